@@ -1,0 +1,58 @@
+/**
+ * The errors of the annotation service as RFC 9457 problem details.
+ *
+ * Guarantees: each problem has a stable `type` (a tag URI, RFC 4151: an
+ * identifier that is not meant to be fetched), the HTTP status in `status`, and
+ * a `detail` in words that says what to do.
+ */
+import { Schema } from "effect"
+import { HttpApiError } from "effect/http-api"
+
+/** 400: the body is not JSON, or lacks a required member. `errors` names each place. */
+export class MalformedRequest extends HttpApiError.Problem<MalformedRequest>()(
+  "MalformedRequest",
+  { type: "tag:prefstream,2026:malformed-request", status: 400, title: "The request is malformed." },
+  { errors: Schema.optionalKey(Schema.Array(HttpApiError.ProblemIssue)) },
+) {}
+
+/** 401: the token is missing or unknown. */
+export class Unauthorized extends HttpApiError.Problem<Unauthorized>()("Unauthorized", {
+  type: "tag:prefstream,2026:unauthorized",
+  status: 401,
+  title: "A valid organization token is required.",
+}) {}
+
+/** 404: no such task. */
+export class TaskNotFound extends HttpApiError.Problem<TaskNotFound>()("TaskNotFound", {
+  type: "tag:prefstream,2026:task-not-found",
+  status: 404,
+  title: "There is no such task.",
+}) {}
+
+/** 413: the body is larger than the service takes. */
+export class BodyTooLarge extends HttpApiError.Problem<BodyTooLarge>()(
+  "BodyTooLarge",
+  { type: "tag:prefstream,2026:body-too-large", status: 413, title: "The request body is too large." },
+  { limit_bytes: Schema.optionalKey(Schema.Int) },
+) {}
+
+/** 422: the body is well formed, but asks for what the service does not do. */
+export class UnprocessableTask extends HttpApiError.Problem<UnprocessableTask>()(
+  "UnprocessableTask",
+  { type: "tag:prefstream,2026:unprocessable-task", status: 422, title: "The task can't be taken." },
+  { errors: Schema.optionalKey(Schema.Array(HttpApiError.ProblemIssue)) },
+) {}
+
+/** 422: the idempotency key was used before with another body. */
+export class IdempotencyKeyReused extends HttpApiError.Problem<IdempotencyKeyReused>()("IdempotencyKeyReused", {
+  type: "tag:prefstream,2026:idempotency-key-reused",
+  status: 422,
+  title: "The idempotency key belongs to another request.",
+}) {}
+
+/** 429: too many requests; the `Retry-After` header says when to come back. */
+export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()("TooManyRequests", {
+  type: "tag:prefstream,2026:too-many-requests",
+  status: 429,
+  title: "Too many requests.",
+}) {}

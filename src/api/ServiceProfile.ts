@@ -1,0 +1,42 @@
+/**
+ * Where the annotation service is, and everything that its contract does not show.
+ *
+ * Guarantees: each setting has a default that is safe with an unknown service,
+ * above all `idempotencyKey: "ignored"`: a task that may have arrived is then
+ * never sent again by itself. The token is `Redacted`, so it appears in no log.
+ */
+import { Context, Layer, Redacted } from "effect"
+
+export interface ServiceSettings {
+  /** Includes the version segment: `https://host/v1`. */
+  readonly baseUrl: string
+  readonly token: Redacted.Redacted<string>
+  /**
+   * Whether the service answers a repeated `Idempotency-Key` with the task that
+   * the first request created. `"honoured"` makes a retry safe after a crash or
+   * a lost answer; with `"ignored"` such a task is held as in doubt.
+   */
+  readonly idempotencyKey: "honoured" | "ignored"
+  /** Path of the task id in the creation response, in dots: `task_id`, `data.id`. The first that holds a string counts. */
+  readonly taskIdPaths: ReadonlyArray<string>
+  /** Statuses of a task whose results are there. */
+  readonly completedStatuses: ReadonlyArray<string>
+  /** Statuses of a task that will never complete. */
+  readonly failedStatuses: ReadonlyArray<string>
+}
+
+/** Safe with a service of which only the contract is known. */
+export const defaults: Omit<ServiceSettings, "baseUrl" | "token"> = {
+  idempotencyKey: "ignored",
+  taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
+  completedStatuses: ["completed"],
+  failedStatuses: ["failed", "cancelled", "canceled", "rejected", "expired"],
+}
+
+export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()("prefstream/api/ServiceProfile") {
+  /** A service at an address. Settings that are not given are `defaults`. */
+  static readonly layer = (
+    settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
+  ): Layer.Layer<ServiceProfile> =>
+    Layer.succeed(ServiceProfile, { ...defaults, ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") })
+}

@@ -1,0 +1,38 @@
+/**
+ * A record that was refused, with all that is needed to mend it.
+ *
+ * Guarantees: `raw` is the record's text as it was read; where those bytes are
+ * not UTF-8 they stand in `raw_base64` instead, and where the record is larger
+ * than the limit only its beginning is kept and `raw_bytes` says how large the
+ * whole was.
+ */
+import { Schema } from "effect"
+
+/** Why a record was refused; `reason` says it in words. */
+export const RejectCode = Schema.Literals([
+  "invalid_json",
+  "invalid_shape",
+  "invalid_utf8",
+  "oversized_line",
+  "no_match",
+  "duplicate_key",
+  "conflicting_id",
+  "too_large",
+  "refused_by_service",
+])
+export type RejectCode = typeof RejectCode.Type
+
+/** One line of the rejects file. */
+export const Reject = Schema.Struct({
+  file: Schema.String,
+  /** One-based line number in `file`. */
+  line: Schema.Int,
+  code: RejectCode,
+  /** One line: the field, what was expected, what was found. */
+  reason: Schema.String,
+  raw: Schema.optionalKey(Schema.String),
+  raw_base64: Schema.optionalKey(Schema.String),
+  /** Size of the whole record in bytes, where `raw` holds only its beginning. */
+  raw_bytes: Schema.optionalKey(Schema.Int),
+})
+export type Reject = typeof Reject.Type

@@ -1,0 +1,53 @@
+/**
+ * The messages of the annotation service's contract, version 1.
+ *
+ * Guarantees: what is sent is exactly what the contract shows. What comes back
+ * is decoded strictly where it is used and leniently elsewhere: members that
+ * the contract does not show are kept (`annotations`) or ignored.
+ *
+ * Not decided here: which statuses besides `completed` exist, where the task id
+ * stands in the creation response; see `ServiceProfile`.
+ */
+import { Schema } from "effect"
+
+/** One element of a task's `prompts`: completions to be ranked against each other. */
+export const TaskPrompt = Schema.Struct({
+  prompt: Schema.String,
+  completions: Schema.Array(Schema.String),
+})
+export type TaskPrompt = typeof TaskPrompt.Type
+
+/** The one `task_type` that the contract names. */
+export const rlhfRanking = "rlhf_ranking"
+
+/** The body of `POST /tasks`. */
+export const TaskRequest = Schema.Struct({
+  task_type: Schema.String,
+  prompts: Schema.Array(TaskPrompt),
+  guidelines: Schema.optionalKey(Schema.String),
+})
+export type TaskRequest = typeof TaskRequest.Type
+
+/** What experts said of one prompt beside their choice. Unknown members are kept. */
+export const Annotations = Schema.StructWithRest(
+  Schema.Struct({ rationale: Schema.optionalKey(Schema.String) }),
+  [Schema.Record(Schema.String, Schema.Unknown)],
+)
+export type Annotations = typeof Annotations.Type
+
+/** The result of one prompt. */
+export const ResultItem = Schema.Struct({
+  prompt: Schema.String,
+  /** Zero-based index into that prompt's completions. */
+  best_completion_index: Schema.Int,
+  annotations: Schema.optionalKey(Annotations),
+})
+export type ResultItem = typeof ResultItem.Type
+
+/** The body of `GET /tasks/{task_id}`. `results` is present once the task is completed. */
+export const TaskResult = Schema.Struct({
+  task_id: Schema.String,
+  status: Schema.String,
+  results: Schema.optionalKey(Schema.Array(ResultItem)),
+})
+export type TaskResult = typeof TaskResult.Type
