@@ -1,0 +1,46 @@
+/**
+ * Many small writes, few commits: writes that are asked for while a transaction
+ * is being committed share the next one.
+ *
+ * Guarantees: a write has been committed durably when its effect succeeds; writes
+ * are carried out in the order in which they were asked for; when a transaction
+ * fails, each of its writes fails with that error and none has happened.
+ *
+ * Why: with a commit of its own for each change of each task, the ledger would
+ * wait for the disk several times per task.
+ */
+import { Deferred, Effect, Exit, Queue, type Scope } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+
+export type Write = <A>(statements: Effect.Effect<A, SqlError>) => Effect.Effect<A, SqlError>
+
+const largestGroup = 256
+
+export const make = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+): Effect.fn.Return<Write, never, Scope.Scope> {
+  const queue = yield* Queue.unbounded<{
+    readonly run: Effect.Effect<Effect.Effect<void>, SqlError>
+    readonly fail: (exit: Exit.Exit<never, SqlError>) => Effect.Effect<void>
+  }>()
+
+  const commitGroup = Effect.gen(function* () {
+    const group = yield* Queue.takeBetween(queue, 1, largestGroup)
+    const exit = yield* Effect.exit(sql.withTransaction(Effect.forEach(group, (write) => write.run)))
+    yield* Exit.isSuccess(exit)
+      ? Effect.forEach(exit.value, (complete) => complete, { discard: true })
+      : Effect.forEach(group, (write) => write.fail(Exit.failCause(exit.cause)), { discard: true })
+  })
+  yield* Effect.forkScoped(Effect.forever(commitGroup))
+
+  return (statements) =>
+    Effect.gen(function* () {
+      const done = yield* Deferred.make<Effect.Success<typeof statements>, SqlError>()
+      yield* Queue.offer(queue, {
+        run: Effect.map(statements, (value) => Effect.asVoid(Deferred.succeed(done, value))),
+        fail: (exit) => Effect.asVoid(Deferred.done(done, exit)),
+      })
+      return yield* Deferred.await(done)
+    })
+})

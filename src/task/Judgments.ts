@@ -1,0 +1,96 @@
+/**
+ * Answers joined to what was asked.
+ *
+ * Guarantees: a result that does not fit its task gives no judgment at all, but a
+ * reason that names the place; every judgment's index points into its completions.
+ *
+ * The contract promises one result item per prompt and shows no order, so results
+ * are matched by position, and by the prompt's text where the positions do not
+ * agree and the prompts of the task differ from each other.
+ */
+import { Effect, Result, Schema, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Judgment } from "../domain/Judgment.ts"
+import { ResultItem, type TaskPrompt, TaskRequest } from "../domain/Task.ts"
+import { type CompletedTask, Ledger, type TaskQuestion } from "./Ledger.ts"
+
+/** The completed answer, as far as it is used. */
+const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+const decodeAnswer = Schema.decodeUnknownResult(Answer)
+const decodeRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
+
+/** A stored result that no longer fits its task: the ledger was changed by something else. */
+export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisfit", {
+  taskId: Schema.String,
+  reason: Schema.String,
+}) {
+  override get message() {
+    return `the result of ${this.taskId} does not fit its task: ${this.reason}`
+  }
+}
+
+/** The judgments of one task, in the order of its prompts, or the reason why its result does not fit. */
+export const match = (
+  taskId: string,
+  question: TaskQuestion,
+  result: string,
+): Result.Result<ReadonlyArray<Judgment>, string> => {
+  const answer = decodeAnswer(result)
+  if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
+  const { prompts } = decodeRequest(question.body)
+  const { results } = answer.success
+  if (results.length !== prompts.length) {
+    return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
+  }
+  const aligned = align(prompts, results)
+  const judgments: Array<Judgment> = []
+  for (let i = 0; i < prompts.length; i++) {
+    const { prompt, completions } = prompts[i]!
+    const found = aligned[i]
+    if (found === undefined || found.prompt !== prompt) {
+      return Result.fail(`results[${i}]: expected the prompt ${quote(prompt)}, found ${quote(results[i]!.prompt)}`)
+    }
+    const index = found.best_completion_index
+    if (index < 0 || index >= completions.length) {
+      return Result.fail(`results[${i}].best_completion_index: expected 0 to ${completions.length - 1}, found ${index}`)
+    }
+    const details = question.items[i]!
+    judgments.push({
+      taskId,
+      itemId: details.item_id,
+      prompt,
+      completions,
+      bestCompletionIndex: index,
+      annotations: found.annotations ?? {},
+      metadata: details.metadata,
+      gold: details.gold,
+      origin: details.origin,
+    })
+  }
+  return Result.succeed(judgments)
+}
+
+/** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */
+const align = (
+  prompts: ReadonlyArray<TaskPrompt>,
+  results: ReadonlyArray<ResultItem>,
+): ReadonlyArray<ResultItem | undefined> => {
+  if (prompts.every(({ prompt }, i) => results[i]!.prompt === prompt)) return results
+  const byPrompt = new Map(results.map((result) => [result.prompt, result]))
+  return new Set(prompts.map(({ prompt }) => prompt)).size === prompts.length
+    ? prompts.map(({ prompt }) => byPrompt.get(prompt))
+    : results
+}
+
+const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)
+
+const ofTask = (task: CompletedTask) =>
+  Effect.mapError(
+    Effect.fromResult(match(task.taskId, task, task.result)),
+    (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
+  )
+
+/** All judgments of a ledger, in the order in which their items were planned. */
+export const fromLedger: Stream.Stream<Judgment, SqlError | ResultMisfit, Ledger> = Stream.unwrap(
+  Ledger.use((ledger) => Effect.succeed(ledger.completed)),
+).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))

@@ -1,0 +1,101 @@
+/**
+ * The tables of the ledger, as numbered migrations.
+ *
+ * Guarantees: one set of statements for SQLite and PostgreSQL; a ledger that a
+ * newer version has written is refused, not guessed at.
+ *
+ * `task` has one small row per task, so that a change of state does not rewrite
+ * the payloads; those stand in `task_request` (written once) and `task_result`.
+ * `seq` is the ordinal of a task's first item in its partition: a task that must
+ * be halved splits into two rows without renumbering any other.
+ */
+import { Effect, Schema } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+
+/** The ledger was written by a version of prefstream that is newer than this one. */
+export class LedgerTooNew extends Schema.TaggedError<LedgerTooNew>()("LedgerTooNew", {
+  found: Schema.Int,
+  known: Schema.Int,
+}) {
+  override get message() {
+    return `the ledger has version ${this.found}, this prefstream knows versions up to ${this.known}: install a newer prefstream`
+  }
+}
+
+const createTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const bytes = sql.onDialectOrElse({ pg: () => sql.literal("BYTEA"), orElse: () => sql.literal("BLOB") })
+  const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
+
+  yield* sql`CREATE TABLE run (
+    partition_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    started_at BIGINT NOT NULL,
+    read_count BIGINT NOT NULL DEFAULT 0,
+    new_count BIGINT NOT NULL DEFAULT 0,
+    known_count BIGINT NOT NULL DEFAULT 0,
+    duplicate_count BIGINT NOT NULL DEFAULT 0,
+    rejected_count BIGINT NOT NULL DEFAULT 0,
+    read_finished INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (partition_id, run)
+  )`
+  yield* sql`CREATE TABLE item (
+    partition_id TEXT NOT NULL,
+    item_id TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    run BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, item_id)
+  ) ${compact}`
+  yield* sql`CREATE TABLE task (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    item_count INTEGER NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    state TEXT NOT NULL,
+    task_id TEXT,
+    reason TEXT,
+    planned_at BIGINT NOT NULL,
+    submitted_at BIGINT,
+    completed_at BIGINT,
+    due_at BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (partition_id, seq)
+  )`
+  yield* sql`CREATE INDEX task_due ON task (partition_id, state, due_at, seq)`
+  yield* sql`CREATE TABLE task_request (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    body ${bytes} NOT NULL,
+    items ${bytes} NOT NULL,
+    PRIMARY KEY (partition_id, seq)
+  )`
+  yield* sql`CREATE TABLE task_result (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    body ${bytes} NOT NULL,
+    PRIMARY KEY (partition_id, seq)
+  )`
+  yield* sql`CREATE TABLE reject (
+    partition_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    ordinal BIGINT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (partition_id, run, ordinal)
+  )`
+})
+
+const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>> = {
+  "0001_create_tables": createTables,
+}
+
+const table = "prefstream_migration"
+
+/** Creates the tables, or brings those of an older version up to date. */
+export const migrate = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+  const known = Object.keys(migrations).length
+  const rows = yield* sql<{ version: number }>`SELECT MAX(migration_id) AS version FROM ${sql(table)}`
+  const found = Number(rows[0]?.version ?? 0)
+  if (found > known) return yield* new LedgerTooNew({ found, known })
+})

@@ -1,0 +1,239 @@
+/**
+ * The first of the two loops over the ledger: items are read, planned as tasks and
+ * submitted. It may be broken off at any point and started again.
+ *
+ * Guarantees: each record read is counted once, as new, known, duplicate or
+ * rejected; an item that the ledger has seen is not submitted again; a task whose
+ * request may have arrived unanswered is sent again only where the service honours
+ * idempotency keys, and is held as in doubt elsewhere.
+ *
+ * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
+ * and an address without a service end the run at once.
+ */
+import { Array as Arr, Deferred, Effect, Latch, Option, Result, Schema, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { ServiceProfile } from "../api/ServiceProfile.ts"
+import { content, type SourceItem } from "../domain/PromptItem.ts"
+import type { Reject } from "../domain/Reject.ts"
+import { rlhfRanking, TaskRequest } from "../domain/Task.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import { AnnotationClient, type AnnotationClientError } from "./AnnotationClient.ts"
+import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
+import { firstLook } from "./Collect.ts"
+import { Ledger, type NewTask, type PlannedTask, type ReadCounts, type TaskQuestion } from "./Ledger.ts"
+
+export interface SubmitOptions {
+  /** Free-text instructions for the experts. */
+  readonly guidelines?: string | undefined
+  /** Defaults to `rlhf_ranking`, the one type that the contract names. */
+  readonly taskType?: string | undefined
+  readonly batch?: BatchLimits | undefined
+  /** Rejected records after which reading stops with `TooManyRejects`. Without it there is no limit. */
+  readonly maxRejects?: number | undefined
+}
+
+/** More records were refused than the run allows. */
+export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooManyRejects", {
+  rejected: Schema.Int,
+  limit: Schema.Int,
+}) {
+  override get message() {
+    return `${this.rejected} records were rejected, ${this.limit} are allowed`
+  }
+}
+
+export type SubmitError = SqlError | AnnotationClientError
+
+const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
+
+/** Records taken together before the ledger is asked and written. */
+const readTogether = 1024
+
+/**
+ * Reads `records` into the ledger and sends what is planned, until both are done.
+ * When one of the two fails, requests under way are finished and recorded first.
+ *
+ * Fails with what the records fail with, with `TooManyRejects`, or with the
+ * `AnnotationClientError` that no other task could have escaped.
+ */
+export const submit = Effect.fn("Submit.submit")(function* <E, R>(
+  records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
+  options: SubmitOptions = {},
+) {
+  const ledger = yield* Ledger
+  const profile = yield* ServiceProfile
+  yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
+  const run = yield* ledger.startRun()
+  const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
+  const readingDone = yield* Latch.make()
+  const reader = plan(run, records, options).pipe(
+    Effect.raceFirst(Deferred.await(halt)),
+    Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
+    Effect.ensuring(readingDone.open),
+  )
+  yield* Effect.all([reader, send(readingDone, halt)], { concurrency: 2, discard: true })
+  if (yield* Deferred.isDone(halt)) yield* Deferred.await(halt)
+  return run
+})
+
+/** Reads the whole input into the ledger as planned tasks. */
+const plan = Effect.fnUntraced(function* <E, R>(
+  run: number,
+  records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
+  options: SubmitOptions,
+) {
+  const ledger = yield* Ledger
+  let counts = nothingRead
+  let waiting: ReadonlyArray<BatchItem> = []
+
+  const step = Effect.fnUntraced(function* (
+    records: ReadonlyArray<Result.Result<SourceItem, Reject>>,
+    finished: boolean,
+  ) {
+    const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
+    const sightings = yield* ledger.sight(run, items)
+    const hashes = new Map(waiting.map((item) => [item.itemId, item.contentHash]))
+    const fresh = [...waiting]
+    const known: Array<string> = []
+    let duplicates = 0
+    items.forEach((item, i) => {
+      const before = hashes.get(item.itemId)
+      const sighting = before === undefined ? sightings[i]! : before === item.contentHash ? "duplicate" : "conflict"
+      if (sighting === "conflict") return void rejects.push(conflict(item))
+      hashes.set(item.itemId, item.contentHash)
+      if (sighting === "new") fresh.push(item)
+      else if (sighting === "known") known.push(item.itemId)
+      else duplicates++
+    })
+    counts = {
+      read: counts.read + records.length,
+      new: counts.new + fresh.length - waiting.length,
+      known: counts.known + known.length,
+      duplicates: counts.duplicates + duplicates,
+      rejected: counts.rejected + rejects.length,
+    }
+    const { batches, rest } = cut(fresh, options.batch ?? defaultLimits)
+    const last = finished && Arr.isReadonlyArrayNonEmpty(rest) ? [rest] : []
+    waiting = finished ? [] : rest
+    const tasks = [...batches, ...last].map((batch) => newTask(batch, options))
+    yield* ledger.record(run, { tasks, known, rejects, counts, finished })
+    if (options.maxRejects !== undefined && counts.rejected > options.maxRejects) {
+      return yield* new TooManyRejects({ rejected: counts.rejected, limit: options.maxRejects })
+    }
+  })
+
+  yield* records.pipe(
+    Stream.rechunk(readTogether),
+    Stream.runForEachArray((records) => step(records, false)),
+  )
+  yield* step([], true)
+})
+
+/** Sends planned tasks until none is left and the reading is done, or until `halt` is set. */
+const send = Effect.fnUntraced(function* <E>(readingDone: Latch.Latch, halt: Deferred.Deferred<never, E | SubmitError>) {
+  const ledger = yield* Ledger
+  const client = yield* AnnotationClient
+  const profile = yield* ServiceProfile
+
+  const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
+    if (yield* Deferred.isDone(halt)) return
+    const question = yield* ledger.question(task.seq)
+    yield* ledger.markSubmitting(task.seq)
+    yield* client.create(question.body, task.idempotencyKey).pipe(
+      Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
+      Effect.catchTag("AnnotationClientError", (failure) => settle(task, question, failure)),
+    )
+  })
+
+  /** What becomes of a task that was not taken. */
+  const settle = Effect.fnUntraced(function* (task: PlannedTask, question: TaskQuestion, failure: AnnotationClientError) {
+    const { reason } = failure
+    switch (reason._tag) {
+      case "Refused":
+        return yield* ledger.markRefused(task.seq, failure.message)
+      case "TooLarge": {
+        if (question.items.length === 1) return yield* ledger.markRefused(task.seq, `refused (413): ${reason.detail}`)
+        const halves = halve(question)
+        yield* ledger.split(task.seq, halves)
+        let seq = task.seq
+        for (const half of halves) {
+          yield* sendOne({ seq, idempotencyKey: half.idempotencyKey })
+          seq += half.items.length
+        }
+        return
+      }
+      case "UnusableAnswer":
+        return yield* ledger.markInDoubt(task.seq, failure.message)
+      case "Unavailable":
+        if (reason.maybeDone && profile.idempotencyKey === "ignored") {
+          return yield* ledger.markInDoubt(task.seq, failure.message)
+        }
+    }
+    yield* ledger.markPlanned(task.seq)
+    yield* Deferred.fail(halt, failure)
+  })
+
+  /** The planned tasks after `seq`; waits for more while the input is being read. */
+  const nextPage = Effect.fnUntraced(function* (seq: number) {
+    while (!(yield* Deferred.isDone(halt))) {
+      const done = readingDone.isOpen()
+      yield* ledger.planned.close
+      const page = yield* ledger.plannedAfter(seq)
+      const last = page.at(-1)
+      if (last !== undefined) return [page, Option.some(last.seq)] as const
+      if (done) break
+      yield* Effect.raceAllFirst([ledger.planned.await, readingDone.await, Effect.exit(Deferred.await(halt))])
+    }
+    return [[], Option.none()] as const
+  })
+
+  yield* Stream.paginate<number, PlannedTask, SqlError>(-1, nextPage).pipe(
+    Stream.mapEffect(sendOne, { concurrency: profile.concurrency, unordered: true }),
+    Stream.runDrain,
+  )
+})
+
+const identify = ({ item, origin }: SourceItem): BatchItem => {
+  const json = content(item)
+  const bytes = new TextEncoder().encode(json)
+  const contentHash = Sha256.hex(bytes)
+  return { item, origin, json, bytes: bytes.length, contentHash, itemId: item.id ?? contentHash }
+}
+
+const conflict = ({ item, origin }: BatchItem): Reject => ({
+  ...origin,
+  code: "conflicting_id",
+  reason: `id: expected an id of its own, found ${JSON.stringify(item.id)}, under which other content was read before`,
+  raw: JSON.stringify(item),
+})
+
+const newTask = (items: Arr.NonEmptyReadonlyArray<BatchItem>, options: SubmitOptions): NewTask => {
+  const { guidelines, taskType = rlhfRanking } = options
+  const prompts = items.map((item) => item.json).join(",")
+  const end = guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`
+  return {
+    items,
+    body: `{"task_type":${JSON.stringify(taskType)},"prompts":[${prompts}]${end}}`,
+    idempotencyKey: idempotencyKey({ task_type: taskType, guidelines }, items.map((item) => [item.itemId, item.contentHash])),
+  }
+}
+
+/** A task's identity: what is asked of which items. The same task has the same key in every run. */
+const idempotencyKey = (
+  { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
+  items: ReadonlyArray<readonly [itemId: string, contentHash: string]>,
+): string => Sha256.hex(JSON.stringify([task_type, guidelines ?? null, items]))
+
+const decodeRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
+
+/** The same question as two tasks, the first with the larger half. */
+const halve = (question: TaskQuestion) => {
+  const request = decodeRequest(question.body)
+  const middle = Math.ceil(request.prompts.length / 2)
+  return [[0, middle] as const, [middle, request.prompts.length] as const].map(([start, end]) => {
+    const prompts = request.prompts.slice(start, end)
+    const items = question.items.slice(start, end)
+    const identities = prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const)
+    return { body: JSON.stringify({ ...request, prompts }), items, idempotencyKey: idempotencyKey(request, identities) }
+  })
+}

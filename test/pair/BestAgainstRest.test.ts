@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Judgment } from "../../src/domain/Judgment.ts"
+import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
+
+const judgment: Judgment = {
+  taskId: "task_1",
+  itemId: "item",
+  prompt: "p",
+  completions: ["a", "b", "c"],
+  bestCompletionIndex: 1,
+  annotations: { rationale: "b is right" },
+  metadata: { subject: "maths" },
+  gold: undefined,
+  origin: { file: "f", line: 1 },
+}
+
+describe("bestAgainstRest", () => {
+  it("pairs the best with each of the rest, in order", () => {
+    assert.deepStrictEqual(bestAgainstRest(judgment), [
+      {
+        prompt: "p",
+        chosen: "b",
+        rejected: "a",
+        rationale: "b is right",
+        item_id: "item",
+        task_id: "task_1",
+        chosen_index: 1,
+        rejected_index: 0,
+        metadata: '{"subject":"maths"}',
+      },
+      {
+        prompt: "p",
+        chosen: "b",
+        rejected: "c",
+        rationale: "b is right",
+        item_id: "item",
+        task_id: "task_1",
+        chosen_index: 1,
+        rejected_index: 2,
+        metadata: '{"subject":"maths"}',
+      },
+    ])
+  })
+
+  it("makes no pair of equal texts", () => {
+    const pairs = bestAgainstRest({ ...judgment, completions: ["b", "b", "c"] })
+    assert.deepStrictEqual(pairs.map(({ chosen_index, rejected_index }) => [chosen_index, rejected_index]), [[1, 2]])
+  })
+
+  it("leaves null what is not there", () => {
+    const [pair] = bestAgainstRest({ ...judgment, annotations: {}, metadata: undefined })
+    assert.isNull(pair?.rationale)
+    assert.isNull(pair?.metadata)
+  })
+})

@@ -1,0 +1,104 @@
+/**
+ * A real HTTP server on loopback whose answers a test writes itself: for what the
+ * embedded service never does (failing, lying, breaking off).
+ */
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect, Layer, Redacted } from "effect"
+import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
+import type { TaskRequest } from "../../src/domain/Task.ts"
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+  /** Milliseconds, from a monotonic clock. */
+  readonly at: number
+}
+
+/** An answer; `reset` breaks the connection off instead. */
+export type Answer =
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown }
+  | "reset"
+
+export interface ScriptedService {
+  readonly received: Array<Received>
+  readonly profile: Layer.Layer<ServiceProfile>
+}
+
+export const make = (
+  answer: (request: Received, before: ReadonlyArray<Received>) => Answer,
+  settings: Partial<ServiceSettings> = {},
+) =>
+  Effect.acquireRelease(
+    Effect.callback<ScriptedService & { readonly close: Effect.Effect<void> }>((resume) => {
+      const received: Array<Received> = []
+      const server = createServer((request, response) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", () => {
+          const got: Received = {
+            method: request.method ?? "",
+            path: request.url ?? "",
+            headers: request.headers,
+            body: Buffer.concat(chunks).toString(),
+            at: performance.now(),
+          }
+          const reply = answer(got, [...received])
+          received.push(got)
+          if (reply === "reset") return void request.socket.destroy()
+          response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
+          response.end(
+            reply.body === undefined ? "" : typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body),
+          )
+        })
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        resume(
+          Effect.succeed({
+            received,
+            profile: ServiceProfile.layer({
+              baseUrl: `http://127.0.0.1:${port}/v1`,
+              token: Redacted.make("secret-token"),
+              requestsPerSecond: 1000,
+              retries: 2,
+              pollInterval: { min: "5 millis", max: "20 millis" },
+              ...settings,
+            }),
+            close: Effect.callback<void>((done) => {
+              server.close(() => done(Effect.void))
+              server.closeAllConnections()
+            }),
+          }),
+        )
+      })
+    }),
+    ({ close }) => close,
+  )
+
+/** Answers like a service that judges at once: always the given completion. */
+export const completedBy = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0): Answer => {
+  const creation = requests.filter(({ method }) => method === "POST")[Number(taskId.replace("task_", ""))]!
+  const { prompts } = JSON.parse(creation.body) as TaskRequest
+  return {
+    status: 200,
+    body: {
+      task_id: taskId,
+      status: "completed",
+      results: prompts.map(({ prompt }) => ({
+        prompt,
+        best_completion_index: bestIndex,
+        annotations: { rationale: "because" },
+      })),
+    },
+  }
+}
+
+/** A service that takes every task, names it by the order of creation, and completes it at once. */
+export const obliging = (request: Received, before: ReadonlyArray<Received>): Answer => {
+  if (request.method === "GET") return completedBy(before, request.path.split("/").at(-1)!)
+  const ordinal = before.filter(({ method }) => method === "POST").length
+  return { status: 201, body: { task_id: `task_${ordinal}`, status: "pending" } }
+}

@@ -1,0 +1,22 @@
+import { NodeHttpClient, NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Layer } from "effect"
+import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
+import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+
+/** What a real process has: files, and an HTTP client over real sockets. */
+export const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+
+/** A ledger in a file, and a client of the given service. */
+export const job = (directory: string, profile: Layer.Layer<ServiceProfile>) =>
+  Layer.mergeAll(Ledger.layerFile(`${directory}/ledger.db`), AnnotationClient.layer).pipe(Layer.provideMerge(profile))
+
+export const temporaryDirectory = FileSystem.FileSystem.use((fs) =>
+  fs.makeTempDirectoryScoped({ prefix: "prefstream-test-" }),
+)
+
+/** Runs an effect as one process would: over the job's ledger, which is closed at the end. */
+export const inProcess =
+  (directory: string, profile: Layer.Layer<ServiceProfile>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provide(effect, job(directory, profile))

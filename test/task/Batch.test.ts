@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { type BatchItem, cut } from "../../src/task/Batch.ts"
+
+const item = (bytes: number, i = 0): BatchItem => ({
+  item: { prompt: "p", completions: ["a", "b"] },
+  origin: { file: "memory", line: i + 1 },
+  itemId: String(i),
+  contentHash: String(i),
+  json: "x",
+  bytes,
+})
+
+const sizes = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) => batches.map((batch) => batch.map(({ bytes }) => bytes))
+
+describe("Batch.cut", () => {
+  it("closes a batch by count", () => {
+    const { batches, rest } = cut([1, 1, 1, 1, 1].map(item), { maxPrompts: 2, maxBytes: 100 })
+    assert.deepStrictEqual(sizes(batches), [[1, 1], [1, 1]])
+    assert.deepStrictEqual(sizes([rest]), [[1]])
+  })
+
+  it("closes a batch before an item that would exceed the bytes", () => {
+    const { batches, rest } = cut([40, 50, 20, 30].map(item), { maxPrompts: 10, maxBytes: 100 })
+    assert.deepStrictEqual(sizes(batches), [[40, 50]])
+    assert.deepStrictEqual(sizes([rest]), [[20, 30]])
+  })
+
+  it("gives an item that alone exceeds the bytes a batch of its own", () => {
+    const { batches, rest } = cut([10, 500, 10].map(item), { maxPrompts: 10, maxBytes: 100 })
+    assert.deepStrictEqual(sizes(batches), [[10], [500]])
+    assert.deepStrictEqual(sizes([rest]), [[10]])
+  })
+
+  it("cuts the same batches however the items arrive", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 60 }),
+        fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 5 }),
+        (bytes, portions, maxPrompts) => {
+          const items = bytes.map(item)
+          const limits = { maxPrompts, maxBytes: 100 }
+          const whole = cut(items, limits)
+          let waiting: ReadonlyArray<BatchItem> = []
+          const inPortions: Array<ReadonlyArray<BatchItem>> = []
+          let at = 0
+          for (const portion of [...portions, items.length]) {
+            const { batches, rest } = cut([...waiting, ...items.slice(at, at + portion)], limits)
+            at += portion
+            inPortions.push(...batches)
+            waiting = rest
+          }
+          assert.deepStrictEqual([inPortions, waiting], [[...whole.batches], whole.rest])
+          for (const batch of whole.batches) {
+            assert.isAtMost(batch.length, maxPrompts)
+            if (batch.length > 1) assert.isAtMost(batch.reduce((sum, { bytes }) => sum + bytes, 0), 100)
+          }
+        },
+      ),
+    )
+  })
+})

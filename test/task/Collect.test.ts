@@ -1,0 +1,159 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Latch, Redacted, Stream } from "effect"
+import { defaults } from "../../src/api/ServiceProfile.ts"
+import { collect, nextLook } from "../../src/task/Collect.ts"
+import * as Judgments from "../../src/task/Judgments.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import { submit } from "../../src/task/Submit.ts"
+import { items, records } from "../support/items.ts"
+import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
+
+const state = Ledger.use((ledger) => Effect.all({ counts: ledger.counts, troubles: ledger.troubles(10) }))
+const judgments = Stream.runCollect(Judgments.fromLedger)
+const collectAll = Effect.gen(function* () {
+  yield* collect({ submittingDone: yield* Latch.make(true) })
+})
+const gets = (service: ScriptedService.ScriptedService) => service.received.filter(({ method }) => method === "GET")
+
+/** Six items in three tasks, and a service that answers a GET as the test says. */
+const submitted = Effect.fnUntraced(function* (
+  answer: (taskId: string, seen: number, before: ReadonlyArray<ScriptedService.Received>) => ScriptedService.Answer,
+) {
+  const directory = yield* temporaryDirectory
+  const service = yield* ScriptedService.make(
+    (request, before) => {
+      if (request.method === "POST") return ScriptedService.obliging(request, before)
+      const seen = before.filter(({ method, path }) => method === "GET" && path === request.path).length
+      return answer(request.path.split("/").at(-1)!, seen, before)
+    },
+    { retries: 1, concurrency: 1 },
+  )
+  const process = inProcess(directory, service.profile)
+  yield* submit(records(items(6)), { batch }).pipe(process)
+  return { service, process }
+})
+
+const test = (name: string, effect: () => Effect.Effect<void, unknown, unknown>) =>
+  it.live(name, () => Effect.scoped(effect()).pipe(Effect.provide(platform)) as Effect.Effect<void, unknown>)
+
+describe("collect", () => {
+  test("looks until every task is completed, and joins the results in the order of the items", () =>
+    Effect.gen(function* () {
+      const { process, service } = yield* submitted((taskId, seen, before) =>
+        seen < 2 ? { status: 200, body: { task_id: taskId, status: "in_progress" } } : ScriptedService.completedBy(before, taskId, 1),
+      )
+      const found = yield* collectAll.pipe(Effect.andThen(judgments), process)
+      assert.deepStrictEqual(
+        found.map(({ annotations, bestCompletionIndex, prompt }) => [prompt, bestCompletionIndex, annotations.rationale]),
+        Array.from({ length: 6 }, (_, i) => [`prompt ${i}`, 1, "because"]),
+      )
+      assert.strictEqual(gets(service).length, 9)
+    }))
+
+  const misfits: ReadonlyArray<readonly [string, (body: any) => unknown, RegExp]> = [
+    ["a missing result", (body) => ({ ...body, results: body.results.slice(1) }), /expected 2 results.*found 1/],
+    [
+      "an index out of range",
+      (body) => ({ ...body, results: body.results.map((r: object) => ({ ...r, best_completion_index: 7 })) }),
+      /expected 0 to 1, found 7/,
+    ],
+    [
+      "another prompt",
+      (body) => ({ ...body, results: body.results.map((r: object) => ({ ...r, prompt: "something else" })) }),
+      /found "something else"/,
+    ],
+  ]
+  for (const [name, spoil, reason] of misfits) {
+    test(`keeps ${name} from making pairs, names the task, and loses nothing else; the next run asks again`, () =>
+      Effect.gen(function* () {
+        let mended = false
+        const { process } = yield* submitted((taskId, _, before) => {
+          const answer = ScriptedService.completedBy(before, taskId)
+          return taskId === "task_1" && !mended && answer !== "reset"
+            ? { ...answer, body: spoil(answer.body) }
+            : answer
+        })
+        const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state, judgments })), process)
+        assert.deepStrictEqual(after.state.counts.completed, { tasks: 2, items: 4 })
+        assert.deepStrictEqual(after.state.counts.invalid, { tasks: 1, items: 2 })
+        assert.strictEqual(after.state.troubles[0]?.taskId, "task_1")
+        assert.match(after.state.troubles[0]?.reason ?? "", reason)
+        assert.notInclude(after.judgments.map(({ taskId }) => taskId), "task_1")
+        assert.strictEqual(after.judgments.length, 4)
+        mended = true
+        const later = yield* collectAll.pipe(Effect.andThen(judgments), process)
+        assert.deepStrictEqual(later.map(({ prompt }) => prompt), Array.from({ length: 6 }, (_, i) => `prompt ${i}`))
+      }))
+  }
+
+  test("gives up a task that failed or vanished, and names it", () =>
+    Effect.gen(function* () {
+      const { process } = yield* submitted((taskId, _, before) =>
+        taskId === "task_0"
+          ? { status: 200, body: { task_id: taskId, status: "cancelled" } }
+          : taskId === "task_1"
+            ? { status: 404, body: { detail: "no such task" } }
+            : ScriptedService.completedBy(before, taskId),
+      )
+      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(state), process)
+      assert.strictEqual(counts.failed.tasks, 2)
+      assert.strictEqual(counts.completed.tasks, 1)
+      assert.match(troubles[0]?.reason ?? "", /cancelled/)
+      assert.match(troubles[1]?.reason ?? "", /404.*no such task/)
+    }))
+
+  test("goes on over a passing failure of the service", () =>
+    Effect.gen(function* () {
+      const { process } = yield* submitted((taskId, seen, before) =>
+        seen === 0 ? { status: 500, body: "oops" } : seen === 1 ? "reset" : ScriptedService.completedBy(before, taskId),
+      )
+      const { counts } = yield* collectAll.pipe(Effect.andThen(state), process)
+      assert.strictEqual(counts.completed.tasks, 3)
+    }))
+
+  test("ends when the service stays down, and finds everything still outstanding", () =>
+    Effect.gen(function* () {
+      const { process } = yield* submitted(() => ({ status: 503, body: { detail: "down" } }))
+      const failure = yield* collectAll.pipe(Effect.flip, process)
+      assert.match(String((failure as Error).message), /unavailable \(503\): down/)
+      const { counts } = yield* state.pipe(process)
+      assert.strictEqual(counts.submitted.tasks, 3)
+    }), )
+
+  test("keeps a task whose answer is not JSON from ending the run", () =>
+    Effect.gen(function* () {
+      const { process } = yield* submitted((taskId, _, before) =>
+        taskId === "task_2" ? { status: 200, body: "<html>" } : ScriptedService.completedBy(before, taskId),
+      )
+      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(state), process)
+      assert.strictEqual(counts.completed.tasks, 2)
+      assert.strictEqual(counts.invalid.tasks, 1)
+      assert.match(troubles[0]?.reason ?? "", /<html>/)
+    }))
+
+  test("looks once at each outstanding task when asked to", () =>
+    Effect.gen(function* () {
+      const { process, service } = yield* submitted((taskId, _, before) =>
+        taskId === "task_1" ? ScriptedService.completedBy(before, taskId) : { status: 200, body: { task_id: taskId, status: "pending" } },
+      )
+      const { counts } = yield* collect({ submittingDone: yield* Latch.make(true), once: true }).pipe(
+        Effect.andThen(state),
+        process,
+      )
+      assert.strictEqual(gets(service).length, 3)
+      assert.strictEqual(counts.completed.tasks, 1)
+      assert.strictEqual(counts.submitted.tasks, 2)
+    }))
+})
+
+describe("nextLook", () => {
+  const profile = { ...defaults, baseUrl: "", token: Redacted.make(""), pollInterval: { min: "2 seconds", max: "5 minutes" } } as const
+  it("is half the task's age, within the bounds", () => {
+    assert.strictEqual(nextLook(profile, 0), 2_000)
+    assert.strictEqual(nextLook(profile, 60_000), 30_000)
+    assert.strictEqual(nextLook(profile, Duration.toMillis("3 days")), 300_000)
+  })
+})

@@ -1,0 +1,283 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Latch, Option, Result, Stream } from "effect"
+import type { TaskRequest } from "../../src/domain/Task.ts"
+import { collect } from "../../src/task/Collect.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import { submit } from "../../src/task/Submit.ts"
+import { items, records } from "../support/items.ts"
+import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
+
+const posts = (service: ScriptedService.ScriptedService) => service.received.filter(({ method }) => method === "POST")
+const promptsOf = (request: ScriptedService.Received) =>
+  (JSON.parse(request.body) as TaskRequest).prompts.map(({ prompt }) => prompt)
+const problem = (status: number, detail: string) => ({
+  status,
+  headers: { "content-type": "application/problem+json" },
+  body: { type: "about:blank", status, title: "Title", detail },
+})
+
+const ledgerState = Ledger.use((ledger) =>
+  Effect.all({ counts: ledger.counts, run: ledger.lastRun, troubles: ledger.troubles(10) }),
+)
+
+const countsOf = (state: Effect.Success<typeof ledgerState>) => Option.getOrThrow(state.run).counts
+
+const test = (name: string, effect: () => Effect.Effect<void, unknown, Effect.Services<typeof temporaryDirectory> | unknown>) =>
+  it.live(name, () => Effect.scoped(effect()).pipe(Effect.provide(platform)) as Effect.Effect<void, unknown>)
+
+describe("submit", () => {
+  test("sends each item once, in tasks that carry token, key, type and guidelines", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const state = yield* submit(records(items(5)), { batch, guidelines: "Be kind." }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      const sent = posts(service)
+      assert.deepStrictEqual(sent.flatMap(promptsOf).sort(), ["prompt 0", "prompt 1", "prompt 2", "prompt 3", "prompt 4"])
+      assert.strictEqual(sent.length, 3)
+      for (const request of sent) {
+        assert.strictEqual(request.path, "/v1/tasks")
+        assert.strictEqual(request.headers.authorization, "Bearer secret-token")
+        assert.match(request.headers["content-type"] ?? "", /^application\/json/)
+        const body = JSON.parse(request.body) as TaskRequest
+        assert.strictEqual(body.task_type, "rlhf_ranking")
+        assert.strictEqual(body.guidelines, "Be kind.")
+      }
+      assert.strictEqual(new Set(sent.map(({ headers }) => headers["idempotency-key"])).size, 3)
+      assert.deepStrictEqual(state.counts.submitted, { tasks: 3, items: 5 })
+      assert.deepStrictEqual(countsOf(state), { read: 5, new: 5, known: 0, duplicates: 0, rejected: 0 })
+    }))
+
+  test("submits nothing twice: not repeats in the input, nor what an earlier run submitted", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const [a, b, c] = items(3)
+      yield* submit(records([a!, b!, a!]), { batch }).pipe(inProcess(directory, service.profile))
+      const state = yield* submit(records([a!, b!, a!, c!]), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual(posts(service).flatMap(promptsOf), ["prompt 0", "prompt 1", "prompt 2"])
+      assert.deepStrictEqual(countsOf(state), { read: 4, new: 1, known: 2, duplicates: 1, rejected: 0 })
+    }))
+
+  test("rejects an id that stood for other content, in the same run and in a later one", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const withId = items(2, () => ({ id: "same" }))
+      const run = submit(records(withId), { batch }).pipe(
+        Effect.flatMap((run) => Ledger.use((ledger) => Stream.runCollect(ledger.rejects(run)))),
+        inProcess(directory, service.profile),
+      )
+      for (const rejects of [yield* run, yield* run]) {
+        assert.strictEqual(rejects.length, 1)
+        assert.strictEqual(rejects[0]?.code, "conflicting_id")
+        assert.match(rejects[0]?.reason ?? "", /"same"/)
+        assert.strictEqual(rejects[0]?.line, 2)
+      }
+      assert.deepStrictEqual(posts(service).flatMap(promptsOf), ["prompt 0"])
+    }))
+
+  test("accounts for every record: read = new + known + duplicates + rejected", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const good = items(30)
+      const mixed = Array.from({ length: 90 }, (_, i) =>
+        i % 9 === 0
+          ? Result.fail({ file: "f", line: i, code: "invalid_json" as const, reason: "r", raw: "{" })
+          : Result.succeed(good[(i * 7) % 30]!),
+      )
+      const state = yield* submit(Stream.fromIterable(mixed), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      const counts = countsOf(state)
+      assert.strictEqual(counts.read, 90)
+      assert.strictEqual(counts.rejected, 10)
+      assert.strictEqual(counts.read, counts.new + counts.known + counts.duplicates + counts.rejected)
+      assert.strictEqual(posts(service).flatMap(promptsOf).length, counts.new)
+    }))
+
+  for (const status of [401, 403]) {
+    test(`stops at once on ${status}, and keeps the tasks for later`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        const service = yield* ScriptedService.make(() => problem(status, "unknown token"), { concurrency: 1 })
+        const failure = yield* submit(records(items(20)), { batch }).pipe(
+          Effect.flip,
+          inProcess(directory, service.profile),
+        )
+        assert.strictEqual(failure._tag, "AnnotationClientError")
+        assert.match(String(failure.message), /refuses the token .*unknown token/)
+        assert.notInclude(String(failure.message), "secret-token")
+        assert.strictEqual(posts(service).length, 1)
+        const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+        assert.deepStrictEqual(counts.planned, { tasks: 10, items: 20 })
+      }))
+  }
+
+  for (const status of [400, 422]) {
+    test(`on ${status} refuses that batch with the service's reason, and goes on`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        const service = yield* ScriptedService.make((request, before) =>
+          request.body.includes("prompt 2") ? problem(status, "prompt 2 is not allowed") : ScriptedService.obliging(request, before),
+        )
+        const state = yield* submit(records(items(6)), { batch }).pipe(
+          Effect.andThen(ledgerState),
+          inProcess(directory, service.profile),
+        )
+        assert.deepStrictEqual(state.counts.submitted, { tasks: 2, items: 4 })
+        assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 2 })
+        assert.match(state.troubles[0]?.reason ?? "", new RegExp(`${status}.*prompt 2 is not allowed`))
+        const refused = yield* Ledger.use((ledger) => ledger.refusedItems(1)).pipe(inProcess(directory, service.profile))
+        assert.strictEqual(refused, 2)
+      }))
+  }
+
+  test("halves a task on 413 until it passes, and refuses a single item that is too large", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make((request, before) =>
+        request.method === "POST" && (promptsOf(request).length > 2 || request.body.includes("prompt 5"))
+          ? problem(413, "too large")
+          : ScriptedService.obliging(request, before),
+      )
+      const state = yield* submit(records(items(8)), { batch: { maxPrompts: 8, maxBytes: 1_000_000 } }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual(state.counts.submitted.items, 7)
+      assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 1 })
+      assert.strictEqual(new Set(posts(service).map(({ headers }) => headers["idempotency-key"])).size, posts(service).length)
+      // What was halved is asked, answered and joined like anything else.
+      yield* collect({ submittingDone: yield* Latch.make(true) }).pipe(
+        inProcess(
+          directory,
+          (yield* ScriptedService.make((request) =>
+            ScriptedService.completedBy(posts(service), request.path.split("/").at(-1)!),
+          )).profile,
+        ),
+      )
+      const judged = yield* Ledger.use((ledger) => ledger.counts).pipe(inProcess(directory, service.profile))
+      assert.strictEqual(judged.completed.items, 7)
+    }))
+
+  test("tries again after 429, no sooner than Retry-After says, with the same key", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make((request, before) =>
+        before.length === 0
+          ? { ...problem(429, "slow down"), headers: { "retry-after": "1" } }
+          : ScriptedService.obliging(request, before.slice(1)),
+      )
+      yield* submit(records(items(1)), { batch }).pipe(inProcess(directory, service.profile))
+      const [first, second, ...more] = posts(service)
+      assert.strictEqual(more.length, 0)
+      assert.isAtLeast(second!.at - first!.at, 1000)
+      assert.strictEqual(second?.headers["idempotency-key"], first?.headers["idempotency-key"])
+    }))
+
+  test("gives up after the set number of retries, and keeps the task for later", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => problem(503, "down for maintenance"), { retries: 1 })
+      const failure = yield* submit(records(items(1)), { batch }).pipe(Effect.flip, inProcess(directory, service.profile))
+      assert.match(String(failure.message), /unavailable \(503\): down for maintenance/)
+      assert.strictEqual(posts(service).length, 2)
+      const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual(counts.planned, { tasks: 1, items: 1 })
+    }))
+
+  test("where keys are ignored, holds a task whose answer was lost, and never sends it again", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make((request, before) =>
+        request.body.includes("prompt 0") ? "reset" : ScriptedService.obliging(request, before),
+      )
+      const run = submit(records(items(4)), { batch }).pipe(Effect.andThen(ledgerState), inProcess(directory, service.profile))
+      const state = yield* run
+      assert.deepStrictEqual(state.counts.in_doubt, { tasks: 1, items: 2 })
+      assert.deepStrictEqual(state.counts.submitted, { tasks: 1, items: 2 })
+      yield* run
+      assert.strictEqual(posts(service).filter(({ body }) => body.includes("prompt 0")).length, 1)
+    }))
+
+  test("where keys are honoured, sends a task whose answer was lost again, with the same key", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(
+        (request, before) => (before.length === 0 ? "reset" : ScriptedService.obliging(request, before.slice(1))),
+        { idempotencyKey: "honoured" },
+      )
+      const state = yield* submit(records(items(2)), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual(state.counts.submitted, { tasks: 1, items: 2 })
+      assert.strictEqual(posts(service).length, 2)
+      assert.strictEqual(new Set(posts(service).map(({ headers }) => headers["idempotency-key"])).size, 1)
+    }))
+
+  test("what was being sent when a process died is sent again or held, by what the service honours", () =>
+    Effect.gen(function* () {
+      for (const idempotencyKey of ["honoured", "ignored"] as const) {
+        const directory = yield* temporaryDirectory
+        const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey })
+        yield* Ledger.use((ledger) => ledger.markSubmitting(0)).pipe(
+          inProcess(directory, service.profile),
+          Effect.andThen(Effect.void),
+        )
+        const failing = yield* ScriptedService.make(() => problem(401, "no"), { idempotencyKey })
+        yield* submit(records(items(2)), { batch }).pipe(Effect.flip, inProcess(directory, failing.profile))
+        yield* Ledger.use((ledger) => ledger.markSubmitting(0)).pipe(inProcess(directory, service.profile))
+        const state = yield* submit(records(items(2)), { batch }).pipe(
+          Effect.andThen(ledgerState),
+          inProcess(directory, service.profile),
+        )
+        assert.strictEqual(posts(service).length, idempotencyKey === "honoured" ? 1 : 0)
+        assert.strictEqual(state.counts[idempotencyKey === "honoured" ? "submitted" : "in_doubt"].tasks, 1)
+      }
+    }))
+
+  test("holds a task whose creation was answered without an id", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => ({ status: 200, body: { ok: true } }))
+      const state = yield* submit(records(items(2)), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.strictEqual(state.counts.in_doubt.tasks, 1)
+      assert.match(state.troubles[0]?.reason ?? "", /no task id at any of task_id, id/)
+    }))
+
+  test("stops reading when more records are rejected than allowed", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const bad = Stream.range(1, 5000).pipe(
+        Stream.map((line) => Result.fail({ file: "f", line, code: "invalid_json" as const, reason: "r" })),
+      )
+      const failure = yield* submit(bad, { batch, maxRejects: 10 }).pipe(Effect.flip, inProcess(directory, service.profile))
+      assert.strictEqual(failure._tag, "TooManyRejects")
+    }))
+
+  test("says that nobody listens at the address, and leaves nothing in doubt", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* Effect.scoped(ScriptedService.make(ScriptedService.obliging, { retries: 0 }))
+      const failure = yield* submit(records(items(1)), { batch }).pipe(Effect.flip, inProcess(directory, service.profile))
+      assert.match(String(failure.message), /unavailable: ECONNREFUSED/)
+      const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual(counts.planned, { tasks: 1, items: 1 })
+    }))
+})
