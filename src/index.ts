@@ -1,1 +1,28 @@
-export {}
+/**
+ * prefstream: prompts and completions in, preference pairs out. The public modules,
+ * in the order of the flow.
+ */
+export * as Source from "./source/Source.ts"
+export { PromptItem } from "./domain/PromptItem.ts"
+export type { Gold, Metadata, Origin, SourceItem } from "./domain/PromptItem.ts"
+export { Reject } from "./domain/Reject.ts"
+
+export { AnnotationApi } from "./api/AnnotationApi.ts"
+export { ServiceProfile, type ServiceSettings } from "./api/ServiceProfile.ts"
+export { TaskRequest, TaskResult } from "./domain/Task.ts"
+export { AnnotationClient, AnnotationClientError } from "./task/AnnotationClient.ts"
+export { Ledger } from "./task/Ledger.ts"
+export { submit, type SubmitOptions } from "./task/Submit.ts"
+export { collect, type CollectOptions } from "./task/Collect.ts"
+
+export * as Judgments from "./task/Judgments.ts"
+export type { Judgment } from "./domain/Judgment.ts"
+export { bestAgainstRest } from "./pair/BestAgainstRest.ts"
+export { PreferencePair } from "./domain/PreferencePair.ts"
+export * as Dataset from "./dataset/Dataset.ts"
+
+export * as Pipeline from "./pipeline/Pipeline.ts"
+export type { RunReport, RunStatus } from "./pipeline/RunReport.ts"
+
+export * as AnnotationService from "./service/AnnotationService.ts"
+export * as Expert from "./service/Expert.ts"

@@ -1,0 +1,17 @@
+/**
+ * The whole flow on one machine: the sample data goes to an embedded annotation
+ * service, whose expert answers from the gold answers in the same file.
+ *
+ *     npx prefstream run pipelines/quickstart.ts
+ */
+import { AnnotationService, Expert, Pipeline, Source } from "prefstream"
+
+export default Pipeline.make({
+  directory: "quickstart",
+  source: Source.jsonl("data/sample.jsonl"),
+  guidelines: "Prefer the completion that is correct, does what was asked, and wastes none of the reader's time.",
+  service: AnnotationService.layerEmbedded({
+    database: "quickstart/service.db",
+    experts: [Expert.gold("data/sample.jsonl")],
+  }),
+})

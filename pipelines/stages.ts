@@ -1,0 +1,50 @@
+/**
+ * The stages by themselves: each is a stream or takes one, so anything may stand
+ * between them. Here only short prompts are sent, and only pairs with a rationale
+ * are kept.
+ *
+ *     node pipelines/stages.ts
+ */
+import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Effect, Latch, Layer, Result, Stream } from "effect"
+import {
+  AnnotationService,
+  bestAgainstRest,
+  collect,
+  Dataset,
+  Expert,
+  Judgments,
+  Pipeline,
+  Source,
+  submit,
+} from "prefstream"
+
+const directory = "prefstream-job"
+
+const items = Source.jsonl("data/sample.jsonl").records.pipe(
+  Stream.filter((record) => Result.isFailure(record) || record.success.item.prompt.length < 200),
+)
+
+const program = Effect.gen(function* () {
+  yield* submit(items, { guidelines: "Prefer the completion that is correct." })
+  yield* collect({ submittingDone: yield* Latch.make(true) })
+
+  const pairs = Judgments.fromLedger.pipe(
+    Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstRest(judgment))),
+    Stream.filter((pair) => pair.rationale !== null),
+  )
+  const { directory: written, rows } = yield* Dataset.write(pairs, { directory: `${directory}/dataset` })
+  yield* Console.log(`${rows} pairs in ${written}`)
+})
+
+const service = AnnotationService.layerEmbedded({
+  database: `${directory}/service.db`,
+  experts: [Expert.gold("data/sample.jsonl"), Expert.longest],
+})
+
+program.pipe(
+  Effect.provide(Pipeline.layer({ directory, service })),
+  Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)),
+  NodeRuntime.runMain,
+)
+

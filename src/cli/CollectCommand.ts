@@ -1,0 +1,42 @@
+/**
+ * `prefstream collect`: the second half of the flow, on another day or in another process.
+ */
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Pipeline from "../pipeline/Pipeline.ts"
+import * as Progress from "./Progress.ts"
+import * as Settings from "./Settings.ts"
+import * as Summary from "./Summary.ts"
+
+export const collectCommand = Command.make(
+  "collect",
+  {
+    once: Flag.Boolean("once").pipe(
+      Flag.withDescription("Look once at each outstanding task, and leave the rest for later"),
+      Flag.withDefault(false),
+    ),
+    ...Settings.service,
+    directory: Settings.directory,
+    timeout: Settings.timeout,
+    json: Settings.json,
+  },
+  Effect.fn("prefstream collect")(function* (flags) {
+    const directory = Settings.directoryOf(flags.directory)
+    const service = Settings.serviceOf(flags, Settings.serviceRequired)
+    yield* Progress.during(
+      Pipeline.collect({ once: flags.once, timeout: Option.getOrUndefined(flags.timeout) }),
+    ).pipe(
+      Effect.provide(Pipeline.layer({ directory, service })),
+      Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Wait for the results of tasks that were submitted, and record them in the ledger. Exits with 3 while some are missing.",
+  ),
+  Command.withShortDescription("Wait for results"),
+  Command.withExamples([
+    { command: "prefstream collect --dir week-48", description: "Wait until every result is there" },
+    { command: "prefstream collect --dir week-48 --once", description: "In a cron line: take what is there" },
+  ]),
+)

@@ -1,0 +1,45 @@
+/**
+ * The command line, as a function from arguments to an exit status.
+ *
+ * Guarantees: data goes to stdout and talk to stderr; an expected failure is one line
+ * that says what to do, without a stack; the status is that of `ExitStatus`.
+ */
+import { Console, Effect, Logger } from "effect"
+import { Command } from "effect/cli"
+import { collectCommand } from "./CollectCommand.ts"
+import * as ExitStatus from "./ExitStatus.ts"
+import { exportCommand } from "./ExportCommand.ts"
+import { runCommand } from "./RunCommand.ts"
+import { serveCommand } from "./ServeCommand.ts"
+import { statusCommand } from "./StatusCommand.ts"
+import { submitCommand } from "./SubmitCommand.ts"
+import { version } from "./Version.ts"
+
+const command = Command.make("prefstream").pipe(
+  Command.withDescription(
+    "Human preferences for reward models: prompts and candidate completions go to an annotation service, preference pairs come back as Parquet and JSONL.",
+  ),
+  Command.withSubcommands([runCommand, submitCommand, collectCommand, exportCommand, statusCommand, serveCommand]),
+)
+
+const say = (message: string) => Console.error(`prefstream: ${message}`)
+
+/** The status for a failure, after it was said. */
+const statusOf = Effect.fnUntraced(function* (failure: unknown) {
+  if (failure instanceof ExitStatus.Finished) return failure.status
+  yield* say(failure instanceof Error ? failure.message : String(failure))
+  return ExitStatus.failure
+})
+
+export const main = (args: ReadonlyArray<string>) =>
+  Command.runWith(command, { version })(args).pipe(
+    Effect.as(ExitStatus.done),
+    Effect.catchTags({
+      ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
+      UsageError: ({ message }) => Effect.as(say(message), ExitStatus.usage),
+      TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),
+    }),
+    Effect.catch(statusOf),
+    Effect.provideService(Logger.LogToStderr, true),
+  )
+

@@ -1,0 +1,62 @@
+/**
+ * What a run is doing, on stderr: one line that is redrawn on a terminal, a plain
+ * line now and then elsewhere.
+ *
+ * It looks at the ledger and nowhere else, so it can't disagree with the result.
+ */
+import { Clock, Duration, Effect, Option, Stdio, Stream, Terminal } from "effect"
+import { Ledger } from "../task/Ledger.ts"
+import { duration, number } from "./Summary.ts"
+
+const redrawEvery = Duration.millis(200)
+const linesEvery = Duration.seconds(5)
+const barWidth = 24
+const clearLine = "\r\u001b[2K"
+
+const write = Effect.fnUntraced(function* (text: string) {
+  const stdio = yield* Stdio.Stdio
+  yield* Stream.make(text).pipe(Stream.run(stdio.stderr({ endOnDone: false })), Effect.ignore)
+})
+
+const line = Effect.fnUntraced(function* (since: number, bar: boolean) {
+  const ledger = yield* Ledger
+  const now = yield* Clock.currentTimeMillis
+  const tasks = yield* ledger.counts
+  const run = yield* ledger.lastRun
+  const all = Object.values(tasks).reduce((sum, state) => sum + state.items, 0)
+  const open = tasks.planned.items + tasks.submitting.items + tasks.submitted.items
+  const reading = Option.exists(run, ({ readFinished }) => !readFinished)
+  const rejected = Option.match(run, { onNone: () => 0, onSome: ({ counts }) => counts.rejected })
+  const filled = all === 0 ? 0 : Math.floor((barWidth * (all - open)) / all)
+  return [
+    ...(bar ? [`[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`] : []),
+    `${number(all - open)} of ${number(all)}${reading ? "+" : ""} items judged,`,
+    `${number(all - tasks.planned.items - tasks.submitting.items)} submitted,`,
+    `${number(rejected)} rejected,`,
+    duration((now - since) / 1000),
+  ].join(" ")
+})
+
+/** Runs an effect, and shows its progress meanwhile. */
+export const during = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const stdio = yield* Stdio.Stdio
+    const terminal = yield* Terminal.Terminal
+    const since = yield* Clock.currentTimeMillis
+    const redraw = yield* stdio.stderrIsTerminal
+    const show = redraw
+      ? Effect.gen(function* () {
+          const columns = yield* terminal.columns
+          const text = yield* line(since, true)
+          yield* write(clearLine + (columns > 0 ? text.slice(0, columns - 1) : text))
+          yield* Effect.sleep(redrawEvery)
+        })
+      : Effect.gen(function* () {
+          yield* Effect.sleep(linesEvery)
+          yield* write(`${yield* line(since, false)}\n`)
+        })
+    return yield* Effect.raceFirst(effect, Effect.forever(show)).pipe(
+      Effect.ensuring(redraw ? write(clearLine) : Effect.void),
+    )
+  })
+

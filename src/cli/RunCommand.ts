@@ -1,0 +1,95 @@
+/**
+ * `prefstream run`: the whole flow, from files or from a pipeline file.
+ */
+import { Console, Effect, Option } from "effect"
+import { Command } from "effect/cli"
+import * as JobFolder from "../pipeline/JobFolder.ts"
+import * as Pipeline from "../pipeline/Pipeline.ts"
+import * as AnnotationService from "../service/AnnotationService.ts"
+import { loadPipeline, isPipelineFile } from "./PipelineFile.ts"
+import * as Progress from "./Progress.ts"
+import * as Settings from "./Settings.ts"
+import * as Summary from "./Summary.ts"
+
+const flags = {
+  ...Settings.input,
+  ...Settings.task,
+  ...Settings.service,
+  ...Settings.embedded,
+  directory: Settings.directory,
+  timeout: Settings.timeout,
+  json: Settings.json,
+}
+
+/** Without `--expert`: a rule that needs no answers, said to be one. */
+const trialExpert = "longest"
+
+export const runCommand = Command.make(
+  "run",
+  flags,
+  Effect.fn("prefstream run")(function* (flags) {
+    const [first] = flags.files
+    const pipeline =
+      flags.files.length === 1 && first !== undefined && isPipelineFile(first)
+        ? yield* loadPipeline(first)
+        : yield* fromFlags(flags)
+    const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
+    const settings = {
+      ...pipeline,
+      directory,
+      timeout: Option.getOrElse(flags.timeout, () => pipeline.timeout),
+      maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
+    }
+    const service = Settings.serviceOf(flags, pipeline.service)
+    yield* Progress.during(Pipeline.run(settings)).pipe(
+      Effect.provide(Pipeline.layer({ directory, service })),
+      Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
+      "May be broken off at any time and started again with the same job folder. " +
+      "Without --base-url an annotation service is started on this machine for the time of the run.",
+  ),
+  Command.withShortDescription("Run the whole flow: items in, preference pairs out"),
+  Command.withExamples([
+    { command: "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl", description: "Try it on this machine" },
+    { command: "prefstream run pipelines/quickstart.ts", description: "Run a pipeline that is written in TypeScript" },
+    {
+      command:
+        "prefstream run prompts.jsonl --completions a.jsonl --completions b.jsonl --key id --completion-path 'choices[0].message.content'",
+      description: "Join prompts with the completions of two models",
+    },
+    {
+      command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run items.jsonl --timeout 12h",
+      description: "Send the tasks to an annotation service, and wait for half a day",
+    },
+  ]),
+)
+
+const fromFlags = Effect.fnUntraced(function* (
+  flags: Parameters<typeof Settings.sourceOf>[0] &
+    Parameters<typeof Settings.submitOptionsOf>[0] &
+    Settings.ServiceFlags & {
+      readonly directory: Option.Option<string>
+      readonly experts: ReadonlyArray<string>
+      readonly turnaround: AnnotationService.ServiceOptions["turnaround"]
+    },
+) {
+  const directory = Settings.directoryOf(flags.directory)
+  const source = yield* Settings.sourceOf(flags)
+  const options = yield* Settings.submitOptionsOf(flags)
+  if (Option.isNone(flags.baseUrl) && flags.experts.length === 0) {
+    yield* Console.error(
+      `No --base-url: tasks go to an embedded service, whose scripted expert prefers the ${trialExpert} completion. ` +
+        "That is for trying things out; choose another with --expert.",
+    )
+  }
+  const service = AnnotationService.layerEmbedded({
+    database: JobFolder.service(directory),
+    experts: flags.experts.length === 0 ? [trialExpert] : flags.experts,
+    turnaround: flags.turnaround,
+  })
+  return Pipeline.make({ ...options, directory, source, service })
+})

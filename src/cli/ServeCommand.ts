@@ -1,0 +1,72 @@
+/**
+ * `prefstream serve`: the annotation service by itself, for pipelines in other processes.
+ */
+import { Config, Console, Effect, Layer, Option, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { HttpServer } from "effect/http"
+import * as AnnotationService from "../service/AnnotationService.ts"
+import * as Settings from "./Settings.ts"
+
+export const serveCommand = Command.make(
+  "serve",
+  {
+    database: Flag.String("database").pipe(
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("SQLite file that holds the tasks; created if need be"),
+      Flag.withDefault("prefstream-service.db"),
+    ),
+    host: Flag.String("host").pipe(
+      Flag.withMetavar("ADDRESS"),
+      Flag.withDescription("Address to listen on"),
+      Flag.withDefault("127.0.0.1"),
+    ),
+    port: Flag.Int("port").pipe(
+      Flag.withMetavar("PORT"),
+      Flag.withDescription("Port to listen on; 0 takes a free one"),
+      Flag.withDefault(8484),
+    ),
+    token: Flag.Redacted("token").pipe(
+      Flag.withMetavar("TOKEN"),
+      Flag.withDescription("Organization token that clients must carry; drawn and printed if not given [PREFSTREAM_TOKEN]"),
+      Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN")),
+      Flag.optional,
+    ),
+    ...Settings.embedded,
+  },
+  Effect.fn("prefstream serve")(function* (flags) {
+    const token = Option.isSome(flags.token) ? flags.token.value : yield* drawToken
+    const announce = Effect.gen(function* () {
+      const { address } = yield* HttpServer.HttpServer
+      const baseUrl = `${HttpServer.formatAddress(address)}/v1`
+      yield* Console.error(`The annotation service listens at ${baseUrl} (documentation: ${baseUrl}/docs). Stop it with Ctrl+C.`)
+      yield* Console.log(`PREFSTREAM_BASE_URL=${baseUrl}`)
+      if (Option.isNone(flags.token)) yield* Console.log(`PREFSTREAM_TOKEN=${Redacted.value(token)}`)
+    })
+    yield* Layer.launch(
+      Layer.provideMerge(
+        Layer.effectDiscard(announce),
+        AnnotationService.layerServer({
+          database: flags.database,
+          experts: flags.experts,
+          turnaround: flags.turnaround,
+          host: flags.host,
+          port: flags.port,
+          token,
+        }),
+      ),
+    )
+  }),
+).pipe(
+  Command.withDescription("Serve the annotation service's HTTP interface, with scripted experts who answer its tasks."),
+  Command.withShortDescription("Serve the annotation service"),
+  Command.withExamples([
+    { command: "prefstream serve --expert gold:data/sample.jsonl --turnaround 30s", description: "Experts who take their time" },
+  ]),
+)
+
+const drawToken = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  return Redacted.make(Hex.encode(yield* random.randomBytes(32)))
+}).pipe(Effect.provide(SecureRandom.layerWebCrypto))

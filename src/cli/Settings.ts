@@ -1,0 +1,256 @@
+/**
+ * The flags that several commands share, and what they become.
+ *
+ * Guarantees: a flag has the same name, meaning, default and environment variable
+ * in every command; the token is `Redacted` from the moment it is read.
+ */
+import { Config, Duration, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
+import { Argument, Flag } from "effect/cli"
+import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
+import * as Source from "../source/Source.ts"
+import { defaultLimits } from "../task/Batch.ts"
+import type { SubmitOptions } from "../task/Submit.ts"
+import { UsageError } from "./ExitStatus.ts"
+
+const Positive = Schema.Int.check(Schema.isGreaterThan(0))
+const NotNegative = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** `30s`, `15m`, `12h`, `2d`, or what Effect reads as a duration, such as `90 minutes`. */
+const duration = (name: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar("DURATION"),
+    Flag.filterMap(
+      (text) => Duration.fromInput(text.replace(/^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/, longUnit) as Duration.Input),
+      (text) => `expected a duration such as 30s, 15m, 12h or "2 days", found ${JSON.stringify(text)}`,
+    ),
+  )
+
+const units: Record<string, string> = { ms: "millis", s: "seconds", m: "minutes", h: "hours", d: "days" }
+const longUnit = (_: string, amount: string, unit: string) => `${amount} ${units[unit]}`
+
+/** Where a job keeps its ledger, rejects and dataset. */
+export const directory = Flag.String("dir").pipe(
+  Flag.withAlias("d"),
+  Flag.withMetavar("DIR"),
+  Flag.withDescription("Job folder: ledger, rejects and dataset stand in it (default: prefstream-job) [PREFSTREAM_DIR]"),
+  Flag.withFallbackConfig(Config.String("PREFSTREAM_DIR")),
+  Flag.optional,
+)
+
+export const defaultDirectory = "prefstream-job"
+
+export const directoryOf = (flag: Option.Option<string>): string => Option.getOrElse(flag, () => defaultDirectory)
+
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print the result as JSON on standard output"),
+  Flag.withDefault(false),
+)
+
+export const timeout = duration("timeout").pipe(
+  Flag.withDescription("Stop waiting for results after this time, and exit with 3"),
+  Flag.optional,
+)
+
+/** The input: one or several files of items, or files to be joined. */
+export const input = {
+  files: Argument.String("FILE").pipe(
+    Argument.withDescription("JSONL files of {prompt, completions}; with --completions, one file of prompts"),
+    Argument.variadic(),
+  ),
+  completions: Flag.String("completions").pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("JSONL file of one model's completions, to be joined to the prompts by --key; once for each model"),
+    Flag.atLeast(0),
+  ),
+  key: Flag.String("key").pipe(
+    Flag.withMetavar("PATH"),
+    Flag.withDescription("Join: where the key stands, in all files"),
+    Flag.withDefault("id"),
+  ),
+  promptPath: Flag.String("prompt-path").pipe(
+    Flag.withMetavar("PATH"),
+    Flag.withDescription("Join: where the prompt stands, such as turns[0].content"),
+    Flag.withDefault("prompt"),
+  ),
+  completionPath: Flag.String("completion-path").pipe(
+    Flag.withMetavar("PATH"),
+    Flag.withDescription("Join: where the completion stands, such as choices[0].message.content"),
+    Flag.withDefault("completion"),
+  ),
+  missing: Flag.Literals("missing", ["reject", "keep"]).pipe(
+    Flag.withDescription("Join: what to do with a prompt that a model did not answer, if two completions are left"),
+    Flag.withDefault("reject"),
+  ),
+  maxRejects: Flag.Int("max-rejects").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(NotNegative),
+    Flag.withDescription("Stop, and exit with 5, when more records than this are refused"),
+    Flag.optional,
+  ),
+}
+
+export const sourceOf = Effect.fnUntraced(function* (flags: {
+  readonly files: ReadonlyArray<string>
+  readonly completions: ReadonlyArray<string>
+  readonly key: string
+  readonly promptPath: string
+  readonly completionPath: string
+  readonly missing: "reject" | "keep"
+}) {
+  const [prompts, ...more] = flags.files
+  if (prompts === undefined) return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
+  if (flags.completions.length === 0) return Source.jsonl(flags.files)
+  if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
+  return Source.join({
+    prompts,
+    completions: flags.completions,
+    key: flags.key,
+    promptPath: flags.promptPath,
+    completionPath: flags.completionPath,
+    missing: flags.missing,
+  })
+})
+
+/** How items become tasks. */
+export const task = {
+  guidelines: Flag.String("guidelines").pipe(
+    Flag.withMetavar("TEXT"),
+    Flag.withDescription("Instructions for the experts"),
+    Flag.optional,
+  ),
+  guidelinesFile: Flag.File("guidelines-file", { mustExist: true }).pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription("File with the instructions for the experts"),
+    Flag.optional,
+  ),
+  batchSize: Flag.Int("batch-size").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(Positive),
+    Flag.withDescription("Prompts per task"),
+    Flag.withDefault(defaultLimits.maxPrompts),
+  ),
+  batchBytes: Flag.Int("batch-bytes").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(Positive),
+    Flag.withDescription("Bytes of prompts and completions per task"),
+    Flag.withDefault(defaultLimits.maxBytes),
+  ),
+}
+
+export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
+  readonly guidelines: Option.Option<string>
+  readonly guidelinesFile: Option.Option<string>
+  readonly batchSize: number
+  readonly batchBytes: number
+  readonly maxRejects: Option.Option<number>
+}): Effect.fn.Return<SubmitOptions, Effect.Error<ReturnType<FileSystem.FileSystem["readFileString"]>>, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const fromFile = Option.isSome(flags.guidelinesFile) ? yield* fs.readFileString(flags.guidelinesFile.value) : undefined
+  return {
+    guidelines: Option.getOrElse(flags.guidelines, () => fromFile),
+    batch: { maxPrompts: flags.batchSize, maxBytes: flags.batchBytes },
+    maxRejects: Option.getOrUndefined(flags.maxRejects),
+  }
+})
+
+/** The annotation service, and what its contract leaves open. */
+export const service = {
+  baseUrl: Flag.String("base-url").pipe(
+    Flag.withMetavar("URL"),
+    Flag.withDescription("Annotation service, with its version: https://host/v1 [PREFSTREAM_BASE_URL]"),
+    Flag.withFallbackConfig(Config.String("PREFSTREAM_BASE_URL")),
+    Flag.optional,
+  ),
+  token: Flag.Redacted("token").pipe(
+    Flag.withMetavar("TOKEN"),
+    Flag.withDescription("Organization token; better given in the environment [PREFSTREAM_TOKEN]"),
+    Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN")),
+    Flag.optional,
+  ),
+  idempotencyKey: Flag.Literals("idempotency-key", ["honoured", "ignored"]).pipe(
+    Flag.withDescription("Whether the service honours Idempotency-Key; if not, a task that may have arrived is held in doubt"),
+    Flag.withFallbackConfig(Config.Literals(["honoured", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
+    Flag.optional,
+  ),
+  concurrency: Flag.Int("concurrency").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(Positive),
+    Flag.withDescription("Requests under way at once [PREFSTREAM_CONCURRENCY]"),
+    Flag.withFallbackConfig(Config.Int("PREFSTREAM_CONCURRENCY")),
+    Flag.optional,
+  ),
+  requestsPerSecond: Flag.Int("requests-per-second").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(Positive),
+    Flag.withDescription("Requests per second at the most [PREFSTREAM_REQUESTS_PER_SECOND]"),
+    Flag.withFallbackConfig(Config.Int("PREFSTREAM_REQUESTS_PER_SECOND")),
+    Flag.optional,
+  ),
+  pollMin: duration("poll-min").pipe(
+    Flag.withDescription("Shortest time between two looks at a task"),
+    Flag.optional,
+  ),
+  pollMax: duration("poll-max").pipe(
+    Flag.withDescription("Longest time between two looks at a task"),
+    Flag.optional,
+  ),
+}
+
+export interface ServiceFlags {
+  readonly baseUrl: Option.Option<string>
+  readonly token: Option.Option<Redacted.Redacted<string>>
+  readonly idempotencyKey: Option.Option<"honoured" | "ignored">
+  readonly concurrency: Option.Option<number>
+  readonly requestsPerSecond: Option.Option<number>
+  readonly pollMin: Option.Option<Duration.Duration>
+  readonly pollMax: Option.Option<Duration.Duration>
+}
+
+/** The settings that were given, laid over those of a profile. */
+const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
+  ...profile,
+  idempotencyKey: Option.getOrElse(flags.idempotencyKey, () => profile.idempotencyKey),
+  concurrency: Option.getOrElse(flags.concurrency, () => profile.concurrency),
+  requestsPerSecond: Option.getOrElse(flags.requestsPerSecond, () => profile.requestsPerSecond),
+  pollInterval: {
+    min: Option.getOrElse(flags.pollMin, () => profile.pollInterval.min),
+    max: Option.getOrElse(flags.pollMax, () => profile.pollInterval.max),
+  },
+})
+
+/** The service at `--base-url`, or else `otherwise`. */
+export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
+  const chosen = Layer.unwrap(
+    Effect.gen(function* () {
+      if (Option.isNone(flags.baseUrl)) return otherwise
+      if (Option.isNone(flags.token)) return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
+      return ServiceProfile.layer({ baseUrl: flags.baseUrl.value, token: flags.token.value })
+    }),
+  )
+  return Layer.effect(ServiceProfile, Effect.map(ServiceProfile, (profile) => overlay(profile, flags))).pipe(
+    Layer.provide(chosen),
+  )
+}
+
+/** For commands that have no service of their own to fall back to. */
+export const serviceRequired = Layer.effect(
+  ServiceProfile,
+  Effect.fail(
+    new UsageError({ message: "set the address of the annotation service in PREFSTREAM_BASE_URL, or give it as --base-url" }),
+  ),
+)
+
+/** The embedded annotation service. */
+export const embedded = {
+  experts: Flag.String("expert").pipe(
+    Flag.withMetavar("EXPERT"),
+    Flag.withDescription(
+      "Scripted expert of the embedded service: gold:FILE, first, last, longest, shortest or random; repeat to ask the next where one has no answer",
+    ),
+    Flag.atLeast(0),
+  ),
+  turnaround: duration("turnaround").pipe(
+    Flag.withDescription("Time that the scripted experts take for a task, to try out waiting"),
+    Flag.withDefault(Duration.zero),
+  ),
+}

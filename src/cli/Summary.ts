@@ -1,0 +1,120 @@
+/**
+ * A run's report in words, for a person at a terminal.
+ *
+ * Guarantees: says where things are, how many, and what to do next; shows one pair
+ * whole. The same facts for machines are the report itself, as JSON.
+ */
+import { Console, Effect } from "effect"
+import type { PreferencePair } from "../domain/PreferencePair.ts"
+import * as JobFolder from "../pipeline/JobFolder.ts"
+import type { RunReport } from "../pipeline/RunReport.ts"
+import type { StateCounts, Trouble } from "../task/Ledger.ts"
+import * as ExitStatus from "./ExitStatus.ts"
+
+interface Options {
+  readonly directory: string
+  readonly json: boolean
+}
+
+/** Prints the report. */
+export const print = (report: RunReport, options: Options) =>
+  Console.log(options.json ? JSON.stringify(report) : text(report, options.directory))
+
+/** Prints the report, and ends the command with its status. */
+export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
+  yield* print(report, options)
+  const status = ExitStatus.ofRun[report.status]
+  if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
+})
+
+/** Like `finish`; but that results are outstanding is what submitting is for. */
+export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
+  yield* finish(report, options).pipe(
+    Effect.catchTag("Finished", (end) => (end.status === ExitStatus.waiting ? Effect.void : end)),
+  )
+})
+
+export const text = (report: RunReport, directory: string): string =>
+  [
+    ...headline(report, directory),
+    "",
+    ...table([
+      ["read", `${count(report.read, "record")} = ${reading(report)}`],
+      ["tasks", tasks(report.tasks)],
+      ...(report.rejected === 0 ? [] : [["rejects", JobFolder.rejects(directory)] as const]),
+      ...(report.dataset === null
+        ? []
+        : [
+            ["dataset", `${count(report.dataset.rows, "pair")} in ${report.dataset.directory}`] as const,
+            ...report.dataset.files.map((file) => ["", `${file.path} (${size(file.bytes)})`] as const),
+          ]),
+      ["ledger", JobFolder.ledger(directory)],
+    ]),
+    ...troubles(report.troubles),
+    ...(report.example === null ? [] : ["", "One of the pairs:", "", ...pair(report.example)]),
+  ].join("\n")
+
+const headline = (report: RunReport, directory: string): ReadonlyArray<string> => {
+  const time = duration(report.seconds)
+  const dir = `--dir ${directory}`
+  switch (report.status) {
+    case "done":
+      return [`Done in ${time}.`]
+    case "waiting":
+      return [
+        `Still waiting for results after ${time}.`,
+        `Later: prefstream collect ${dir}, then prefstream export ${dir}. Or now, with what is there: prefstream export ${dir}.`,
+      ]
+    case "in_doubt":
+      return [`Done in ${time}, but tasks are in doubt: they may have been created, and are not sent again by themselves.`]
+    case "results_invalid":
+      return [`Ended after ${time}: not every task gave a result that can be used.`]
+  }
+}
+
+const reading = (report: RunReport): string => {
+  const earlier = report.already_submitted === 0 ? "" : ` (${number(report.already_submitted)} of them by an earlier run)`
+  return `${number(report.submitted)} submitted${earlier} + ${count(report.duplicates, "duplicate")} + ${number(report.rejected)} rejected`
+}
+
+const tasks = (counts: StateCounts): string =>
+  Object.entries(counts)
+    .filter(([, { tasks }]) => tasks > 0)
+    .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, "item")})`)
+    .join(", ") || "none"
+
+export const troubles = (troubles: ReadonlyArray<Trouble>): ReadonlyArray<string> =>
+  troubles.length === 0
+    ? []
+    : [
+        "",
+        ...troubles.map(
+          ({ items, reason, seq, state, taskId }) =>
+            `${state.replace("_", " ")}: ${taskId ?? `task of items ${seq + 1} to ${seq + items}`}: ${reason ?? "no reason given"}`,
+        ),
+      ]
+
+const pair = (pair: PreferencePair): ReadonlyArray<string> =>
+  (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const)
+    .filter((column) => pair[column] !== null)
+    .flatMap((column) => {
+      const [first = "", ...more] = String(pair[column]).split("\n")
+      return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
+    })
+
+export const table = (rows: ReadonlyArray<readonly [string, string]>): ReadonlyArray<string> =>
+  rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
+
+export const number = (n: number): string => n.toLocaleString("en-US")
+
+export const count = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? "" : "s"}`
+
+const size = (bytes: number): string =>
+  bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
+
+export const duration = (seconds: number): string =>
+  seconds < 60
+    ? `${seconds.toFixed(1)} s`
+    : seconds < 3600
+      ? `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
+      : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`

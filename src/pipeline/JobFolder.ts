@@ -1,0 +1,22 @@
+/**
+ * Where things stand in a job's folder:
+ *
+ * ```
+ * ledger.db        the record of every item, task and result (SQLite)
+ * service.db       tasks of the embedded annotation service, where it is used
+ * rejects.jsonl    records that were refused, with file, line and reason
+ * dataset/         the preference pairs
+ * ```
+ */
+import { Effect, FileSystem } from "effect"
+
+export const ledger = (directory: string): string => `${directory}/ledger.db`
+export const service = (directory: string): string => `${directory}/service.db`
+export const rejects = (directory: string): string => `${directory}/rejects.jsonl`
+export const dataset = (directory: string): string => `${directory}/dataset`
+
+/** Makes the folder, if need be. */
+export const create = Effect.fn("JobFolder.create")(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.makeDirectory(directory, { recursive: true })
+})

@@ -1,0 +1,45 @@
+/**
+ * Every record that was refused, one JSON object per line: by the source of the
+ * last run that read input, in the order of reading, and then by the service.
+ *
+ * Guarantees: the file appears whole or not at all, and is absent where nothing
+ * was refused. The ledger holds the same records, so a run that was killed before
+ * it wrote the file loses none.
+ */
+import { Effect, FileSystem, Option, Schema, Stream } from "effect"
+import type { Reject } from "../domain/Reject.ts"
+import { TaskRequest } from "../domain/Task.ts"
+import { Ledger, type TaskQuestion } from "../task/Ledger.ts"
+import * as JobFolder from "./JobFolder.ts"
+
+const decodeRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
+
+const refusedItems = (task: TaskQuestion & { readonly reason: string }): ReadonlyArray<Reject> => {
+  const { prompts } = decodeRequest(task.body)
+  return task.items.map((item, i) => ({
+    ...item.origin,
+    code: "refused_by_service",
+    reason: task.reason,
+    raw: JSON.stringify({ id: item.item_id, ...prompts[i], gold: item.gold, metadata: item.metadata }),
+  }))
+}
+
+/** Writes the rejects file of a job folder, or removes it where there is nothing to write. */
+export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const ledger = yield* Ledger
+  const run = yield* ledger.lastRun
+  const file = JobFolder.rejects(directory)
+  const partial = `${file}.partial`
+  const bySource = Option.match(run, { onNone: () => Stream.empty, onSome: ({ run }) => ledger.rejects(run) })
+  const byService = ledger.refused.pipe(Stream.flatMap((task) => Stream.fromIterable(refusedItems(task))))
+  const encoder = new TextEncoder()
+  yield* Stream.concat(bySource, byService).pipe(
+    Stream.mapArray((rejects) => [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]),
+    Stream.run(fs.sink(partial)),
+  )
+  const { size } = yield* fs.stat(partial)
+  yield* Number(size) > 0
+    ? fs.rename(partial, file)
+    : Effect.andThen(fs.remove(partial), fs.remove(file, { force: true }))
+})
