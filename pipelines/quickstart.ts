@@ -4,7 +4,7 @@
  *
  *     npx prefstream run pipelines/quickstart.ts
  */
-import { AnnotationService, Expert, Pipeline, Source } from "prefstream"
+import { AnnotationService, Pipeline, Source } from "prefstream"
 
 export default Pipeline.make({
   directory: "quickstart",
@@ -12,6 +12,6 @@ export default Pipeline.make({
   guidelines: "Prefer the completion that is correct, does what was asked, and wastes none of the reader's time.",
   service: AnnotationService.layerEmbedded({
     database: "quickstart/service.db",
-    experts: [Expert.gold("data/sample.jsonl")],
+    experts: ["gold:data/sample.jsonl"],
   }),
 })

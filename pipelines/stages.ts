@@ -12,7 +12,6 @@ import {
   bestAgainstRest,
   collect,
   Dataset,
-  Expert,
   Judgments,
   Pipeline,
   Source,
@@ -39,12 +38,13 @@ const program = Effect.gen(function* () {
 
 const service = AnnotationService.layerEmbedded({
   database: `${directory}/service.db`,
-  experts: [Expert.gold("data/sample.jsonl"), Expert.longest],
+  experts: ["gold:data/sample.jsonl"],
 })
 
+const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+
 program.pipe(
-  Effect.provide(Pipeline.layer({ directory, service })),
-  Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)),
+  Effect.provide(Pipeline.layer({ directory, service }).pipe(Layer.provideMerge(platform))),
   NodeRuntime.runMain,
 )
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+/** The command line on Node. */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, Exit, Layer, Runtime } from "effect"
 import { main } from "./cli/Main.ts"

@@ -25,10 +25,12 @@ import {
   BodyTooLarge,
   IdempotencyKeyReused,
   MalformedRequest,
+  ServiceFailure,
   TaskNotFound,
   TooManyRequests,
   Unauthorized,
   UnprocessableTask,
+  UnsupportedMediaType,
 } from "./Problems.ts"
 
 /** The organization whose token a request carries. */
@@ -56,24 +58,37 @@ export type TaskCreated = typeof TaskCreated.Type
 const createTask = HttpApiEndpoint.post("create", "/tasks", {
   headers: {
     /** Same key and body: the same task. Same key, another body: 422. */
-    "idempotency-key": Schema.optionalKey(Schema.String),
+    "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
   payload: TaskRequest,
-  success: TaskCreated.pipe(HttpApiSchema.status(201)),
-  error: [MalformedRequest, BodyTooLarge, UnprocessableTask, IdempotencyKeyReused, TooManyRequests],
+  success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), {
+    /** Path of the task. */
+    location: Schema.String,
+  }),
+  error: [
+    MalformedRequest,
+    BodyTooLarge,
+    UnsupportedMediaType,
+    UnprocessableTask,
+    IdempotencyKeyReused,
+    TooManyRequests,
+    ServiceFailure,
+  ],
 })
 
 const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   params: { task_id: Schema.String },
   success: TaskResult,
-  error: [TaskNotFound, TooManyRequests],
+  error: [TaskNotFound, TooManyRequests, ServiceFailure],
 })
 
 /** The two endpoints of the contract. */
 export class TaskGroup extends HttpApiGroup.make("tasks")
   .add(createTask, getTask)
   .middleware(OrganizationToken)
-  .annotateMerge(OpenApi.annotations({ title: "Tasks", description: "Create annotation tasks and read their results." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Tasks", description: "Create annotation tasks and read their results." }),
+  ) {}
 
 export class AnnotationApi extends HttpApi.make("annotation-task-service")
   .add(TaskGroup)

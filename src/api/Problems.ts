@@ -22,6 +22,13 @@ export class Unauthorized extends HttpApiError.Problem<Unauthorized>()("Unauthor
   title: "A valid organization token is required.",
 }) {}
 
+/** 404: no such address, or not with this method. */
+export class EndpointNotFound extends HttpApiError.Problem<EndpointNotFound>()("EndpointNotFound", {
+  type: "tag:prefstream,2026:endpoint-not-found",
+  status: 404,
+  title: "There is no such endpoint.",
+}) {}
+
 /** 404: no such task. */
 export class TaskNotFound extends HttpApiError.Problem<TaskNotFound>()("TaskNotFound", {
   type: "tag:prefstream,2026:task-not-found",
@@ -35,6 +42,13 @@ export class BodyTooLarge extends HttpApiError.Problem<BodyTooLarge>()(
   { type: "tag:prefstream,2026:body-too-large", status: 413, title: "The request body is too large." },
   { limit_bytes: Schema.optionalKey(Schema.Int) },
 ) {}
+
+/** 415: the body is not JSON by its `Content-Type`. */
+export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()("UnsupportedMediaType", {
+  type: "tag:prefstream,2026:unsupported-media-type",
+  status: 415,
+  title: "The body's media type is not supported.",
+}) {}
 
 /** 422: the body is well formed, but asks for what the service does not do. */
 export class UnprocessableTask extends HttpApiError.Problem<UnprocessableTask>()(
@@ -55,4 +69,11 @@ export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()("To
   type: "tag:prefstream,2026:too-many-requests",
   status: 429,
   title: "Too many requests.",
+}) {}
+
+/** 500: the service failed. What happened is in its log, not in the answer. */
+export class ServiceFailure extends HttpApiError.Problem<ServiceFailure>()("ServiceFailure", {
+  type: "tag:prefstream,2026:service-failure",
+  status: 500,
+  title: "The service failed to answer.",
 }) {}

@@ -5,7 +5,7 @@
  * above all `idempotencyKey: "ignored"`: a task that may have arrived is then
  * never sent again by itself. The token is `Redacted`, so it appears in no log.
  */
-import { Context, Layer, Redacted } from "effect"
+import { Context, type Duration, Layer, type Redacted } from "effect"
 
 export interface ServiceSettings {
   /** Includes the version segment: `https://host/v1`. */
@@ -23,6 +23,15 @@ export interface ServiceSettings {
   readonly completedStatuses: ReadonlyArray<string>
   /** Statuses of a task that will never complete. */
   readonly failedStatuses: ReadonlyArray<string>
+  /** Requests under way at once. */
+  readonly concurrency: number
+  readonly requestsPerSecond: number
+  /** Time for one answer, body included. */
+  readonly requestTimeout: Duration.Input
+  /** How often a request that may succeed later is sent again. */
+  readonly retries: number
+  /** Bounds of the time between two looks at a task; it grows with the task's age. */
+  readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
 }
 
 /** Safe with a service of which only the contract is known. */
@@ -31,9 +40,16 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "token"> = {
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
   completedStatuses: ["completed"],
   failedStatuses: ["failed", "cancelled", "canceled", "rejected", "expired"],
+  concurrency: 8,
+  requestsPerSecond: 10,
+  requestTimeout: "60 seconds",
+  retries: 6,
+  pollInterval: { min: "2 seconds", max: "5 minutes" },
 }
 
-export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()("prefstream/api/ServiceProfile") {
+export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(
+  "prefstream/api/ServiceProfile",
+) {
   /** A service at an address. Settings that are not given are `defaults`. */
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,

@@ -4,7 +4,7 @@
  * Guarantees: data goes to stdout and talk to stderr; an expected failure is one line
  * that says what to do, without a stack; the status is that of `ExitStatus`.
  */
-import { Console, Effect, Logger } from "effect"
+import { Console, Effect, Logger, Schema } from "effect"
 import { Command } from "effect/cli"
 import { collectCommand } from "./CollectCommand.ts"
 import * as ExitStatus from "./ExitStatus.ts"
@@ -24,9 +24,11 @@ const command = Command.make("prefstream").pipe(
 
 const say = (message: string) => Console.error(`prefstream: ${message}`)
 
+const isFinished = Schema.is(ExitStatus.Finished)
+
 /** The status for a failure, after it was said. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
-  if (failure instanceof ExitStatus.Finished) return failure.status
+  if (isFinished(failure)) return failure.status
   yield* say(failure instanceof Error ? failure.message : String(failure))
   return ExitStatus.failure
 })

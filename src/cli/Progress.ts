@@ -38,25 +38,23 @@ const line = Effect.fnUntraced(function* (since: number, bar: boolean) {
 })
 
 /** Runs an effect, and shows its progress meanwhile. */
-export const during = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const stdio = yield* Stdio.Stdio
-    const terminal = yield* Terminal.Terminal
-    const since = yield* Clock.currentTimeMillis
-    const redraw = yield* stdio.stderrIsTerminal
-    const show = redraw
-      ? Effect.gen(function* () {
-          const columns = yield* terminal.columns
-          const text = yield* line(since, true)
-          yield* write(clearLine + (columns > 0 ? text.slice(0, columns - 1) : text))
-          yield* Effect.sleep(redrawEvery)
-        })
-      : Effect.gen(function* () {
-          yield* Effect.sleep(linesEvery)
-          yield* write(`${yield* line(since, false)}\n`)
-        })
-    return yield* Effect.raceFirst(effect, Effect.forever(show)).pipe(
-      Effect.ensuring(redraw ? write(clearLine) : Effect.void),
-    )
-  })
-
+export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const stdio = yield* Stdio.Stdio
+  const terminal = yield* Terminal.Terminal
+  const since = yield* Clock.currentTimeMillis
+  const redraw = yield* stdio.stderrIsTerminal
+  const show = redraw
+    ? Effect.gen(function* () {
+        const columns = yield* terminal.columns
+        const text = yield* line(since, true)
+        yield* write(clearLine + (columns > 0 ? text.slice(0, columns - 1) : text))
+        yield* Effect.sleep(redrawEvery)
+      })
+    : Effect.gen(function* () {
+        yield* Effect.sleep(linesEvery)
+        yield* write(`${yield* line(since, false)}\n`)
+      })
+  return yield* Effect.raceFirst(effect, Effect.forever(show)).pipe(
+    Effect.ensuring(redraw ? write(clearLine) : Effect.void),
+  )
+})

@@ -6,7 +6,7 @@ import { Command } from "effect/cli"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
-import { loadPipeline, isPipelineFile } from "./PipelineFile.ts"
+import { isPipelineFile, loadPipeline, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -40,7 +40,7 @@ export const runCommand = Command.make(
       timeout: Option.getOrElse(flags.timeout, () => pipeline.timeout),
       maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
     }
-    const service = Settings.serviceOf(flags, pipeline.service)
+    const service = Settings.serviceOf(flags, reported(pipeline.service))
     yield* Progress.during(Pipeline.run(settings)).pipe(
       Effect.provide(Pipeline.layer({ directory, service })),
       Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),

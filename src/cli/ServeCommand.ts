@@ -44,7 +44,7 @@ export const serveCommand = Command.make(
       yield* Console.log(`PREFSTREAM_BASE_URL=${baseUrl}`)
       if (Option.isNone(flags.token)) yield* Console.log(`PREFSTREAM_TOKEN=${Redacted.value(token)}`)
     })
-    yield* Layer.launch(
+    return yield* Layer.launch(
       Layer.provideMerge(
         Layer.effectDiscard(announce),
         AnnotationService.layerServer({

@@ -4,7 +4,7 @@
  * Guarantees: a flag has the same name, meaning, default and environment variable
  * in every command; the token is `Redacted` from the moment it is read.
  */
-import { Config, Duration, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
+import { Config, Duration, Effect, FileSystem, Layer, Option, type Redacted, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import * as Source from "../source/Source.ts"
@@ -15,18 +15,26 @@ import { UsageError } from "./ExitStatus.ts"
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 const NotNegative = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** `30s`, `15m`, `12h`, `2d`, or what Effect reads as a duration, such as `90 minutes`. */
+const units: Record<string, (amount: number) => Duration.Duration> = {
+  ms: Duration.millis,
+  s: Duration.seconds,
+  m: Duration.minutes,
+  h: Duration.hours,
+  d: Duration.days,
+}
+
+/** `500ms`, `30s`, `15m`, `12h`, `2d`. */
 const duration = (name: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("DURATION"),
     Flag.filterMap(
-      (text) => Duration.fromInput(text.replace(/^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/, longUnit) as Duration.Input),
-      (text) => `expected a duration such as 30s, 15m, 12h or "2 days", found ${JSON.stringify(text)}`,
+      (text) => {
+        const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
+        return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
+      },
+      (text) => `expected a duration such as 500ms, 30s, 15m, 12h or 2d, found ${JSON.stringify(text)}`,
     ),
   )
-
-const units: Record<string, string> = { ms: "millis", s: "seconds", m: "minutes", h: "hours", d: "days" }
-const longUnit = (_: string, amount: string, unit: string) => `${amount} ${units[unit]}`
 
 /** Where a job keeps its ledger, rejects and dataset. */
 export const directory = Flag.String("dir").pipe(

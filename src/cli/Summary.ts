@@ -8,7 +8,7 @@ import { Console, Effect } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import type { RunReport } from "../pipeline/RunReport.ts"
-import type { StateCounts, Trouble } from "../task/Ledger.ts"
+import type { StateCounts, Trouble } from "../task/LedgerModel.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 
 interface Options {

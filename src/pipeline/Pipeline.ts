@@ -8,8 +8,8 @@
  * `run` is `submit` and `collect` at once, and then `exportDataset`. Each of the
  * three may also be run alone, in other processes and on other days.
  */
-import { Array as Arr, type Duration, Effect, Latch, Layer, Option, Stream } from "effect"
-import type { ServiceProfile } from "../api/ServiceProfile.ts"
+import { type Array as Arr, type Duration, Effect, Latch, Layer, Option, Stream } from "effect"
+import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Dataset from "../dataset/Dataset.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -45,9 +45,19 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
 
 /** All that a run needs beside the platform: the ledger in the job folder, and a client of the pipeline's service. */
 export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "service">) =>
-  Layer.mergeAll(Ledger.layerFile(JobFolder.ledger(pipeline.directory)), AnnotationClient.layer).pipe(
+  Layer.mergeAll(ledgerOf(pipeline.directory), AnnotationClient.layer).pipe(
     Layer.provideMerge(pipeline.service),
     Layer.provide(Layer.effectDiscard(JobFolder.create(pipeline.directory))),
+  )
+
+/** Waits for the disk only where what a loss of power takes away could not be found again. */
+const ledgerOf = (directory: string) =>
+  Layer.unwrap(
+    Effect.map(ServiceProfile, ({ idempotencyKey }) =>
+      Ledger.layerFile(JobFolder.ledger(directory), {
+        synchronous: idempotencyKey === "honoured" ? "normal" : "full",
+      }),
+    ),
   )
 
 /** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */

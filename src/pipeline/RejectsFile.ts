@@ -9,7 +9,8 @@
 import { Effect, FileSystem, Option, Schema, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import { TaskRequest } from "../domain/Task.ts"
-import { Ledger, type TaskQuestion } from "../task/Ledger.ts"
+import { Ledger } from "../task/Ledger.ts"
+import type { TaskQuestion } from "../task/LedgerModel.ts"
 import * as JobFolder from "./JobFolder.ts"
 
 const decodeRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))

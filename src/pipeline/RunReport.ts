@@ -8,7 +8,8 @@
 import { Duration, Effect, Option } from "effect"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { Ledger, type StateCounts, type Trouble } from "../task/Ledger.ts"
+import { Ledger } from "../task/Ledger.ts"
+import type { StateCounts, Trouble } from "../task/LedgerModel.ts"
 
 /** How a run ended, by the severest of what is left. */
 export type RunStatus = "done" | "results_invalid" | "in_doubt" | "waiting"

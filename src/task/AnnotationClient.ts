@@ -45,7 +45,7 @@ export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable"
   status: Schema.optionalKey(Schema.Int),
   detail: Schema.String,
   /** Milliseconds that the service asked to wait. */
-  retryAfter: Schema.optionalKey(Schema.Number),
+  retryAfter: Schema.optionalKey(Schema.Finite),
   /** Whether the request may have been carried out all the same. */
   maybeDone: Schema.Boolean,
 }) {}

@@ -10,11 +10,12 @@
  * The time between two looks at a task grows with its age, between the bounds of
  * the profile's `pollInterval`, with jitter; the due times stand in the ledger.
  */
-import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
+import { Clock, Duration, Effect, type Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient, type AnnotationClientError } from "./AnnotationClient.ts"
 import { match } from "./Judgments.ts"
-import { Ledger, type OpenTask } from "./Ledger.ts"
+import { Ledger } from "./Ledger.ts"
+import type { OpenTask } from "./LedgerModel.ts"
 
 /** Milliseconds from the submission of a task to the first look at it. */
 export const firstLook = (profile: ServiceSettings): number => Duration.toMillis(profile.pollInterval.min)

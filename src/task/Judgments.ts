@@ -12,7 +12,8 @@ import { Effect, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Judgment } from "../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt, TaskRequest } from "../domain/Task.ts"
-import { type CompletedTask, Ledger, type TaskQuestion } from "./Ledger.ts"
+import { Ledger } from "./Ledger.ts"
+import type { CompletedTask, TaskQuestion } from "./LedgerModel.ts"
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))

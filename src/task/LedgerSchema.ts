@@ -1,30 +1,20 @@
 /**
  * The tables of the ledger, as numbered migrations.
  *
- * Guarantees: one set of statements for SQLite and PostgreSQL; a ledger that a
- * newer version has written is refused, not guessed at.
+ * Guarantees: one set of statements for SQLite and PostgreSQL.
  *
  * `task` has one small row per task, so that a change of state does not rewrite
  * the payloads; those stand in `task_request` (written once) and `task_result`.
  * `seq` is the ordinal of a task's first item in its partition: a task that must
  * be halved splits into two rows without renumbering any other.
  */
-import { Effect, Schema } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
-
-/** The ledger was written by a version of prefstream that is newer than this one. */
-export class LedgerTooNew extends Schema.TaggedError<LedgerTooNew>()("LedgerTooNew", {
-  found: Schema.Int,
-  known: Schema.Int,
-}) {
-  override get message() {
-    return `the ledger has version ${this.found}, this prefstream knows versions up to ${this.known}: install a newer prefstream`
-  }
-}
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Migrations from "../sql/Migrations.ts"
 
 const createTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const bytes = sql.onDialectOrElse({ pg: () => sql.literal("BYTEA"), orElse: () => sql.literal("BLOB") })
+  const bytes = yield* Migrations.bytes
   const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
 
   yield* sql`CREATE TABLE run (
@@ -84,18 +74,9 @@ const createTables = Effect.gen(function* () {
   )`
 })
 
-const migrations: Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>> = {
-  "0001_create_tables": createTables,
-}
-
-const table = "prefstream_migration"
-
 /** Creates the tables, or brings those of an older version up to date. */
-export const migrate = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
-  const known = Object.keys(migrations).length
-  const rows = yield* sql<{ version: number }>`SELECT MAX(migration_id) AS version FROM ${sql(table)}`
-  const found = Number(rows[0]?.version ?? 0)
-  if (found > known) return yield* new LedgerTooNew({ found, known })
+export const migrate = Migrations.run({
+  what: "the ledger",
+  table: "prefstream_migration",
+  migrations: { "0001_create_tables": createTables },
 })

@@ -20,7 +20,8 @@ import * as Sha256 from "../node/Sha256.ts"
 import { AnnotationClient, type AnnotationClientError } from "./AnnotationClient.ts"
 import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
-import { Ledger, type NewTask, type PlannedTask, type ReadCounts, type TaskQuestion } from "./Ledger.ts"
+import { Ledger } from "./Ledger.ts"
+import type { NewTask, PlannedTask, ReadCounts, TaskQuestion } from "./LedgerModel.ts"
 
 export interface SubmitOptions {
   /** Free-text instructions for the experts. */
@@ -72,8 +73,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.ensuring(readingDone.open),
   )
   yield* Effect.all([reader, send(readingDone, halt)], { concurrency: 2, discard: true })
-  if (yield* Deferred.isDone(halt)) yield* Deferred.await(halt)
-  return run
+  return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run
 })
 
 /** Reads the whole input into the ledger as planned tasks. */

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, type Layer, Redacted } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 

@@ -25,7 +25,7 @@ export const difficultTexts = [
   "\uFEFF",
   "",
   " ",
-  'quotes " \' ` \\ and \\n',
+  "quotes \" ' ` \\ and \\n",
   "lines\nand\r\nlines\rand\u2028lines\u2029end\n",
   '{"a":1}',
   "2024-01-31",

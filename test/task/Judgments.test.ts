@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { match } from "../../src/task/Judgments.ts"
-import type { TaskQuestion } from "../../src/task/Ledger.ts"
+import type { TaskQuestion } from "../../src/task/LedgerModel.ts"
 
 const question = (prompts: ReadonlyArray<string>): TaskQuestion => ({
   body: JSON.stringify({

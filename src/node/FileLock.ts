@@ -1,0 +1,130 @@
+/**
+ * "One process at a time works this file."
+ *
+ * Guarantees: the lock ends with its process, however that dies, because the
+ * operating system holds it: as an exclusive SQLite transaction on an empty file
+ * beside it, `FILE.lock`. What a dead holder left behind never blocks. The file
+ * itself is not touched, so others may go on reading it.
+ *
+ * Who holds the lock can be read in `FILE.lock.json`. That is for people and
+ * messages and decides nothing: in the instant after a change of holder it may
+ * still name the one before.
+ *
+ * Does not: hold across machines on a network file system without working locks.
+ * `FILE.lock` stays behind: to remove it would let two processes lock two
+ * different files of that name.
+ */
+import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { hostname } from "node:os"
+import { DatabaseSync } from "node:sqlite"
+import { DateTime, Effect, Option, Predicate, Schema } from "effect"
+import type { Scope } from "effect"
+
+export const LockHolder = Schema.Struct({
+  pid: Schema.Int,
+  host: Schema.String,
+  /** ISO 8601, UTC. */
+  since: Schema.String,
+})
+export type LockHolder = typeof LockHolder.Type
+
+/** Another process, or another part of this one, works the file. */
+export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
+  path: Schema.String,
+  holder: Schema.optionalKey(LockHolder),
+}) {
+  get isRetryable() {
+    return true
+  }
+  override get message() {
+    const holder = this.holder
+    return holder === undefined
+      ? `another process works ${this.path}`
+      : `${this.path} is in use by process ${holder.pid} on ${holder.host} since ${holder.since}`
+  }
+}
+
+/** The lock file can't be created or opened. */
+export class LockUnavailable extends Schema.TaggedError<LockUnavailable>()("LockUnavailable", {
+  path: Schema.String,
+  cause: Schema.Defect(),
+}) {
+  get isRetryable() {
+    return false
+  }
+  override get message() {
+    return `cannot lock ${this.path}: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
+}
+
+export class FileLockError extends Schema.TaggedError<FileLockError>()("FileLockError", {
+  reason: Schema.Union([FileLocked, LockUnavailable]),
+}) {
+  override readonly cause = this.reason
+  get isRetryable() {
+    return this.reason.isRetryable
+  }
+  override get message() {
+    return this.reason.message
+  }
+}
+
+const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
+  Effect.try(() => readFileSync(file, "utf8")).pipe(
+    Effect.flatMap(Schema.decodeEffect(Schema.fromJsonString(LockHolder))),
+    Effect.option,
+  )
+
+const isBusy = (cause: unknown): boolean =>
+  Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
+
+/**
+ * Holds the lock on `path` until the scope closes, or fails at once. The file
+ * need not exist yet, its folder must. `:memory:` has no file and no lock.
+ *
+ * @error `FileLockError` by reason: `FileLocked` names the holder where it is known, `LockUnavailable` the cause
+ */
+export const acquire = Effect.fn("FileLock.acquire")(function* (
+  path: string,
+): Effect.fn.Return<void, FileLockError, Scope.Scope> {
+  if (path === ":memory:") return
+  // By whichever link a file is named, it has one lock.
+  const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
+  const holderFile = `${real}.lock.json`
+
+  const attempt = <A>(evaluate: () => A) =>
+    Effect.try({
+      try: evaluate,
+      catch: (cause) =>
+        new FileLockError({ reason: isBusy(cause) ? new FileLocked({ path }) : new LockUnavailable({ path, cause }) }),
+    })
+  const close = (db: DatabaseSync) => Effect.sync(() => db.close())
+
+  yield* Effect.acquireRelease(
+    attempt(() => new DatabaseSync(`${real}.lock`)).pipe(
+      Effect.tap((db) =>
+        Effect.onError(
+          attempt(() => db.exec("BEGIN EXCLUSIVE")),
+          () => close(db),
+        ),
+      ),
+    ),
+    close,
+  ).pipe(
+    Effect.catchReason("FileLockError", "FileLocked", () =>
+      Effect.flatMap(readHolder(holderFile), (holder) =>
+        Effect.fail(
+          new FileLockError({
+            reason: new FileLocked({ path, ...(Option.isSome(holder) && { holder: holder.value }) }),
+          }),
+        ),
+      ),
+    ),
+  )
+
+  const holder: LockHolder = { pid: process.pid, host: hostname(), since: DateTime.formatIso(yield* DateTime.now) }
+  yield* Effect.acquireRelease(
+    attempt(() => writeFileSync(holderFile, `${JSON.stringify(holder)}\n`)),
+    () => Effect.ignore(Effect.try(() => rmSync(holderFile, { force: true }))),
+  )
+})

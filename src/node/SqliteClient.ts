@@ -1,0 +1,261 @@
+/**
+ * Adapter: an Effect `SqlClient` over `node:sqlite`. It stands in for
+ * `@effect/sql-sqlite-node` and keeps its shape, so that the package can replace this file.
+ *
+ * Guarantees: one connection, lent to one statement, stream or transaction at a
+ * time, closed with its scope. A committed transaction survives the death of the
+ * process, and with `synchronous: "full"` a loss of power. What goes in comes
+ * out: `null`, text, `Uint8Array`, numbers; booleans go in as 0 and 1. What
+ * SQLite or Node would change in silence is refused with an error instead: an
+ * integer beyond 2^53 (unless `SqlClient.SafeIntegers` asks for bigints), NaN, a
+ * Date or any other object, a second statement in one text.
+ *
+ * Does not: leave the thread. A statement runs synchronously, and one that waits
+ * for another process's lock holds up the whole program, for `busyTimeout` at most.
+ */
+import { DatabaseSync } from "node:sqlite"
+import type { SQLInputValue, StatementSync } from "node:sqlite"
+import { Array, Cache, Cause, Duration, Effect, Exit, Layer, Semaphore, Stream } from "effect"
+import type { Scope } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, SqlError, Statement } from "effect/sql"
+import type { SqlConnection } from "effect/sql"
+
+export interface SqliteClientConfig {
+  /** Path of the file, created where it does not exist; or `:memory:`. */
+  readonly filename: string
+  /** Neither creates nor changes the file. Default false. */
+  readonly readonly?: boolean | undefined
+  /** What a commit waits for: `full` survives a loss of power, `normal` may then lose the last commits. Default `full`. */
+  readonly synchronous?: "full" | "normal" | "off" | undefined
+  /** How long a statement waits for another process's lock before it fails. Default 5 seconds. */
+  readonly busyTimeout?: Duration.Input | undefined
+  /** Memory for pages, in bytes. Default: SQLite's own, 2 MB. */
+  readonly cacheBytes?: number | undefined
+  /** How many prepared statements are kept. Default 200. */
+  readonly prepareCacheSize?: number | undefined
+  /** How long a prepared statement is kept. Default 10 minutes. */
+  readonly prepareCacheTTL?: Duration.Input | undefined
+  readonly spanAttributes?: Record<string, unknown> | undefined
+  readonly transformResultNames?: ((name: string) => string) | undefined
+  readonly transformQueryNames?: ((name: string) => string) | undefined
+}
+
+type TransformRows = Parameters<SqlConnection.Connection["execute"]>[2]
+type Values = ReadonlyArray<ReadonlyArray<unknown>>
+
+const STREAM_CHUNK_ROWS = 128
+
+// Extended result codes that `classifySqliteError` doesn't count as unique violations, as PostgreSQL does.
+const PRIMARY_KEY = 1555
+const ROWID = 2579
+const UNIQUE = 2067
+
+/** `node:sqlite` has the result code at `errcode`; Effect reads it at `errno`. */
+const sqlError = (cause: unknown, operation: string, failed: string): SqlError.SqlError => {
+  const error = cause as Error & { readonly errcode?: number }
+  const errno = error.errcode === PRIMARY_KEY || error.errcode === ROWID ? UNIQUE : error.errcode
+  return new SqlError.SqlError({
+    reason: SqlError.classifySqliteError(errno === undefined ? error : Object.assign(error, { errno }), {
+      operation,
+      message: `${failed}: ${error.message}`,
+    }),
+  })
+}
+
+const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
+  const opening = <A>(evaluate: () => A) =>
+    Effect.try({
+      try: evaluate,
+      catch: (cause) => sqlError(cause, "open", `cannot open the SQLite database ${JSON.stringify(config.filename)}`),
+    })
+  const db = yield* Effect.acquireRelease(
+    opening(
+      () =>
+        new DatabaseSync(config.filename, {
+          readOnly: config.readonly ?? false,
+          timeout: Duration.toMillis(config.busyTimeout ?? "5 seconds"),
+          enableForeignKeyConstraints: true,
+        }),
+    ),
+    (db) => Effect.sync(() => db.close()),
+  )
+  // SQLite opens lazily: the first of these is what finds out that a file isn't a database.
+  yield* opening(() => db.exec(config.readonly ? "PRAGMA schema_version" : "PRAGMA journal_mode = WAL"))
+  yield* opening(() => db.exec(`PRAGMA synchronous = ${config.synchronous ?? "full"}`))
+  if (config.cacheBytes !== undefined) {
+    const kibibytes = Math.ceil(config.cacheBytes / 1024)
+    yield* opening(() => db.exec(`PRAGMA cache_size = -${kibibytes}`))
+  }
+  return db
+})
+
+/** Older versions of Node read text only up to its first NUL: there such text is refused on its way in. */
+const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
+
+const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
+  params.map((param, i) => {
+    const refuse = (found: string) =>
+      new TypeError(
+        `parameter ${i + 1}: expected null, a boolean, number, bigint, string or Uint8Array, found ${found}`,
+      )
+    switch (typeof param) {
+      case "string":
+        if (refuseNul && param.includes("\0")) throw refuse("a string with NUL, which this version of Node cuts there")
+        return param
+      case "number":
+        if (Number.isNaN(param)) throw refuse("NaN")
+        // Node binds every number as a float, which a text column or JSON would show: 5.0
+        return Number.isSafeInteger(param) && !Object.is(param, -0) ? BigInt(param) : param
+      case "bigint":
+        return param
+      case "boolean":
+        return param ? 1n : 0n
+      case "undefined":
+        return null
+      case "object":
+        if (param === null || param instanceof Uint8Array) return param
+        // Node would take an object for named parameters, and skip it.
+        throw refuse(`a ${param.constructor?.name ?? "object"}`)
+      default:
+        throw refuse(`a ${typeof param}`)
+    }
+  })
+
+/** Faster than having `node:sqlite` make them, and plain objects. */
+const toRows = (statement: StatementSync, values: Values, transformRows: TransformRows): ReadonlyArray<object> => {
+  if (values.length === 0) return []
+  // Asked for anew each time, because the columns of `SELECT *` can change.
+  const names = statement.columns().map((column) => column.name)
+  const rows = values.map((value) => {
+    const row: Record<string, unknown> = {}
+    for (let i = 0; i < names.length; i++) row[names[i]!] = value[i]
+    return row
+  })
+  return transformRows === undefined ? rows : transformRows(rows)
+}
+
+const makeConnection = Effect.fnUntraced(function* (
+  db: DatabaseSync,
+  config: SqliteClientConfig,
+): Effect.fn.Return<SqlConnection.Connection> {
+  const refuseNul = cutsTextAtNul(db)
+
+  const prepare = (sql: string) =>
+    Effect.try({
+      try: () => {
+        const statement = db.prepare(sql)
+        const rest = sql.slice(statement.sourceSQL.length).trim()
+        if (rest !== "") throw new SyntaxError(`expected one statement, found more after it: ${rest.slice(0, 60)}`)
+        statement.setReturnArrays(true)
+        return statement
+      },
+      catch: (cause) => sqlError(cause, "prepare", "failed to prepare statement"),
+    })
+
+  const statements = yield* Cache.makeWith(prepare, {
+    capacity: config.prepareCacheSize ?? 200,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? (config.prepareCacheTTL ?? "10 minutes") : Duration.zero),
+  })
+  const cached = (sql: string) => Cache.get(statements, sql)
+
+  const attempt = <A>(evaluate: () => A) =>
+    Effect.try({ try: evaluate, catch: (cause) => sqlError(cause, "execute", "failed to execute statement") })
+
+  const use = <A>(statement: StatementSync, run: () => A) =>
+    Effect.withFiber<A, SqlError.SqlError>((fiber) => {
+      statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
+      return attempt(run)
+    })
+
+  const all = (statement: StatementSync, params: ReadonlyArray<unknown>) =>
+    statement.all(...bind(params, refuseNul)) as unknown as Values
+
+  const values = (statement: StatementSync, params: ReadonlyArray<unknown>) =>
+    use(statement, () => all(statement, params))
+
+  const rows = (statement: StatementSync, params: ReadonlyArray<unknown>, transformRows: TransformRows) =>
+    use(statement, () => toRows(statement, all(statement, params), transformRows))
+
+  const raw = (statement: StatementSync, params: ReadonlyArray<unknown>) =>
+    use(statement, () =>
+      statement.columns().length > 0
+        ? toRows(statement, all(statement, params), undefined)
+        : statement.run(...bind(params, refuseNul)),
+    )
+
+  const stream = Effect.fnUntraced(function* (
+    sql: string,
+    params: ReadonlyArray<unknown>,
+    transformRows: TransformRows,
+  ) {
+    // A statement of its own: a cached one may be run again, inside the same transaction, while this one is read.
+    const statement = yield* prepare(sql)
+    const iterator = yield* Effect.acquireRelease(
+      use(
+        statement,
+        () => statement.iterate(...bind(params, refuseNul)) as unknown as Iterator<ReadonlyArray<unknown>>,
+      ),
+      (iterator) => Effect.sync(() => iterator.return?.()),
+    )
+    let ended = false
+    const next = attempt(() => {
+      const chunk: Array<ReadonlyArray<unknown>> = []
+      while (!ended && chunk.length < STREAM_CHUNK_ROWS) {
+        const { done, value } = iterator.next()
+        // Older versions of Node start over when they are asked again after the end.
+        if (done) ended = true
+        else chunk.push(value)
+      }
+      return toRows(statement, chunk, transformRows)
+    })
+    const pull = Effect.filterOrElse(next, Array.isReadonlyArrayNonEmpty, () => Cause.done())
+    return Stream.fromPull(Effect.succeed(pull))
+  })
+
+  return {
+    execute: (sql, params, transformRows) => Effect.flatMap(cached(sql), (it) => rows(it, params, transformRows)),
+    executeRaw: (sql, params) => Effect.flatMap(cached(sql), (it) => raw(it, params)),
+    executeStream: (sql, params, transformRows) => Stream.unwrap(stream(sql, params, transformRows)),
+    executeValues: (sql, params) => Effect.flatMap(cached(sql), (it) => values(it, params)),
+    executeValuesUnprepared: (sql, params) => Effect.flatMap(prepare(sql), (it) => values(it, params)),
+    executeUnprepared: (sql, params, transformRows) =>
+      Effect.flatMap(prepare(sql), (it) => rows(it, params, transformRows)),
+  }
+})
+
+/**
+ * A client that is open while its scope is.
+ *
+ * A stream outside a transaction holds the connection until it ends: a statement
+ * that its consumer runs would wait for ever. Collect it, read page by page, or
+ * run both in one transaction.
+ *
+ * @error `SqlError` where the file can't be opened or isn't a database; its message names the file
+ */
+export const make = Effect.fnUntraced(function* (
+  config: SqliteClientConfig,
+): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
+  const db = yield* open(config)
+  const connection = yield* makeConnection(db, config)
+  const { transformResultNames } = config
+  return yield* SqlClient.make({
+    ...SqlClient.makeSqliteAcquirers({
+      connection: Effect.succeed(connection),
+      semaphore: yield* Semaphore.make(1),
+      isTransaction: () => db.isTransaction,
+    }),
+    compiler: Statement.makeCompilerSqlite(config.transformQueryNames),
+    driver: "sqlite-node",
+    // Takes the write lock at once: a transaction that reads first can't be refused when it comes to write.
+    beginTransaction: "BEGIN IMMEDIATE",
+    prepareTransactionControls: true,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes: [...Object.entries(config.spanAttributes ?? {}), ["db.system.name", "sqlite"]],
+    ...(transformResultNames && { transformRows: Statement.defaultTransforms(transformResultNames).array }),
+  })
+})
+
+/** `make` as a layer. */
+export const layer = (config: SqliteClientConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
+  Layer.effect(SqlClient.SqlClient, make(config)).pipe(Layer.provide(Reactivity.layer))

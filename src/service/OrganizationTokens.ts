@@ -1,0 +1,32 @@
+/**
+ * Which organization a token belongs to.
+ *
+ * Guarantees: tokens are compared by their hashes, in a time that doesn't depend
+ * on how much of a wrong token is right; they appear in no answer and no log.
+ */
+import { Effect, Layer, Redacted } from "effect"
+import { Mac } from "effect/crypto"
+import { Organization, OrganizationToken } from "../api/AnnotationApi.ts"
+import { Unauthorized } from "../api/Problems.ts"
+import * as Sha256 from "../node/Sha256.ts"
+
+const hash = (token: Redacted.Redacted<string>): Uint8Array =>
+  new TextEncoder().encode(Sha256.hex(Redacted.value(token)))
+
+/** One organization, with one token. */
+export const layer = (token: Redacted.Redacted<string>): Layer.Layer<OrganizationToken> => {
+  const expected = hash(token)
+  const middleware = OrganizationToken.of({
+    bearer: Effect.fnUntraced(function* (handled, { credential }) {
+      if (!Mac.timingSafeEqual(hash(credential), expected)) {
+        const given = Redacted.value(credential) !== ""
+        const detail = given
+          ? "The organization token is not known here."
+          : "Send the header Authorization: Bearer <ORGANIZATION_TOKEN>."
+        return yield* new Unauthorized({ detail })
+      }
+      return yield* Effect.provideService(handled, Organization, { name: "default" })
+    }),
+  })
+  return Layer.succeed(OrganizationToken, middleware)
+}

@@ -1,0 +1,88 @@
+/**
+ * Every failure of a request as problem details.
+ *
+ * Guarantees: whatever goes wrong, on whatever path, the answer is
+ * `application/problem+json` with a `type` that stays the same; a defect is logged
+ * here and answered without a word about its cause.
+ */
+import { ByteSize, Cause, Effect, SchemaIssue, type Types } from "effect"
+import {
+  HttpIncomingMessage,
+  HttpRouter,
+  HttpServerError,
+  HttpServerRequest,
+  HttpServerRespondable,
+  HttpServerResponse,
+  ProblemDetails,
+} from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import {
+  BodyTooLarge,
+  EndpointNotFound,
+  MalformedRequest,
+  ServiceFailure,
+  UnsupportedMediaType,
+} from "../api/Problems.ts"
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const malformed = (error: HttpApiError.HttpApiSchemaError) => {
+  const errors = formatIssue(error.cause.issue).issues.map(({ path = [], message }) => ({
+    path: [
+      error.kind.toLowerCase(),
+      ...path.map((segment) => (typeof segment === "object" ? segment.key : segment)).map(toSegment),
+    ],
+    message,
+  }))
+  const detail = errors.map(({ path, message }) => `${path.slice(1).join(".")}: ${message}`.replace(/^: /, ""))[0]
+  return new MalformedRequest({ detail: detail ?? error.message, errors })
+}
+
+const toSegment = (key: PropertyKey) => (typeof key === "number" ? key : String(key))
+
+/** The problem that an error is, or none where the service itself has failed. */
+const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest, bodyBytes: number) => {
+  if (HttpApiError.HttpApiSchemaError.is(error)) {
+    return error.kind === "Body" || error.kind === "ResponseHeaders" ? undefined : malformed(error)
+  }
+  if (!HttpServerError.isHttpServerError(error)) return undefined
+  switch (error.reason._tag) {
+    case "RouteNotFound":
+      return new EndpointNotFound({ detail: `There is no ${request.method} ${request.url.replace(/\?.*/s, "")}.` })
+    case "RequestParseError":
+      return error.reason.reason === "BodyTooLarge"
+        ? new BodyTooLarge({ detail: `The body may have up to ${bodyBytes} bytes.`, limit_bytes: bodyBytes })
+        : new MalformedRequest({ detail: "The body could not be read." })
+    default:
+      return undefined
+  }
+}
+
+/** Bounds request bodies to `bodyBytes`, and answers failures. */
+export const layer = (bodyBytes: number) =>
+  HttpRouter.middleware(
+    Effect.fnUntraced(
+      function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const response = yield* Effect.catchCause(handled, (cause) => {
+          if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+          const error = Cause.squash(cause)
+          const problem = toProblem(error, request, bodyBytes)
+          if (problem !== undefined) return HttpServerRespondable.toResponse(problem)
+          return Effect.andThen(
+            Effect.logError(`${request.method} ${request.url} failed`, cause),
+            HttpServerRespondable.toResponse(new ServiceFailure()),
+          )
+        })
+        if (response.status === 401) return HttpServerResponse.setHeader(response, "www-authenticate", "Bearer")
+        if (response.status === 415 && response.headers["content-type"] !== ProblemDetails.contentType) {
+          const found = request.headers["content-type"]
+          const detail = `Send the body as application/json; it came as ${found}.`
+          return yield* HttpServerRespondable.toResponse(new UnsupportedMediaType({ detail }))
+        }
+        return response
+      },
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
+    ),
+    { global: true },
+  )

@@ -1,0 +1,13 @@
+/**
+ * Where prompt items come from: files of complete items (`jsonl`), prompts and
+ * completions in separate files (`join`), or a program that has items already
+ * (`fromIterable`, `fromStream`).
+ *
+ * Every constructor only describes the source; nothing is opened before its
+ * `records` are run.
+ */
+export { join, type JoinOptions } from "./Join.ts"
+export { jsonl, type JsonLinesOptions } from "./JsonLines.ts"
+export { fromIterable, fromStream } from "./Memory.ts"
+export { SourceError } from "./SourceError.ts"
+export type { Source, SourceRecord } from "./SourceRecord.ts"

@@ -1,0 +1,78 @@
+/**
+ * What ends the reading of a source: each message names the file, or the option, and what to do.
+ *
+ * Bad records are no errors: they are `Reject`s in the stream.
+ */
+import { Effect, FileSystem, type PlatformError, Schema } from "effect"
+
+export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { file: Schema.String }) {
+  override get message(): string {
+    return `${this.file}: there is no such file; check the path`
+  }
+}
+
+export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
+  file: Schema.String,
+  problem: Schema.String,
+  cause: Schema.optional(Schema.Defect()),
+}) {
+  override get message(): string {
+    return `${this.file}: cannot be read: ${this.problem}`
+  }
+}
+
+/** An option's value is unusable. */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
+  option: Schema.String,
+  problem: Schema.String,
+}) {
+  override get message(): string {
+    return `${this.option}: ${this.problem}`
+  }
+}
+
+/** The scratch database, to which a join moves what does not fit in memory, failed. */
+export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
+  problem: Schema.String,
+  cause: Schema.Defect(),
+}) {
+  override get message(): string {
+    return `the join's scratch database failed: ${this.problem}; it needs about the room of the completions files, choose a place for it with scratchDirectory`
+  }
+}
+
+export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
+  reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, ScratchFailed]),
+}) {
+  override get message(): string {
+    return this.reason.message
+  }
+}
+
+export const invalidOption = (option: string, problem: string): SourceError =>
+  new SourceError({ reason: new InvalidOption({ option, problem }) })
+
+export const fromPlatformError = (file: string, error: PlatformError.PlatformError): SourceError =>
+  new SourceError({
+    reason:
+      error.reason._tag === "NotFound"
+        ? new FileNotFound({ file })
+        : new FileUnreadable({ file, problem: problems[error.reason._tag] ?? error.message, cause: error }),
+  })
+
+const problems: Partial<Record<PlatformError.PlatformError["reason"]["_tag"], string>> = {
+  PermissionDenied: "this user may not read it; check its permissions",
+}
+
+/** Fails if a file is missing or is a directory, so that a run ends before it has read half of its files. */
+export const requireFiles = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  for (const file of files) {
+    const info = yield* Effect.mapError(fs.stat(file), (error) => fromPlatformError(file, error))
+    if (info.type === "Directory") {
+      return yield* new SourceError({
+        reason: new FileUnreadable({ file, problem: "it is a directory; name the files in it" }),
+      })
+    }
+  }
+})

@@ -1,0 +1,130 @@
+/**
+ * What was read: runs, the items that they saw, the tasks planned from them, and the
+ * records that were refused.
+ *
+ * Guarantees: a step of reading is recorded whole or not at all, so the items of a task
+ * become known together with it, and the counts always agree with what is recorded.
+ */
+import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
+import type { Reject } from "../domain/Reject.ts"
+import type { BatchItem } from "./Batch.ts"
+import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Sighting } from "./LedgerModel.ts"
+import { insertTask } from "./LedgerRows.ts"
+
+const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
+  item_id: itemId,
+  origin,
+  ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
+  ...(item.gold === undefined ? {} : { gold: item.gold }),
+})
+
+export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.Latch) => {
+  const here = sql`partition_id = ${partition}`
+
+  const startRun = Effect.fn("Ledger.startRun")(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* write(sql<{ run: number }>`INSERT INTO run (partition_id, run, started_at)
+      SELECT ${partition}, COALESCE(MAX(run), 0) + 1, ${now} FROM run WHERE ${here} RETURNING run`)
+    return Number(rows[0]!.run)
+  })
+
+  const sight = Effect.fnUntraced(function* (run: number, items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>) {
+    if (items.length === 0) return []
+    const rows = yield* sql<{ item_id: string; content_hash: string; run: number }>`
+      SELECT item_id, content_hash, run FROM item WHERE ${here} AND ${sql.in("item_id", items.map((item) => item.itemId))}`
+    const seen = new Map(rows.map((row) => [row.item_id, row]))
+    return items.map((item): Sighting => {
+      const row = seen.get(item.itemId)
+      if (row === undefined) return "new"
+      if (row.content_hash !== item.contentHash) return "conflict"
+      return Number(row.run) === run ? "duplicate" : "known"
+    })
+  })
+
+  const markSeen = (run: number, itemIds: ReadonlyArray<string>) =>
+    itemIds.length === 0
+      ? Effect.void
+      : sql`UPDATE item SET run = ${run} WHERE ${here} AND ${sql.in("item_id", itemIds)}`
+
+  const insertTasks = Effect.fnUntraced(function* (run: number, tasks: ReadonlyArray<NewTask>) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* sql<{ next: number }>`
+      SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
+    let seq = Number(rows[0]?.next ?? 0)
+    for (const task of tasks) {
+      yield* sql`INSERT INTO item ${sql.insert(
+        Arr.map(task.items, (item, i) => ({
+          partition_id: partition,
+          item_id: item.itemId,
+          content_hash: item.contentHash,
+          seq: seq + i,
+          run,
+        })),
+      )}`
+      const { body, idempotencyKey } = task
+      yield* insertTask({ partition, sql }, { seq, body, idempotencyKey, plannedAt: now, items: task.items.map(detailsOf) })
+      seq += task.items.length
+    }
+  })
+
+  /** One step of reading: all of it is recorded, or nothing. */
+  const record = Effect.fn("Ledger.record")(function* (
+    run: number,
+    step: {
+      readonly tasks: ReadonlyArray<NewTask>
+      readonly known: ReadonlyArray<string>
+      readonly rejects: ReadonlyArray<Reject>
+      readonly counts: ReadCounts
+      readonly finished: boolean
+    },
+  ) {
+    yield* write(
+      Effect.gen(function* () {
+        yield* insertTasks(run, step.tasks)
+        yield* markSeen(run, step.known)
+        if (Arr.isReadonlyArrayNonEmpty(step.rejects)) {
+          yield* sql`INSERT INTO reject ${sql.insert(
+            Arr.map(step.rejects, (reject, i) => ({
+              partition_id: partition,
+              run,
+              ordinal: step.counts.rejected - step.rejects.length + i,
+              record: JSON.stringify(reject),
+            })),
+          )}`
+        }
+        yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new},
+          known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
+          rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
+          WHERE ${here} AND run = ${run}`
+      }),
+    )
+    if (step.tasks.length > 0) yield* planned.open
+  })
+
+  /** How many items of a run's input stand in tasks that the service refused. */
+  const refusedItems = Effect.fn("Ledger.refusedItems")(function* (run: number) {
+    const rows = yield* sql<{ items: number }>`SELECT COUNT(*) AS items FROM task
+      JOIN item ON item.partition_id = task.partition_id AND item.seq >= task.seq AND item.seq < task.seq + task.item_count
+      WHERE task.partition_id = ${partition} AND task.state = 'refused' AND item.run = ${run}`
+    return Number(rows[0]!.items)
+  })
+
+  const lastRun = Effect.gen(function* () {
+    const rows = yield* sql<Record<"run" | "read_count" | "new_count" | "known_count" | "duplicate_count" | "rejected_count" | "read_finished", number>>`
+      SELECT * FROM run WHERE ${here} AND read_count > 0 ORDER BY run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
+      run: Number(row.run),
+      /** Whether its input was read to the end. */
+      readFinished: Number(row.read_finished) === 1,
+      counts: {
+        read: Number(row.read_count),
+        new: Number(row.new_count),
+        known: Number(row.known_count),
+        duplicates: Number(row.duplicate_count),
+        rejected: Number(row.rejected_count),
+      } satisfies ReadCounts,
+    }))
+  }).pipe(Effect.withSpan("Ledger.lastRun"))
+
+  return { startRun, sight, record, refusedItems, lastRun }
+}

@@ -1,0 +1,104 @@
+/**
+ * The words of the ledger: what it keeps of a task, and in which states a task may be.
+ */
+import { type Array as Arr, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Gold, Metadata, Origin } from "../domain/PromptItem.ts"
+import type { BatchItem } from "./Batch.ts"
+import type { Write } from "../sql/GroupCommit.ts"
+
+/**
+ * ```
+ * planned → submitting → submitted → completed
+ *    ↑          │            ├─────→ invalid   the result does not fit the task; asked for again by the next run
+ *    └──────────┤            └─────→ failed    the service gave the task up
+ *               ├→ refused                     the service refused it; it was not created
+ *               └→ in_doubt                    it may have been created; never sent again by itself
+ * ```
+ */
+export const TaskState = Schema.Literals([
+  "planned",
+  "submitting",
+  "submitted",
+  "completed",
+  "invalid",
+  "failed",
+  "refused",
+  "in_doubt",
+])
+export type TaskState = typeof TaskState.Type
+
+/** What is kept of an item beside its prompt and completions, which stand in the request. */
+export const ItemDetails = Schema.Struct({
+  item_id: Schema.String,
+  origin: Origin,
+  metadata: Schema.optionalKey(Metadata),
+  gold: Schema.optionalKey(Gold),
+})
+export type ItemDetails = typeof ItemDetails.Type
+
+export interface NewTask {
+  readonly idempotencyKey: string
+  /** The body of `POST /tasks`. */
+  readonly body: string
+  readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
+}
+
+export interface PlannedTask {
+  readonly seq: number
+  readonly idempotencyKey: string
+}
+
+export interface OpenTask {
+  readonly seq: number
+  readonly taskId: string
+  /** Epoch milliseconds. */
+  readonly submittedAt: number
+}
+
+/** What was asked: the body of the request, and the items' details in the order of its prompts. */
+export interface TaskQuestion {
+  readonly body: string
+  readonly items: ReadonlyArray<ItemDetails>
+}
+
+export interface CompletedTask extends TaskQuestion {
+  readonly seq: number
+  readonly taskId: string
+  /** The body of the answer to `GET /tasks/{task_id}`. */
+  readonly result: string
+}
+
+/** A task that needs somebody's attention. */
+export interface Trouble {
+  readonly seq: number
+  readonly state: TaskState
+  readonly taskId: string | null
+  readonly items: number
+  readonly reason: string | null
+}
+
+export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
+
+/** How a record of the input stands to what the ledger has seen. */
+export type Sighting = "new" | "known" | "duplicate" | "conflict"
+
+/** What a run has read. `read = new + known + duplicates + rejected`. */
+export interface ReadCounts {
+  readonly read: number
+  /** Items that no earlier run had seen. */
+  readonly new: number
+  /** Items that an earlier run over this ledger had planned. */
+  readonly known: number
+  /** Items that stood in this run's input before. */
+  readonly duplicates: number
+  readonly rejected: number
+}
+
+/** The ledger's connection, in the hands of its parts. */
+export interface LedgerContext {
+  readonly sql: SqlClient.SqlClient
+  /** Carries out statements in a transaction that is committed before the effect succeeds. */
+  readonly write: Write
+  readonly partition: string
+}

@@ -1,0 +1,61 @@
+/**
+ * What the ledger gives out as streams, page by page in bounded memory, in the order
+ * of the items.
+ */
+import { Effect, Option, Schema, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { Reject } from "../domain/Reject.ts"
+import * as Zstd from "../node/Zstd.ts"
+import type { CompletedTask, LedgerContext, TaskQuestion } from "./LedgerModel.ts"
+import { readQuestion } from "./LedgerRows.ts"
+
+const pageSize = 64
+
+const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
+
+export const make = ({ partition, sql }: LedgerContext) => {
+  const here = sql`partition_id = ${partition}`
+
+  /** Pages through rows by a growing key, in arrays, in bounded memory. */
+  const pages = <Row extends object, A>(
+    page: (after: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
+    keyOf: (row: Row) => number,
+    decode: (row: Row) => A,
+  ): Stream.Stream<A, SqlError> =>
+    Stream.paginate(-1, (after) =>
+      Effect.map(page(after), (rows) => {
+        const last = rows.at(-1)
+        return [rows.map(decode), last === undefined ? Option.none() : Option.some(keyOf(last))] as const
+      }),
+    )
+
+  const completed: Stream.Stream<CompletedTask, SqlError> = pages(
+    (after) => sql<{ seq: number; task_id: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }>`
+      SELECT t.seq, t.task_id, q.body, q.items, r.body AS result FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
+      WHERE t.partition_id = ${partition} AND t.state = 'completed' AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+    (row) => Number(row.seq),
+    (row) => ({ seq: Number(row.seq), taskId: row.task_id, ...readQuestion(row), result: Zstd.decompressText(row.result) }),
+  )
+
+  const rejects = (run: number): Stream.Stream<Reject, SqlError> =>
+    pages(
+      (after) => sql<{ ordinal: number; record: string }>`SELECT ordinal, record FROM reject
+        WHERE ${here} AND run = ${run} AND ordinal > ${after} ORDER BY ordinal LIMIT ${pageSize}`,
+      (row) => Number(row.ordinal),
+      (row) => decodeReject(row.record),
+    )
+
+  /** Tasks that the service refused, with what was asked. */
+  const refused: Stream.Stream<{ readonly reason: string } & TaskQuestion, SqlError> = pages(
+    (after) => sql<{ seq: number; reason: string | null; body: Uint8Array; items: Uint8Array }>`
+      SELECT t.seq, t.reason, q.body, q.items FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      WHERE t.partition_id = ${partition} AND t.state = 'refused' AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+    (row) => Number(row.seq),
+    (row) => ({ reason: row.reason ?? "", ...readQuestion(row) }),
+  )
+
+  return { completed, rejects, refused }
+}

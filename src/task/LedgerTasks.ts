@@ -1,0 +1,177 @@
+/**
+ * The states of tasks, and what was asked and answered.
+ *
+ * Guarantees: a change of state is on disk when its effect succeeds.
+ */
+import { Clock, Effect, type Latch, Option } from "effect"
+import * as Zstd from "../node/Zstd.ts"
+import { type LedgerContext, type OpenTask, type PlannedTask, type StateCounts, type TaskQuestion, type TaskState, type Trouble } from "./LedgerModel.ts"
+import { insertTask, readQuestion } from "./LedgerRows.ts"
+
+const pageSize = 64
+
+export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.Latch) => {
+  const here = sql`partition_id = ${partition}`
+
+  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")((outcome: "planned" | "in_doubt") =>
+    write(sql`UPDATE task SET state = ${outcome},
+        reason = ${outcome === "in_doubt" ? "the process ended after the request may have been sent" : null}
+      WHERE ${here} AND state = 'submitting'`),
+  )
+
+  /** Results that did not fit are asked for again: asking costs nothing, and the service may have mended them. */
+  const reopenInvalid = Effect.suspend(() =>
+    write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0 WHERE ${here} AND state = 'invalid'`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.reopenInvalid"))
+
+  const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
+    const rows = yield* sql<{ seq: number; idempotency_key: string }>`SELECT seq, idempotency_key FROM task
+      WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
+    return rows.map((row): PlannedTask => ({ seq: Number(row.seq), idempotencyKey: row.idempotency_key }))
+  })
+
+  const question = Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
+      SELECT body, items FROM task_request WHERE ${here} AND seq = ${seq}`
+    return readQuestion(rows[0]!)
+  })
+
+  const setState = (seq: number, state: TaskState, reason: string | null = null) =>
+    sql`UPDATE task SET state = ${state}, reason = ${reason} WHERE ${here} AND seq = ${seq}`
+
+  const markSubmitting = (seq: number) => Effect.asVoid(write(setState(seq, "submitting")))
+  const markPlanned = (seq: number) => Effect.asVoid(write(setState(seq, "planned")))
+  const markRefused = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "refused", reason)))
+  const markInDoubt = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "in_doubt", reason)))
+  const markFailed = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "failed", reason)))
+
+  const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstLook: number) {
+    const now = yield* Clock.currentTimeMillis
+    yield* write(sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId},
+      submitted_at = ${now}, due_at = ${Math.ceil(now + firstLook)} WHERE ${here} AND seq = ${seq}`)
+    yield* submitted.open
+  })
+
+  /** Replaces a task by two that share its items; the first keeps its place. */
+  const split = Effect.fnUntraced(function* (
+    seq: number,
+    halves: ReadonlyArray<{ readonly idempotencyKey: string } & TaskQuestion>,
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    yield* write(
+      Effect.gen(function* () {
+        yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
+        yield* sql`DELETE FROM task WHERE ${here} AND seq = ${seq}`
+        let at = seq
+        for (const half of halves) {
+          yield* insertTask({ partition, sql }, { ...half, seq: at, plannedAt: now })
+          at += half.items.length
+        }
+      }),
+    )
+  })
+
+  /** Makes every outstanding task due at once. */
+  const makeDue = Effect.suspend(() =>
+    write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted'`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.makeDue"))
+
+  /** Outstanding tasks that are due (or were so at `horizon`), longest due first. */
+  const due = Effect.fn("Ledger.due")(function* (limit: number, horizon: Option.Option<number>) {
+    const now = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
+    const rows = yield* sql<{ seq: number; task_id: string; submitted_at: number; due_at: number }>`
+      SELECT seq, task_id, submitted_at, due_at FROM task
+      WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT ${limit}`
+    const open = rows.filter((row) => Number(row.due_at) <= now)
+    return {
+      tasks: open.map(
+        (row): OpenTask => ({ seq: Number(row.seq), taskId: row.task_id, submittedAt: Number(row.submitted_at) }),
+      ),
+      /** Milliseconds until the next task is due, none where nothing is outstanding. */
+      wait:
+        open.length > 0
+          ? Option.some(0)
+          : Option.map(Option.fromNullishOr(rows[0]), (row) => Math.max(0, Number(row.due_at) - now)),
+    }
+  })
+
+  const postpone = Effect.fnUntraced(function* (seq: number, millis: number) {
+    const now = yield* Clock.currentTimeMillis
+    yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)} WHERE ${here} AND seq = ${seq}`)
+  })
+
+  const storeResult = Effect.fnUntraced(function* (
+    seq: number,
+    result: string,
+    state: "completed" | "invalid",
+    reason: string | null,
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const body = Zstd.compress(result)
+    yield* write(
+      Effect.gen(function* () {
+        yield* sql`DELETE FROM task_result WHERE ${here} AND seq = ${seq}`
+        yield* sql`INSERT INTO task_result ${sql.insert({ partition_id: partition, seq, body })}`
+        yield* sql`UPDATE task SET state = ${state}, reason = ${reason}, completed_at = ${now}
+          WHERE ${here} AND seq = ${seq}`
+      }),
+    )
+  })
+  const markCompleted = (seq: number, result: string) => storeResult(seq, result, "completed", null)
+  const markInvalid = (seq: number, result: string, reason: string) => storeResult(seq, result, "invalid", reason)
+
+  const counts = Effect.gen(function* () {
+    const rows = yield* sql<{ state: TaskState; tasks: number; items: number }>`
+      SELECT state, COUNT(*) AS tasks, SUM(item_count) AS items FROM task WHERE ${here} GROUP BY state`
+    const of = (state: TaskState) => {
+      const row = rows.find((found) => found.state === state)
+      return { tasks: Number(row?.tasks ?? 0), items: Number(row?.items ?? 0) }
+    }
+    return {
+      planned: of("planned"),
+      submitting: of("submitting"),
+      submitted: of("submitted"),
+      completed: of("completed"),
+      invalid: of("invalid"),
+      failed: of("failed"),
+      refused: of("refused"),
+      in_doubt: of("in_doubt"),
+    } satisfies StateCounts
+  }).pipe(Effect.withSpan("Ledger.counts"))
+
+  const troubles = Effect.fn("Ledger.troubles")(function* (limit: number) {
+    const rows = yield* sql<{ seq: number; state: TaskState; task_id: string | null; item_count: number; reason: string | null }>`
+      SELECT seq, state, task_id, item_count, reason FROM task
+      WHERE ${here} AND state IN ('invalid', 'failed', 'refused', 'in_doubt') ORDER BY seq LIMIT ${limit}`
+    return rows.map(
+      (row): Trouble => ({
+        seq: Number(row.seq),
+        state: row.state,
+        taskId: row.task_id,
+        items: Number(row.item_count),
+        reason: row.reason,
+      }),
+    )
+  })
+
+  return {
+    settleInterrupted,
+    reopenInvalid,
+    plannedAfter,
+    question,
+    markSubmitting,
+    markPlanned,
+    markSubmitted,
+    markRefused,
+    markInDoubt,
+    markFailed,
+    markCompleted,
+    markInvalid,
+    split,
+    makeDue,
+    due,
+    postpone,
+    counts,
+    troubles,
+  }
+}

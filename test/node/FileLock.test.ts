@@ -1,0 +1,142 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, FileSystem, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import * as FileLock from "../../src/node/FileLock.ts"
+import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import { layer, start, temporaryPath } from "./support.ts"
+
+const refusal = Effect.fnUntraced(function* (path: string) {
+  const error = yield* Effect.flip(Effect.scoped(FileLock.acquire(path)))
+  return error.reason
+})
+
+describe("FileLock", () => {
+  it.layer(layer)((it) => {
+    it.effect("a second process is refused and told who holds the file", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("ledger.db")
+        const holder = yield* start("lockHolder.ts", path)
+        assert.strictEqual(holder.firstLine, "locked")
+
+        const reason = yield* refusal(path)
+        assert(reason._tag === "FileLocked")
+        assert.isTrue(reason.isRetryable)
+        assert.strictEqual(reason.path, path)
+        assert.strictEqual(reason.holder?.pid, holder.pid)
+        assert.include(reason.message, path)
+        assert.include(reason.message, `process ${holder.pid} on `)
+
+        const fs = yield* FileSystem.FileSystem
+        assert.deepStrictEqual(JSON.parse(yield* fs.readFileString(`${path}.lock.json`)), reason.holder)
+      }),
+    )
+
+    it.effect("the lock of a process that was killed is free, whatever it left behind", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("ledger.db")
+        const holder = yield* start("lockHolder.ts", path)
+        yield* holder.kill
+        const fs = yield* FileSystem.FileSystem
+        assert.isTrue(yield* fs.exists(`${path}.lock.json`))
+
+        yield* FileLock.acquire(path)
+        const child = yield* start("lockHolder.ts", path)
+        assert.include(child.firstLine, `process ${process.pid} on `)
+      }),
+    )
+
+    it.effect("a closed scope frees the file and takes the holder's name away", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("ledger.db")
+        const fs = yield* FileSystem.FileSystem
+        yield* Effect.scoped(FileLock.acquire(path))
+        assert.isFalse(yield* fs.exists(`${path}.lock.json`))
+        const child = yield* start("lockHolder.ts", path)
+        assert.strictEqual(child.firstLine, "locked")
+      }),
+    )
+
+    it.effect("of many at once in one process, one gets it", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("ledger.db")
+        const exits = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.exit(FileLock.acquire(path)), {
+          concurrency: "unbounded",
+        })
+        assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+        // Those that were refused have not loosened it.
+        const child = yield* start("lockHolder.ts", path)
+        assert.include(child.firstLine, `process ${process.pid} on `)
+      }),
+    )
+
+    it.effect("a scope that was refused can have the lock once it is free", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("ledger.db")
+        const first = yield* Scope.make()
+        yield* Scope.provide(FileLock.acquire(path), first)
+        yield* Effect.flip(FileLock.acquire(path))
+        yield* Scope.close(first, Exit.void)
+        yield* FileLock.acquire(path)
+      }),
+    )
+
+    it.effect("a link to the file has the same lock", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* temporaryPath("ledger.db")
+        const link = yield* temporaryPath("link.db")
+        yield* fs.writeFileString(path, "")
+        yield* fs.symlink(path, link)
+        yield* FileLock.acquire(path)
+        const reason = yield* refusal(link)
+        assert.strictEqual(reason._tag, "FileLocked")
+      }),
+    )
+
+    it.effect("an unreadable name of the holder leaves the refusal nameless", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* temporaryPath("ledger.db")
+        yield* FileLock.acquire(path)
+        yield* fs.writeFileString(`${path}.lock.json`, '{"pid":')
+        const reason = yield* refusal(path)
+        assert(reason._tag === "FileLocked")
+        assert.isUndefined(reason.holder)
+        assert.include(reason.message, path)
+      }),
+    )
+
+    it.effect("a folder that doesn't exist is another reason than a held lock", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("absent/ledger.db")
+        const reason = yield* refusal(path)
+        assert.strictEqual(reason._tag, "LockUnavailable")
+        assert.isFalse(reason.isRetryable)
+        assert.include(reason.message, path)
+      }),
+    )
+
+    it.effect("the locked database can be read meanwhile", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("ledger.db")
+        yield* Effect.andThen(SqlClient.SqlClient, (sql) => sql`CREATE TABLE entry (n)`).pipe(
+          Effect.provide(SqliteClient.layer({ filename: path })),
+        )
+        yield* start("lockHolder.ts", path)
+        const rows = yield* Effect.andThen(SqlClient.SqlClient, (sql) => sql`SELECT count(*) AS n FROM entry`).pipe(
+          Effect.provide(SqliteClient.layer({ filename: path, readonly: true })),
+        )
+        assert.deepStrictEqual(rows, [{ n: 0 }])
+      }),
+    )
+
+    it.effect("a database in memory has no lock", () =>
+      Effect.gen(function* () {
+        yield* FileLock.acquire(":memory:")
+        yield* FileLock.acquire(":memory:")
+        const fs = yield* FileSystem.FileSystem
+        assert.isFalse(yield* fs.exists(":memory:.lock"))
+      }),
+    )
+  })
+})

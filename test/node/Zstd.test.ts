@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Zstd from "../../src/node/Zstd.ts"
+
+describe("Zstd", () => {
+  it.each(["", "a", "naïve 😀 \0", "x".repeat(1_000_000)])("text comes back", (text) => {
+    assert.strictEqual(Zstd.decompressText(Zstd.compress(text)), text)
+  })
+
+  it("bytes come back", () => {
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, i) => (i * i) % 256)
+    assert.deepStrictEqual(Uint8Array.from(Zstd.decompress(Zstd.compress(bytes))), bytes)
+  })
+
+  it("compresses", () => {
+    assert.isBelow(Zstd.compress("x".repeat(1_000_000)).length, 1_000)
+  })
+
+  it("more than the limit is refused", () => {
+    const compressed = Zstd.compress("x".repeat(1_000))
+    assert.strictEqual(Zstd.decompress(compressed, 1_000).length, 1_000)
+    assert.throws(() => Zstd.decompress(compressed, 999), RangeError)
+  })
+
+  it("a few bytes that claim to be gigabytes are refused", () => {
+    const bomb = Zstd.compress(new Uint8Array(300 * 1024 * 1024))
+    assert.isBelow(bomb.length, 100_000)
+    assert.throws(() => Zstd.decompress(bomb), RangeError)
+    assert.throws(() => Zstd.decompressText(bomb), RangeError)
+  })
+
+  it("what isn't Zstandard is refused", () => {
+    assert.throws(() => Zstd.decompress(new TextEncoder().encode("no frame of Zstandard")))
+  })
+})

@@ -1,0 +1,397 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Logger, Option, Redacted } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { AnnotationApi, OrganizationToken } from "../../src/api/AnnotationApi.ts"
+import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
+import * as AnnotationService from "../../src/service/AnnotationService.ts"
+import type { Expert } from "../../src/service/Expert.ts"
+import { type Answer, call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
+
+/** Answers like `first`, except that it has no answer where the prompt says so, and breaks down on demand. */
+const moody: Expert = {
+  name: "moody",
+  judge: ({ prompt }) =>
+    prompt === "break down"
+      ? Effect.die("the expert's secret")
+      : Effect.succeed(
+          prompt === "unknown" ? Option.none() : Option.some({ best_completion_index: 0, rationale: "As I like it." }),
+        ),
+}
+
+class Service extends Context.Service<Service, string>()("test/Service") {
+  static readonly layer = Layer.effect(
+    Service,
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const limits = { bodyBytes: 20_000, promptsPerTask: 3, completionsPerPrompt: 4 }
+      return yield* start({ database, experts: [moody, "longest"], limits })
+    }),
+  ).pipe(Layer.provideMerge(platform))
+}
+
+const assertProblem = (answer: Answer, status: number, name: string) => {
+  assert.strictEqual(answer.status, status, answer.text)
+  assert.strictEqual(answer.headers["content-type"], "application/problem+json")
+  assert.strictEqual(answer.json.type, `tag:prefstream,2026:${name}`)
+  assert.strictEqual(answer.json.status, status)
+  assert.isString(answer.json.title)
+}
+
+const body = task([["What is 2 + 2?", "4", "five"]])
+
+layer(Service.layer)("AnnotationService", (it) => {
+  describe("creation", () => {
+    it.effect("answers 201 with id, status and location", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const created = yield* call("POST", `${base}/v1/tasks`, { body })
+        assert.strictEqual(created.status, 201, created.text)
+        assert.match(created.headers["content-type"]!, /^application\/json/)
+        assert.match(created.json.task_id, /^task_[0-9a-f]{32}$/)
+        assert.strictEqual(created.json.status, "pending")
+        assert.strictEqual(created.headers["location"], `/v1/tasks/${created.json.task_id}`)
+      }),
+    )
+
+    it.effect("gives tasks without a key an id each", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const one = yield* call("POST", `${base}/v1/tasks`, { body })
+        const two = yield* call("POST", `${base}/v1/tasks`, { body })
+        assert.notStrictEqual(one.json.task_id, two.json.task_id)
+      }),
+    )
+
+    it.effect("creates one task for one key, also when asked at once", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const request = call("POST", `${base}/v1/tasks`, { body, headers: { "idempotency-key": "once" } })
+        const answers = yield* Effect.all(
+          Array.from({ length: 8 }, () => request),
+          { concurrency: 8 },
+        )
+        assert.deepStrictEqual(new Set(answers.map((answer) => answer.status)), new Set([201]))
+        assert.strictEqual(new Set(answers.map((answer) => answer.json.task_id)).size, 1)
+
+        yield* completed(base, answers[0]!.json.task_id)
+        const later = yield* request
+        assert.strictEqual(later.json.status, "completed")
+        assert.strictEqual(later.json.task_id, answers[0]!.json.task_id)
+      }),
+    )
+
+    it.effect("refuses a key that comes with another body", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const headers = { "idempotency-key": "reused" }
+        const first = yield* call("POST", `${base}/v1/tasks`, { body, headers })
+        const other = yield* call("POST", `${base}/v1/tasks`, { body: { ...body, guidelines: "Be strict." }, headers })
+        assertProblem(other, 422, "idempotency-key-reused")
+        assert.include(other.json.detail, first.json.task_id)
+      }),
+    )
+
+    it.effect("refuses a key that is empty or too long", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const headers = { "idempotency-key": "k".repeat(256) }
+        assertProblem(yield* call("POST", `${base}/v1/tasks`, { body, headers }), 400, "malformed-request")
+      }),
+    )
+  })
+
+  describe("results", () => {
+    it.effect("come one per prompt, in order", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const prompts = task([
+          ["p1", "a", "b"],
+          ["unknown", "short", "the longest one", "longer"],
+          ["p1", "c", "d"],
+        ])
+        const created = yield* call("POST", `${base}/v1/tasks`, { body: prompts })
+        const answer = yield* completed(base, created.json.task_id)
+        assert.strictEqual(answer.status, 200)
+        assert.match(answer.headers["content-type"]!, /^application\/json/)
+        const rationale = "As I like it."
+        assert.deepStrictEqual(answer.json, {
+          task_id: created.json.task_id,
+          status: "completed",
+          results: [
+            { prompt: "p1", best_completion_index: 0, annotations: { rationale } },
+            {
+              prompt: "unknown",
+              best_completion_index: 1,
+              annotations: { rationale: "Longest of 3 completions (15 characters)." },
+            },
+            { prompt: "p1", best_completion_index: 0, annotations: { rationale } },
+          ],
+        })
+      }),
+    )
+
+    it.effect("carry any text unchanged", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const prompt = 'quotes " \\ \u2028 \u0000 😀 \ufeff\n'
+        const created = yield* call("POST", `${base}/v1/tasks`, { body: task([[prompt, "a", "b"]]) })
+        const answer = yield* completed(base, created.json.task_id)
+        assert.strictEqual(answer.json.results[0].prompt, prompt)
+      }),
+    )
+
+    it.effect("of an unknown task are a 404", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        assertProblem(yield* call("GET", `${base}/v1/tasks/task_nothing`), 404, "task-not-found")
+      }),
+    )
+
+    it.effect("are read by the client of the same definition", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: `${base}/v1` })
+        const created = yield* client.tasks.create({ payload: body, headers: {} })
+        const { task_id } = created.body
+        const result = yield* client.tasks
+          .get({ params: { task_id } })
+          .pipe(Effect.repeat({ until: (result) => result.status === "completed" }))
+        assert.strictEqual(result.results?.[0]?.best_completion_index, 0)
+        const missing = yield* Effect.flip(client.tasks.get({ params: { task_id: "task_0" } }))
+        assert.strictEqual(missing._tag, "TaskNotFound")
+      }).pipe(
+        Effect.provide(
+          HttpApiMiddleware.layerClient(OrganizationToken, ({ next, request }) =>
+            next(HttpClientRequest.bearerToken(request, token)),
+          ),
+        ),
+      ),
+    )
+  })
+
+  describe("tokens", () => {
+    const wrong: ReadonlyArray<readonly [name: string, authorization: string]> = [
+      ["no token", ""],
+      ["another token", "Bearer another-token-yet"],
+      ["a token of the same length", `Bearer ${Redacted.value(token).replace(/.$/, "x")}`],
+      ["another scheme", `Basic ${btoa(`user:${Redacted.value(token)}`)}`],
+      ["the bare token", Redacted.value(token)],
+      ["a scheme without a token", "Bearer"],
+    ]
+    for (const [name, authorization] of wrong) {
+      it.effect(`${name}: 401 on both endpoints`, () =>
+        Effect.gen(function* () {
+          const base = yield* Service
+          const headers = { authorization }
+          for (const answer of [
+            yield* call("POST", `${base}/v1/tasks`, { body, headers }),
+            yield* call("GET", `${base}/v1/tasks/task_0`, { headers }),
+            // The token comes first: nothing is said about the body.
+            yield* call("POST", `${base}/v1/tasks`, { body: "{", headers }),
+          ]) {
+            assertProblem(answer, 401, "unauthorized")
+            assert.strictEqual(answer.headers["www-authenticate"], "Bearer")
+            assert.notInclude(answer.text, Redacted.value(token))
+          }
+        }),
+      )
+    }
+
+    it.effect("the scheme's case doesn't matter", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const headers = { authorization: `bearer ${Redacted.value(token)}` }
+        assertProblem(yield* call("GET", `${base}/v1/tasks/task_0`, { headers }), 404, "task-not-found")
+      }),
+    )
+  })
+
+  describe("malformed requests", () => {
+    const malformed: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
+      ["not JSON", "{", ["payload"]],
+      ["no body", "", ["payload"]],
+      ["an array", [], ["payload"]],
+      ["no task_type", { prompts: [] }, ["payload", "task_type"]],
+      ["prompts that are no array", { task_type: "rlhf_ranking", prompts: {} }, ["payload", "prompts"]],
+      [
+        "a completion that is a number",
+        { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", 1] }] },
+        ["payload", "prompts", 0, "completions", 1],
+      ],
+      ["guidelines that are no text", { ...body, guidelines: 7 }, ["payload", "guidelines"]],
+    ]
+    for (const [name, body, place] of malformed) {
+      it.effect(`${name}: 400 at ${place.join(".")}`, () =>
+        Effect.gen(function* () {
+          const base = yield* Service
+          const answer = yield* call("POST", `${base}/v1/tasks`, { body })
+          assertProblem(answer, 400, "malformed-request")
+          assert.deepStrictEqual(answer.json.errors[0].path, place)
+          assert.isString(answer.json.detail)
+        }),
+      )
+    }
+
+    it.effect("another media type: 415", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const headers = { "content-type": "text/plain" }
+        assertProblem(yield* call("POST", `${base}/v1/tasks`, { body, headers }), 415, "unsupported-media-type")
+      }),
+    )
+
+    it.effect("JSON with a charset is JSON", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const headers = { "content-type": "application/json; charset=utf-8" }
+        assert.strictEqual((yield* call("POST", `${base}/v1/tasks`, { body, headers })).status, 201)
+      }),
+    )
+
+    it.effect("a body over the limit: 413", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const fits = task([["p", "a".repeat(19_900), "b"]])
+        assert.strictEqual((yield* call("POST", `${base}/v1/tasks`, { body: fits })).status, 201)
+        for (const size of [20_000, 5_000_000]) {
+          const answer = yield* call("POST", `${base}/v1/tasks`, { body: task([["p", "a".repeat(size), "b"]]) })
+          assertProblem(answer, 413, "body-too-large")
+          assert.strictEqual(answer.json.limit_bytes, 20_000)
+        }
+      }),
+    )
+
+    it.effect("an unknown address or method: 404", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        assertProblem(yield* call("GET", `${base}/`), 404, "endpoint-not-found")
+        assertProblem(yield* call("GET", `${base}/v1/tasks`), 404, "endpoint-not-found")
+        assertProblem(yield* call("PUT", `${base}/v1/tasks/task_0`, { body }), 404, "endpoint-not-found")
+        assertProblem(yield* call("POST", `${base}/tasks`, { body }), 404, "endpoint-not-found")
+      }),
+    )
+  })
+
+  describe("tasks that are not taken", () => {
+    const refused: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
+      ["another task_type", { ...body, task_type: "sft" }, ["payload", "task_type"]],
+      ["no prompts", task([]), ["payload", "prompts"]],
+      ["too many prompts", task(Array.from({ length: 4 }, () => ["p", "a", "b"])), ["payload", "prompts"]],
+      [
+        "a blank prompt",
+        task([
+          ["p", "a", "b"],
+          [" \n", "a", "b"],
+        ]),
+        ["payload", "prompts", 1, "prompt"],
+      ],
+      ["one completion", task([["p", "a"]]), ["payload", "prompts", 0, "completions"]],
+      ["too many completions", task([["p", "a", "b", "c", "d", "e"]]), ["payload", "prompts", 0, "completions"]],
+    ]
+    for (const [name, body, place] of refused) {
+      it.effect(`${name}: 422 at ${place.join(".")}`, () =>
+        Effect.gen(function* () {
+          const base = yield* Service
+          const answer = yield* call("POST", `${base}/v1/tasks`, { body })
+          assertProblem(answer, 422, "unprocessable-task")
+          assert.deepStrictEqual(
+            answer.json.errors.map((error: { path: unknown }) => error.path),
+            [place],
+          )
+        }),
+      )
+    }
+
+    it.effect("the supported task types are listed", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const answer = yield* call("POST", `${base}/v1/tasks`, { body: { ...body, task_type: "sft" } })
+        assert.include(answer.json.detail, "rlhf_ranking")
+      }),
+    )
+  })
+
+  it.effect("serves its OpenAPI document and docs to a browser", () =>
+    Effect.gen(function* () {
+      const base = yield* Service
+      const document = yield* call("GET", `${base}/v1/openapi.json`, { headers: { authorization: "" } })
+      assert.deepStrictEqual(Object.keys(document.json.paths), ["/v1/tasks", "/v1/tasks/{task_id}"])
+      const responses = document.json.paths["/v1/tasks"].post.responses
+      assert.containsAllKeys(responses, ["201", "400", "401", "413", "415", "422", "500"])
+      assert.containsAllKeys(responses["201"].headers, ["location"])
+      const docs = yield* call("GET", `${base}/v1/docs`, { headers: { authorization: "" } })
+      assert.include(docs.text, "swagger-ui")
+      assert.notMatch(docs.text, /<(script|link)[^>]*(src|href)="http/)
+    }),
+  )
+})
+
+describe("AnnotationService", () => {
+  it.effect("keeps a task open that nobody can answer, and says so once", () =>
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const log: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => log.push(`${logLevel} ${[message].flat().join(" ")}`))
+      yield* Effect.gen(function* () {
+        const base = yield* start({ database, experts: [moody] })
+        const open = yield* call("POST", `${base}/v1/tasks`, {
+          body: task([
+            ["p", "a", "b"],
+            ["unknown", "a", "b"],
+          ]),
+        })
+        const broken = yield* call("POST", `${base}/v1/tasks`, { body: task([["break down", "a", "b"]]) })
+        const later = yield* call("POST", `${base}/v1/tasks`, { body })
+        yield* completed(base, later.json.task_id)
+
+        for (const { json } of [open, broken]) {
+          const answer = yield* call("GET", `${base}/v1/tasks/${json.task_id}`)
+          assert.deepStrictEqual(answer.json, { task_id: json.task_id, status: "in_progress" })
+        }
+        const warnings = log.filter((line) => line.includes("stays open"))
+        assert.lengthOf(warnings, 2)
+        assert.include(
+          warnings.find((line) => line.includes(open.json.task_id)),
+          "no expert has an answer to 1 of 2 prompts",
+        )
+        assert.include(
+          warnings.find((line) => line.includes(broken.json.task_id)),
+          "the expert's secret",
+        )
+      }).pipe(Effect.provide(Logger.layer([logger])))
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("embedded: provides a profile that leads to it, with a token of its own", () =>
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const use = Effect.gen(function* () {
+        const profile = yield* ServiceProfile
+        assert.match(profile.baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/v1$/)
+        assert.strictEqual(profile.idempotencyKey, "honoured")
+        const headers = { authorization: `Bearer ${Redacted.value(profile.token)}` }
+        const created = yield* call("POST", `${profile.baseUrl}/tasks`, { body, headers })
+        assert.strictEqual(created.status, 201, created.text)
+        assertProblem(yield* call("POST", `${profile.baseUrl}/tasks`, { body }), 401, "unauthorized")
+        return Redacted.value(profile.token)
+      })
+      const embedded = AnnotationService.layerEmbedded({ database, experts: ["first"] })
+      const one = yield* Effect.provide(use, embedded, { local: true })
+      const two = yield* Effect.provide(use, embedded, { local: true })
+      assert.isAtLeast(one.length, 32)
+      assert.notStrictEqual(one, two)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("does not start with an expert that it doesn't know", () =>
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const error = yield* Effect.flip(start({ database, experts: ["longst"] }))
+      assert.strictEqual(
+        (error as Error).message,
+        'unknown expert "longst": expected gold:FILE, first, last, longest, shortest, random',
+      )
+    }).pipe(Effect.provide(platform)),
+  )
+})

@@ -1,0 +1,176 @@
+import { connect } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
+import { HttpServer } from "effect/http"
+import { ChildProcess } from "effect/process"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import * as NodeServer from "../../src/node/HttpServer.ts"
+import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import * as AnnotationService from "../../src/service/AnnotationService.ts"
+import { call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
+
+const body = task([["What is 2 + 2?", "4", "It is five."]])
+
+describe("turnaround", () => {
+  it.effect("a task is completed when its time has come, not before", () =>
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const base = yield* start({ database, experts: ["longest"], turnaround: "1 hour" })
+      const one = yield* call("POST", `${base}/v1/tasks`, { body })
+      yield* TestClock.adjust("30 minutes")
+      const two = yield* call("POST", `${base}/v1/tasks`, { body })
+
+      yield* TestClock.adjust("30 minutes")
+      yield* completed(base, one.json.task_id)
+      const waiting = yield* call("GET", `${base}/v1/tasks/${two.json.task_id}`)
+      assert.deepStrictEqual(waiting.json, { task_id: two.json.task_id, status: "pending" })
+
+      yield* TestClock.adjust("30 minutes")
+      yield* completed(base, two.json.task_id)
+    }).pipe(Effect.provide(platform)),
+  )
+})
+
+describe("restart", () => {
+  it.effect("tasks are there, results are equal, open tasks get finished", () =>
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const headers = { "idempotency-key": "a key" }
+
+      const done = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const base = yield* start({ database, experts: ["longest"] })
+          const { json } = yield* call("POST", `${base}/v1/tasks`, { body, headers })
+          return yield* completed(base, json.task_id)
+        }),
+      )
+      const open = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const base = yield* start({ database, experts: ["longest"], turnaround: "1 hour" })
+          return yield* call("POST", `${base}/v1/tasks`, { body })
+        }),
+      )
+
+      const base = yield* start({ database, experts: ["first"] })
+      const again = yield* call("GET", `${base}/v1/tasks/${done.json.task_id}`)
+      assert.strictEqual(again.text, done.text)
+
+      const repeated = yield* call("POST", `${base}/v1/tasks`, { body, headers })
+      assert.strictEqual(repeated.status, 201)
+      assert.deepStrictEqual(repeated.json, { task_id: done.json.task_id, status: "completed" })
+      const other = yield* call("POST", `${base}/v1/tasks`, { body: { ...body, guidelines: "g" }, headers })
+      assert.strictEqual(other.status, 422)
+
+      const finished = yield* completed(base, open.json.task_id)
+      assert.strictEqual(finished.json.results[0].annotations.rationale, "First of 2 completions.")
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("a task that nobody could answer is tried again by the next experts", () =>
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const taskId = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const base = yield* start({ database, experts: [] })
+          const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
+          yield* call("GET", `${base}/v1/tasks/${json.task_id}`).pipe(
+            Effect.repeat({ until: (answer) => answer.json.status === "in_progress" }),
+          )
+          return json.task_id as string
+        }),
+      )
+      const base = yield* start({ database, experts: ["longest"] })
+      yield* completed(base, taskId)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("the same key names the same task over a new store", () =>
+    Effect.gen(function* () {
+      const headers = { "idempotency-key": "a key" }
+      const create = Effect.gen(function* () {
+        const base = yield* start({ database: yield* temporaryFile("service.sqlite"), experts: ["first"] })
+        return (yield* call("POST", `${base}/v1/tasks`, { body, headers })).json.task_id
+      })
+      assert.strictEqual(yield* create, yield* create)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.live(
+    "what was answered 201 outlives kill -9",
+    () =>
+      Effect.gen(function* () {
+        const database = yield* temporaryFile("service.sqlite")
+        const fixture = `${import.meta.dirname}/fixtures/serve.ts`
+
+        const taskIds = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const child = yield* ChildProcess.make(process.execPath, [fixture, database], { stderr: "inherit" })
+            const base = yield* child.stdout.pipe(
+              Stream.decodeText,
+              Stream.splitLines,
+              Stream.runHead,
+              Effect.flatMap(Effect.fromOption),
+            )
+            const answers = yield* Effect.forEach(
+              Array.from({ length: 20 }, (_, i) => `key ${i}`),
+              (key) => call("POST", `${base}/v1/tasks`, { body, headers: { "idempotency-key": key } }),
+              { concurrency: 4 },
+            )
+            yield* child.kill({ killSignal: "SIGKILL" })
+            assert.isTrue(answers.every((answer) => answer.status === 201))
+            return answers.map((answer) => answer.json.task_id as string)
+          }),
+        )
+
+        const base = yield* start({ database, experts: ["longest"] })
+        for (const taskId of taskIds) {
+          const { json } = yield* completed(base, taskId)
+          assert.strictEqual(json.results[0].best_completion_index, 1)
+        }
+      }).pipe(Effect.provide(platform)),
+    60_000,
+  )
+})
+
+describe("a failing store", () => {
+  it.effect("is a 500 that says nothing about the cause", () =>
+    Effect.gen(function* () {
+      const filename = yield* temporaryFile("service.sqlite")
+      const service = AnnotationService.layer({ experts: ["first"], token }).pipe(
+        Layer.provideMerge([NodeServer.layer(), SqliteClient.layer({ filename })]),
+      )
+      yield* Effect.gen(function* () {
+        const base = HttpServer.formatAddress((yield* HttpServer.HttpServer).address)
+        yield* (yield* SqlClient.SqlClient)`DROP TABLE task_result`
+        const answer = yield* call("GET", `${base}/v1/tasks/task_0`)
+        assert.strictEqual(answer.status, 500)
+        assert.strictEqual(answer.headers["content-type"], "application/problem+json")
+        assert.strictEqual(answer.json.type, "tag:prefstream,2026:service-failure")
+        assert.notInclude(answer.text, "task_result")
+      }).pipe(Effect.provide(service))
+    }).pipe(Effect.provide(platform)),
+  )
+})
+
+describe("shutdown", () => {
+  it.live("does not wait for a client that never finishes its request", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const database = yield* temporaryFile("service.sqlite")
+      const base = new URL(yield* start({ database, experts: ["first"] }).pipe(Scope.provide(scope)))
+      const socket = yield* Effect.acquireRelease(
+        Effect.sync(() => connect(Number(base.port), base.hostname)),
+        (socket) => Effect.sync(() => socket.destroy()),
+      )
+      const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
+      const waitsForBody = new Promise<string>((resolve) => socket.once("data", (data) => resolve(data.toString())))
+      const head = ["POST /v1/tasks HTTP/1.1", "host: localhost", `authorization: Bearer ${Redacted.value(token)}`]
+      socket.write([...head, "expect: 100-continue", "content-length: 100", "", ""].join("\r\n"))
+      assert.match(yield* Effect.promise(() => waitsForBody), /^HTTP\/1.1 100 /)
+
+      yield* Scope.close(scope, Exit.void)
+      yield* Effect.promise(() => closed)
+    }).pipe(Effect.provide(platform)),
+  )
+})

@@ -1,0 +1,433 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Path, Schema, Stream } from "effect"
+import * as Source from "../../src/source/Source.ts"
+import { sharedData } from "../support/sharedData.ts"
+import { collect, platform, summary, toLines, writeFiles } from "./support.ts"
+
+interface Files {
+  readonly prompts: ReadonlyArray<unknown>
+  readonly a: ReadonlyArray<unknown>
+  readonly b: ReadonlyArray<unknown>
+  readonly c?: ReadonlyArray<unknown>
+}
+
+/** Joins the files `p`, `a`, `b` (and `c`); in what comes back, paths are the files' names. */
+const run = Effect.fn(function* (files: Files, options?: Partial<Source.JoinOptions>) {
+  const [prompts, ...completions] = yield* writeFiles({
+    "p.jsonl": toLines(files.prompts),
+    "a.jsonl": toLines(files.a),
+    "b.jsonl": toLines(files.b),
+    ...(files.c === undefined ? undefined : { "c.jsonl": toLines(files.c) }),
+  })
+  const collected = yield* collect(Source.join({ prompts: prompts!, completions, ...options }))
+  const directory = prompts!.slice(0, prompts!.lastIndexOf("/") + 1)
+  return {
+    ...collected,
+    told: summary(collected.records).map((line) => line.replaceAll(directory, "")),
+    places: collected.rejects.map(({ file, line }) => `${file.replace(directory, "")}:${line}`),
+  }
+}, Effect.provide(platform))
+
+const prompt = (id: unknown, more?: object) => ({ id, prompt: `prompt ${String(id)}`, ...more })
+const completion = (id: unknown, text: string) => ({ id, completion: text })
+const rows = (text: string, ...ids: ReadonlyArray<unknown>) => ids.map((id) => completion(id, `${text}${String(id)}`))
+
+describe("join", () => {
+  it.effect("completions stand in the order of their files, prompts in the order of theirs", () =>
+    Effect.gen(function* () {
+      const { items, rejects } = yield* run({
+        prompts: [prompt("2", { metadata: { topic: "x" }, gold: { best_completion_index: 2 } }), prompt("1")],
+        a: rows("a", "1", "2"),
+        b: rows("b", "2", "1"),
+        c: rows("c", "2", "1"),
+      })
+      assert.deepStrictEqual(
+        items.map(({ item, origin }) => [origin.line, item]),
+        [
+          [
+            1,
+            {
+              id: "2",
+              prompt: "prompt 2",
+              completions: ["a2", "b2", "c2"],
+              metadata: { models: ["a", "b", "c"], topic: "x" },
+              gold: { best_completion_index: 2 },
+            },
+          ],
+          [2, { id: "1", prompt: "prompt 1", completions: ["a1", "b1", "c1"], metadata: { models: ["a", "b", "c"] } }],
+        ],
+      )
+      assert.deepStrictEqual(rejects, [])
+    }),
+  )
+
+  it.effect("values are found where the paths say", () =>
+    Effect.gen(function* () {
+      const answer = (q: number, text: string) => ({ for: { q }, out: [{ text }] })
+      const { items } = yield* run(
+        {
+          prompts: [
+            {
+              "the key": 7,
+              turns: [{ content: "hello" }],
+              about: { models: "kept" },
+              right: { best_completion_index: 1 },
+            },
+          ],
+          a: [answer(7, "x")],
+          b: [answer(7, "y")],
+        },
+        {
+          promptKey: '["the key"]',
+          completionKey: "for.q",
+          promptPath: "turns[0].content",
+          completionPath: "out[0].text",
+          metadataPath: "about",
+          goldPath: "right",
+        },
+      )
+      assert.deepStrictEqual(items[0]!.item, {
+        id: "7",
+        prompt: "hello",
+        completions: ["x", "y"],
+        metadata: { models: "kept" },
+        gold: { best_completion_index: 1 },
+      })
+    }),
+  )
+
+  it.effect("keys are compared as text, to the last character", () =>
+    Effect.gen(function* () {
+      const keys = [1, "01", "1 ", "A", "a", "é", "e\u0301", "'; DROP TABLE entry; --", "__proto__"]
+      const { told } = yield* run({
+        prompts: keys.map((key) => prompt(key)),
+        a: keys.map((key) => completion(String(key), "a")),
+        b: keys.map((key) => completion(key, "b")).toReversed(),
+      })
+      assert.deepStrictEqual(
+        told,
+        keys.map((key, i) => `${i + 1} item ${key}`),
+      )
+    }),
+  )
+
+  it.effect("a prompt without a row in each file is refused, and its other rows with it", () =>
+    Effect.gen(function* () {
+      const { told, places } = yield* run({
+        prompts: [prompt("1"), prompt("2"), prompt("3")],
+        a: rows("a", "1", "2"),
+        b: rows("b", "1"),
+      })
+      assert.deepStrictEqual(told, [
+        "1 item 1",
+        '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl',
+        '3 no_match expected a usable row for key "3" in each completions file, found none in a.jsonl, b.jsonl',
+      ])
+      assert.deepStrictEqual(places, ["p.jsonl:2", "p.jsonl:3"])
+    }),
+  )
+
+  it.effect("or kept, where two completions are left and a gold answer still counts them", () =>
+    Effect.gen(function* () {
+      const gold = { best_completion_index: 1 }
+      const { told, items } = yield* run(
+        {
+          prompts: [
+            prompt("1"),
+            prompt("2"),
+            prompt("3", { gold, metadata: { models: ["a", "c"] } }),
+            prompt("4", { gold }),
+            prompt("5", { gold, metadata: { models: ["b", "c"] } }),
+            prompt("same"),
+          ],
+          a: [...rows("a", "1", "2", "3", "4", "5"), completion("same", "x")],
+          b: [],
+          c: [...rows("c", "1", "3", "4", "5"), completion("same", "x")],
+        },
+        { missing: "keep" },
+      )
+      assert.deepStrictEqual(told, [
+        "1 item 1",
+        '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl, c.jsonl; two completions are the least',
+        "3 item 3",
+        '4 no_match expected a usable row for key "4" in each completions file, found none in b.jsonl; gold may count them, and metadata.models does not say which there are',
+        '5 no_match expected a usable row for key "5" in each completions file, found none in b.jsonl; gold may count them, and metadata.models does not say which there are',
+        "6 invalid_shape completions: expected at least two distinct completions, found 1",
+      ])
+      assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
+      assert.deepStrictEqual(items[0]!.item.metadata, { models: ["a", "c"] })
+    }),
+  )
+
+  it.effect("each key counts once in a file, the first time", () =>
+    Effect.gen(function* () {
+      const { told, places, items, rejects } = yield* run({
+        prompts: [prompt("1"), prompt("2"), prompt("1", { late: true }), prompt(1)],
+        a: [...rows("a", "1", "2"), completion("1", "again"), completion(2, "again")],
+        b: rows("b", "2", "1"),
+      })
+      assert.deepStrictEqual(told, [
+        "1 item 1",
+        "2 item 2",
+        '3 duplicate_key expected each key once, found "1" in line 1 already',
+        '4 duplicate_key expected each key once, found "1" in line 1 already',
+        '3 duplicate_key expected each key once, found "1" in line 1 already',
+        '4 duplicate_key expected each key once, found "2" in line 2 already',
+      ])
+      assert.deepStrictEqual(places, ["p.jsonl:3", "p.jsonl:4", "a.jsonl:3", "a.jsonl:4"])
+      assert.deepStrictEqual(items[0]!.item.completions, ["a1", "b1"])
+      assert.strictEqual(rejects[0]!.raw, '{"id":"1","prompt":"prompt 1","late":true}')
+      assert.strictEqual(rejects[2]!.raw, '{"id":"1","completion":"again"}')
+    }),
+  )
+
+  it.effect("completions that could not be used come at the end, in the order of files and lines", () =>
+    Effect.gen(function* () {
+      const { told, places, rejects } = yield* run(
+        {
+          prompts: [
+            prompt("1"),
+            "oops",
+            prompt("2", { prompt: 5 }),
+            prompt("3", { metadata: 1 }),
+            { prompt: "no key" },
+          ],
+          a: [
+            completion("x", "ax"),
+            "[",
+            ...rows("a", "1"),
+            { id: "2" },
+            completion("3", " "),
+            completion({}, "odd"),
+            completion("1", "again"),
+            completion("y", "ay"),
+          ],
+          b: [
+            ...rows("b", "1", "2", "3"),
+            completion("x", "bx"),
+            "long".repeat(100),
+            { ...completion("1", "b"), n: 1 },
+          ],
+        },
+        { maxLineBytes: 100 },
+      )
+      assert.deepStrictEqual(told, [
+        "1 item 1",
+        '2 invalid_json column 1: expected a value, found "oops"',
+        '3 no_match expected a usable row for key "2" in each completions file, found none in a.jsonl',
+        '4 no_match expected a usable row for key "3" in each completions file, found none in a.jsonl',
+        "5 invalid_shape id: expected a string or a safe integer, found nothing",
+        '1 no_match expected a prompt with key "x" in p.jsonl, found none',
+        '2 invalid_json column 2: expected a value or "]", found the end of the line',
+        "4 invalid_shape completion: expected a string, found nothing",
+        "5 invalid_shape completion: expected text, found a blank string",
+        "6 invalid_shape id: expected a string or a safe integer, found an object",
+        '7 duplicate_key expected each key once, found "1" in line 3 already',
+        '8 no_match expected a prompt with key "y" in p.jsonl, found none',
+        '4 no_match expected a prompt with key "x" in p.jsonl, found none',
+        "5 oversized_line expected a line of at most 100 bytes, found 400",
+        '6 duplicate_key expected each key once, found "1" in line 1 already',
+      ])
+      assert.deepStrictEqual(
+        places.slice(4),
+        [1, 2, 4, 5, 6, 7, 8].map((line) => `a.jsonl:${line}`).concat([4, 5, 6].map((line) => `b.jsonl:${line}`)),
+      )
+      assert.isTrue(rejects.every(({ raw }) => raw !== undefined))
+    }),
+  )
+
+  it.effect("a prompts row of the wrong shape is refused by the names in its file", () =>
+    Effect.gen(function* () {
+      const { told } = yield* run(
+        {
+          prompts: [
+            { id: "1", q: [] },
+            { id: "2", q: ["x"], meta: "m" },
+            { id: "3", q: ["x"], right: { best_completion_index: 9 } },
+          ],
+          a: rows("a", "1", "2", "3"),
+          b: rows("b", "1", "2", "3"),
+        },
+        { promptPath: "q[0]", metadataPath: "meta", goldPath: "right" },
+      )
+      assert.deepStrictEqual(told, [
+        "1 invalid_shape q[0]: expected a string, found nothing",
+        '2 invalid_shape meta: expected an object, found "m"',
+        "3 invalid_shape right.best_completion_index: expected an index below 2, found 9",
+      ])
+    }),
+  )
+
+  it.effect("more rows than one statement or one page holds", () =>
+    Effect.gen(function* () {
+      const ids = Array.from({ length: 3_000 }, (_, i) => i)
+      const { items, rejects, places } = yield* run({
+        prompts: ids.map((id) => ({ id, prompt: "p" })),
+        a: ids.toReversed().map((id) => completion(id, "a")),
+        b: [...ids.map((id) => completion(-1 - id, "b")), ...ids.map((id) => completion(id, "b"))],
+      })
+      assert.deepStrictEqual(
+        items.map(({ item }) => Number(item.id)),
+        ids,
+      )
+      assert.deepStrictEqual(
+        places,
+        ids.map((id) => `b.jsonl:${id + 1}`),
+      )
+      assert.isTrue(rejects.every(({ code }) => code === "no_match"))
+    }),
+  )
+
+  it.effect("files of the same name in different folders are told apart", () =>
+    Effect.gen(function* () {
+      const [prompts, ...completions] = yield* writeFiles({
+        "p.jsonl": toLines([prompt("1")]),
+        "x/out.jsonl": toLines([completion("1", "a")]),
+        "y/out.jsonl": toLines([completion("1", "b")]),
+      })
+      const source = Source.join({ prompts: prompts!, completions })
+      const { items } = yield* collect(source)
+      assert.deepStrictEqual(items[0]!.item.metadata, { models: completions })
+      assert.strictEqual(source.description, `${prompts} with 2 completions files, joined by id`)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("what ends the run says which option or file, before the first record", () =>
+    Effect.gen(function* () {
+      const [p, a, b] = yield* writeFiles({ "p.jsonl": toLines([prompt("1")]), "a.jsonl": "", "b.jsonl": "" })
+      const fail = (options: Partial<Source.JoinOptions>) =>
+        Source.join({ prompts: p!, completions: [a!, b!], ...options }).records.pipe(
+          Stream.take(1),
+          Stream.runDrain,
+          Effect.flip,
+          Effect.map((error) => `${error.reason._tag} ${error.message.replaceAll(p!.slice(0, -7), "")}`),
+        )
+      assert.strictEqual(
+        yield* fail({ completionPath: "choices[0" }),
+        'InvalidOption completionPath: not a field path: "choices[0": expected .name, [0] or ["name"] at character 8, found "[0"',
+      )
+      assert.match(yield* fail({ key: "" }), /^InvalidOption key: not a field path: ""/)
+      assert.match(yield* fail({ completionKey: "a b" }), /^InvalidOption completionKey: /)
+      assert.strictEqual(
+        yield* fail({ completions: [a!] }),
+        "InvalidOption completions: expected at least two files, found 1",
+      )
+      assert.strictEqual(
+        yield* fail({ completions: [a!, `${b}.gone`] }),
+        "FileNotFound b.jsonl.gone: there is no such file; check the path",
+      )
+      assert.match(yield* fail({ scratchDirectory: `${p}/none` }), /p\.jsonl\/none/)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("the scratch database is gone at the end, also if the stream is left early", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const scratchDirectory = yield* fs.makeTempDirectoryScoped()
+      const [prompts, ...completions] = yield* writeFiles({
+        "p.jsonl": toLines([prompt("1"), prompt("2")]),
+        "a.jsonl": toLines(rows("a", "1", "2")),
+        "b.jsonl": toLines(rows("b", "1", "2")),
+      })
+      const { records } = Source.join({ prompts: prompts!, completions, scratchDirectory })
+      const during = yield* records.pipe(
+        Stream.mapEffect(() => fs.readDirectory(scratchDirectory)),
+        Stream.take(1),
+        Stream.runCollect,
+      )
+      assert.strictEqual(during[0]!.length, 1)
+      assert.deepStrictEqual(yield* fs.readDirectory(scratchDirectory), [])
+    }).pipe(Effect.provide(platform)),
+  )
+
+  const Key = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
+  const Rows = Schema.Array(Schema.Union([Key, Schema.Literal("bad")]))
+  it.effect.prop(
+    "every row is in one item, in one reject, or belongs to a refused prompt",
+    [Rows, Rows, Rows],
+    ([p, a, b]) =>
+      Effect.gen(function* () {
+        const toRow = (row: number | "bad", member: string, text: string) =>
+          row === "bad" ? "{bad" : { id: row, [member]: text }
+        const { records, items } = yield* run({
+          prompts: p.map((row) => toRow(row, "prompt", "p")),
+          a: a.map((row) => toRow(row, "completion", "a")),
+          b: b.map((row) => toRow(row, "completion", "b")),
+        })
+        const asked = new Set(p.filter((row) => row !== "bad"))
+        const unused = (file: ReadonlyArray<number | "bad">) =>
+          file.filter((row, i) => row === "bad" || file.indexOf(row) < i || !asked.has(row)).length
+        assert.strictEqual(records.length, p.length + unused(a) + unused(b))
+        assert.deepStrictEqual(
+          new Set(items.map(({ item }) => Number(item.id))),
+          new Set([...asked].filter((row) => a.includes(row) && b.includes(row))),
+        )
+      }),
+  )
+})
+
+describe("join of this repository's sample", () => {
+  it.effect("gives the items of the joined sample file", () =>
+    Effect.gen(function* () {
+      const path = yield* Path.Path
+      const data = path.join(import.meta.dirname, "../../data")
+      const joined = yield* collect(
+        Source.join({
+          prompts: path.join(data, "joined/prompts.jsonl"),
+          completions: ["aspen", "birch", "cedar", "willow"].map((model) =>
+            path.join(data, `joined/completions/${model}.jsonl`),
+          ),
+          completionPath: "choices[0].message.content",
+          missing: "keep",
+        }),
+      )
+      const whole = yield* collect(Source.jsonl(path.join(data, "sample.jsonl")))
+      assert.deepStrictEqual(joined.rejects, [])
+      const byId = (records: typeof whole) =>
+        new Map(records.items.map(({ item }) => [item.id, { completions: item.completions, gold: item.gold }]))
+      assert.deepStrictEqual(byId(joined), byId(whole))
+    }).pipe(Effect.provide(platform)),
+  )
+})
+
+const arenaHard = sharedData("arena-hard")
+describe(`join of arena-hard${arenaHard === undefined ? " (skipped: the data is absent)" : ""}`, () => {
+  it.effect.skipIf(arenaHard === undefined)("gives 500 items", () =>
+    Effect.gen(function* () {
+      const { items, rejects } = yield* collect(
+        Source.join({
+          prompts: `${arenaHard}/question.jsonl`,
+          completions: ["gpt-3.5-turbo-0125", "gpt-4-0314", "gpt-4-0613"].map(
+            (model) => `${arenaHard}/answers/${model}.jsonl`,
+          ),
+          key: "question_id",
+          promptPath: "turns[0].content",
+          completionPath: "choices[0].turns[0].content",
+        }),
+      )
+      assert.deepStrictEqual(rejects, [])
+      assert.strictEqual(items.length, 500)
+      assert.isTrue(items.every(({ item }) => item.completions.length === 3))
+      assert.deepStrictEqual(items[0]!.item.metadata, { models: ["gpt-3.5-turbo-0125", "gpt-4-0314", "gpt-4-0613"] })
+    }).pipe(Effect.provide(platform)),
+  )
+})
+
+const selfInstruct = sharedData("self-instruct")
+describe(`join of self-instruct${selfInstruct === undefined ? " (skipped: the data is absent)" : ""}`, () => {
+  // For seven of the 252 prompts all four models answer the same: there is nothing to choose.
+  it.effect.skipIf(selfInstruct === undefined)("gives 245 items, and rejects the 7 that leave no choice", () =>
+    Effect.gen(function* () {
+      const models = ["davinci-self-instruct", "text-davinci-001", "text-davinci-002", "text-davinci-003"]
+      const files = models.map((model) => `${selfInstruct}/${model}.jsonl`)
+      const { items, rejects } = yield* collect(
+        Source.join({ prompts: files[0]!, completions: files, key: "prompt", completionPath: "response" }),
+      )
+      assert.strictEqual(items.length, 245)
+      assert.deepStrictEqual(
+        rejects.map(({ reason }) => reason),
+        Array.from({ length: 7 }, () => "completions: expected at least two distinct completions, found 1"),
+      )
+    }).pipe(Effect.provide(platform)),
+  )
+})

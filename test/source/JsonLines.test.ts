@@ -1,0 +1,235 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result, Schema, Stream } from "effect"
+import { PromptItem } from "../../src/domain/PromptItem.ts"
+import * as Source from "../../src/source/Source.ts"
+import { collect, platform, summary, toLines, writeFiles } from "./support.ts"
+
+const read = Effect.fn(function* (content: string | Uint8Array, options?: Source.JsonLinesOptions) {
+  const [file] = yield* writeFiles({ "a.jsonl": content })
+  return yield* collect(Source.jsonl(file!, options))
+}, Effect.provide(platform))
+
+const good = { prompt: "p", completions: ["a", "b"] }
+
+describe("jsonl", () => {
+  it.effect("an item keeps its members, and loses those that items do not have", () =>
+    Effect.gen(function* () {
+      const item = {
+        ...good,
+        id: "x",
+        gold: { best_completion_index: 1, rationale: "why" },
+        metadata: { a: [1, { b: null }] },
+      }
+      const { items, rejects } = yield* read(toLines([{ ...item, extra: 1 }, good]))
+      assert.deepStrictEqual(
+        items.map(({ item }) => item),
+        [item, good],
+      )
+      assert.deepStrictEqual(
+        items.map(({ origin }) => origin.line),
+        [1, 2],
+      )
+      assert.match(items[0]!.origin.file, /a\.jsonl$/)
+      assert.deepStrictEqual(rejects, [])
+    }),
+  )
+
+  it.effect("an id may be a safe integer", () =>
+    Effect.gen(function* () {
+      const ids = ["7", "-7", "9007199254740992", "1.5", "true", "null", "[]", '" "', '"a\\u0000"']
+      const { records } = yield* read(ids.map((id) => `{"id":${id},"prompt":"p","completions":["a","b"]}\n`).join(""))
+      assert.deepStrictEqual(summary(records), [
+        "1 item 7",
+        "2 item -7",
+        "3 invalid_shape id: expected a string or a safe integer, found 9007199254740992",
+        "4 invalid_shape id: expected a string or a safe integer, found 1.5",
+        "5 invalid_shape id: expected a string or a safe integer, found true",
+        "6 invalid_shape id: expected a string or a safe integer, found null",
+        "7 invalid_shape id: expected a string or a safe integer, found an array",
+        "8 invalid_shape id: expected text, found a blank string",
+        '9 invalid_shape id: expected text without NUL, found "a\\u0000"',
+      ])
+    }),
+  )
+
+  it.effect("a reject says where, what was expected and what was found", () =>
+    Effect.gen(function* () {
+      const long = `first\nsecond ${"x".repeat(100)}`
+      const { records, rejects } = yield* read(
+        toLines([
+          "null",
+          "[1]",
+          '"text"',
+          {},
+          { ...good, prompt: 1 },
+          { ...good, prompt: "\n" },
+          { ...good, prompt: "\ud800" },
+          { prompt: "p" },
+          { ...good, completions: long },
+          { ...good, completions: ["a", { text: "b" }] },
+          { ...good, completions: ["a", ""] },
+          { ...good, completions: ["a", "a"] },
+          { ...good, gold: 1 },
+          { ...good, gold: {} },
+          { ...good, gold: { best_completion_index: "0" } },
+          { ...good, gold: { best_completion_index: 0.5 } },
+          { ...good, gold: { best_completion_index: -1 } },
+          { ...good, gold: { best_completion_index: 2 } },
+          { ...good, gold: { best_completion_index: 0, rationale: 5 } },
+          { ...good, metadata: [] },
+          { ...good, metadata: "m" },
+          '{"prompt":',
+        ]),
+      )
+      assert.deepStrictEqual(summary(records), [
+        "1 invalid_shape expected an object, found null",
+        "2 invalid_shape expected an object, found an array",
+        '3 invalid_shape expected an object, found "text"',
+        "4 invalid_shape prompt: expected a value, found nothing",
+        "5 invalid_shape prompt: expected a string, found 1",
+        "6 invalid_shape prompt: expected text, found a blank string",
+        "7 invalid_shape prompt: expected well-formed Unicode, found a lone surrogate",
+        "8 invalid_shape completions: expected a value, found nothing",
+        `9 invalid_shape completions: expected an array, found "first\\nsecond ${"x".repeat(47)}…"`,
+        "10 invalid_shape completions[1]: expected a string, found an object",
+        "11 invalid_shape completions[1]: expected text, found a blank string",
+        "12 invalid_shape completions: expected at least two distinct completions, found 1",
+        "13 invalid_shape gold: expected an object, found 1",
+        "14 invalid_shape gold.best_completion_index: expected a value, found nothing",
+        '15 invalid_shape gold.best_completion_index: expected a number, found "0"',
+        "16 invalid_shape gold.best_completion_index: expected an integer, found 0.5",
+        "17 invalid_shape gold.best_completion_index: expected a value greater than or equal to 0, found -1",
+        "18 invalid_shape gold.best_completion_index: expected an index below 2, found 2",
+        "19 invalid_shape gold.rationale: expected a string, found 5",
+        "20 invalid_shape metadata: expected an object, found an array",
+        '21 invalid_shape metadata: expected an object, found "m"',
+        "22 invalid_json column 11: expected a value, found the end of the line",
+      ])
+      assert.strictEqual(rejects[3]!.raw, "{}")
+      assert.strictEqual(rejects[21]!.raw, '{"prompt":')
+    }),
+  )
+
+  it.effect("hostile records are refused or harmless", () =>
+    Effect.gen(function* () {
+      const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
+      const { records, items } = yield* read(
+        toLines([
+          deep(100_000),
+          `{"prompt":"p","completions":${deep(100_000)}}`,
+          `{"prompt":"p","completions":["a","b"],"metadata":{"a":${deep(100_000)}}}`,
+          `{"prompt":"p","completions":["a","b"],"metadata":{"a":${deep(99)}}}`,
+          `{"prompt":"p","completions":["a","b"],"metadata":{"a":${deep(100)}}}`,
+          `{"__proto__":{"prompt":"p","completions":["a","b"]}}`,
+          `{"prompt":"own","completions":["a","b"],"__proto__":{"id":"x"},"metadata":{"__proto__":{"a":1}}}`,
+          `{"prompt":"p","completions":{"length":2,"0":"a","1":"b"}}`,
+        ]),
+      )
+      assert.deepStrictEqual(summary(records), [
+        "1 invalid_shape expected an object, found an array",
+        "2 invalid_shape completions[0]: expected a string, found an array",
+        "3 invalid_shape metadata: expected at most 100 levels of nesting, found more",
+        "4 item p",
+        "5 invalid_shape metadata: expected at most 100 levels of nesting, found more",
+        "6 invalid_shape prompt: expected a value, found nothing",
+        "7 item own",
+        "8 invalid_shape completions: expected an array, found an object",
+      ])
+      assert.strictEqual(JSON.stringify(items[1]!.item.metadata), '{"__proto__":{"a":1}}')
+      assert.isUndefined(items[1]!.item.id)
+      assert.isUndefined(({} as { a?: unknown }).a)
+    }),
+  )
+
+  it.effect("lines that are too long or not UTF-8 are refused, the next are read", () =>
+    Effect.gen(function* () {
+      const bytes = new TextEncoder().encode(
+        toLines([
+          { ...good, id: "1" },
+          { ...good, id: "2222" },
+          { ...good, id: "3" },
+        ]),
+      )
+      bytes[bytes.lastIndexOf(0x33)] = 0xff
+      const { records } = yield* read(bytes, { maxLineBytes: 47 })
+      assert.deepStrictEqual(summary(records), [
+        "1 item 1",
+        "2 oversized_line expected a line of at most 47 bytes, found 50",
+        "3 invalid_utf8 expected UTF-8, found bytes that are not; see raw_base64",
+      ])
+    }),
+  )
+
+  it.effect("files are read one after the other", () =>
+    Effect.gen(function* () {
+      const files = yield* writeFiles({ "a.jsonl": toLines([good]), "b.jsonl": "x", "c.jsonl": toLines([good, good]) })
+      const source = Source.jsonl(files)
+      assert.strictEqual(source.description, "3 JSONL files")
+      const { records } = yield* collect(source)
+      assert.deepStrictEqual(
+        records.map(
+          Result.match({
+            onSuccess: (_) => [_.origin.file, _.origin.line],
+            onFailure: (_) => [_.file, _.line],
+          }),
+        ),
+        [
+          [files[0], 1],
+          [files[1], 1],
+          [files[2], 1],
+          [files[2], 2],
+        ],
+      )
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("what ends the run names the file, before the first record", () =>
+    Effect.gen(function* () {
+      const [file] = yield* writeFiles({ "a.jsonl": toLines([good]) })
+      const message = (source: Source.Source) =>
+        source.records.pipe(
+          Stream.take(1),
+          Stream.runDrain,
+          Effect.flip,
+          Effect.map((error) => [error.reason._tag, error.message.replaceAll(file!, "FILE")]),
+        )
+      assert.deepStrictEqual(yield* message(Source.jsonl([file!, `${file}.gone`])), [
+        "FileNotFound",
+        "FILE.gone: there is no such file; check the path",
+      ])
+      const directory = file!.slice(0, file!.lastIndexOf("/"))
+      assert.deepStrictEqual(yield* message(Source.jsonl(directory)), [
+        "FileUnreadable",
+        `${directory}: cannot be read: it is a directory; name the files in it`,
+      ])
+      assert.deepStrictEqual(yield* message(Source.jsonl([])), [
+        "InvalidOption",
+        "files: expected at least one file, found none",
+      ])
+    }).pipe(Effect.provide(platform)),
+  )
+
+  const Junk = Schema.Union([
+    Schema.Json,
+    Schema.Struct({ prompt: Schema.Json, completions: Schema.Array(Schema.Json), id: Schema.Json }),
+    Schema.Struct({ prompt: Schema.String, completions: Schema.Array(Schema.String) }),
+  ])
+  it.effect.prop(
+    "every line that is not blank gives exactly one record",
+    [Schema.Array(Schema.Union([Schema.String, Junk]))],
+    ([values]) =>
+      Effect.gen(function* () {
+        const text = toLines(values)
+        const { records, items } = yield* read(text)
+        const lines = text
+          .toWellFormed()
+          .split("\n")
+          .flatMap((line, i) => (/\S/.test(line) ? [i + 1] : []))
+        assert.deepStrictEqual(
+          records.map(Result.match({ onSuccess: (_) => _.origin.line, onFailure: (_) => _.line })),
+          lines,
+        )
+        assert.isTrue(items.every(({ item }) => Schema.is(PromptItem)(item)))
+      }),
+  )
+})

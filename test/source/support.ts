@@ -1,0 +1,40 @@
+/** Real files with given contents, and what a source makes of them. */
+import { NodeServices } from "@effect/platform-node"
+import { Array, Effect, FileSystem, Path, Result, Stream } from "effect"
+import type { Source, SourceRecord } from "../../src/source/Source.ts"
+
+export const platform = NodeServices.layer
+
+/** Writes files into a new directory that lives as long as the scope; gives their paths. */
+export const writeFiles = Effect.fn(function* (files: Readonly<Record<string, string | Uint8Array>>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const directory = yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-source-" })
+  const paths: Array<string> = []
+  for (const [name, content] of Object.entries(files)) {
+    const file = path.join(directory, name)
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* typeof content === "string" ? fs.writeFileString(file, content) : fs.writeFile(file, content)
+    paths.push(file)
+  }
+  return paths
+})
+
+export const collect = <E, R>(source: Source<E, R>) =>
+  Effect.map(Stream.runCollect(source.records), (records) => ({
+    records,
+    items: Array.getSuccesses(records),
+    rejects: Array.getFailures(records),
+  }))
+
+/** One line for each record: enough to see at a glance what became of it. */
+export const summary = (records: ReadonlyArray<SourceRecord>): ReadonlyArray<string> =>
+  records.map((record) =>
+    Result.match(record, {
+      onSuccess: ({ item, origin }) => `${origin.line} item ${item.id ?? item.prompt}`,
+      onFailure: ({ line, code, reason }) => `${line} ${code} ${reason}`,
+    }),
+  )
+
+export const toLines = (values: ReadonlyArray<unknown>): string =>
+  values.map((value) => `${typeof value === "string" ? value : JSON.stringify(value)}\n`).join("")

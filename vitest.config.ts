@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config"
+
+// Tests run as Node runs the sources: types stripped, nothing else transformed,
+// `prefstream` resolved to src by the package's own `exports`.
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/bench/**"],
+    pool: "forks",
+    allowOnly: false,
+    execArgv: ["--conditions=prefstream-source"],
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    testTimeout: 30_000,
+  },
+})
