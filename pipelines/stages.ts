@@ -7,16 +7,7 @@
  */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Latch, Layer, Result, Stream } from "effect"
-import {
-  AnnotationService,
-  bestAgainstRest,
-  collect,
-  Dataset,
-  Judgments,
-  Pipeline,
-  Source,
-  submit,
-} from "prefstream"
+import { AnnotationService, bestAgainstRest, collect, Dataset, Judgments, Pipeline, Source, submit } from "prefstream"
 
 const directory = "prefstream-job"
 
@@ -47,4 +38,3 @@ program.pipe(
   Effect.provide(Pipeline.layer({ directory, service }).pipe(Layer.provideMerge(platform))),
   NodeRuntime.runMain,
 )
-

@@ -23,9 +23,7 @@ export const collectCommand = Command.make(
   Effect.fn("prefstream collect")(function* (flags) {
     const directory = Settings.directoryOf(flags.directory)
     const service = Settings.serviceOf(flags, Settings.serviceRequired)
-    yield* Progress.during(
-      Pipeline.collect({ once: flags.once, timeout: Option.getOrUndefined(flags.timeout) }),
-    ).pipe(
+    yield* Progress.during(Pipeline.collect({ once: flags.once, timeout: Option.getOrUndefined(flags.timeout) })).pipe(
       Effect.provide(Pipeline.layer({ directory, service })),
       Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),
     )

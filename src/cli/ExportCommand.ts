@@ -38,4 +38,3 @@ export const exportCommand = Command.make(
   Command.withShortDescription("Write the dataset from the ledger"),
   Command.withExamples([{ command: "prefstream export --dir week-48", description: "Write week-48/dataset" }]),
 )
-

@@ -5,7 +5,7 @@
  * that says what to do, without a stack; the status is that of `ExitStatus`.
  */
 import { Console, Effect, Logger, Schema } from "effect"
-import { Command } from "effect/cli"
+import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { collectCommand } from "./CollectCommand.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { exportCommand } from "./ExportCommand.ts"
@@ -23,6 +23,20 @@ const command = Command.make("prefstream").pipe(
 )
 
 const say = (message: string) => Console.error(`prefstream: ${message}`)
+
+/** A wrong command line is told in a line each, without the whole help before it. */
+const presenter: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Effect.andThen(
+          Effect.forEach(event.errors, ({ message }) => say(message), { discard: true }),
+          Console.error(`See ${event.commandPath.join(" ")} --help.`),
+        )
+      : CliOutput.defaultPresenter.present(event),
+}
+
+/** Without the shell completions' flag, which would take `--completions` from the join. */
+const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
 const isFinished = Schema.is(ExitStatus.Finished)
 
@@ -43,5 +57,6 @@ export const main = (args: ReadonlyArray<string>) =>
     }),
     Effect.catch(statusOf),
     Effect.provideService(Logger.LogToStderr, true),
+    Effect.provideService(CliOutput.Presenter, presenter),
+    Effect.provideService(CliConfig.CliConfig, config),
   )
-

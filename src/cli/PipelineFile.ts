@@ -40,7 +40,9 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
 })
 
 /** A service's own failures to start, all told in the same way. */
-export const reported = (service: Loaded["service"]): Layer.Layer<ServiceProfile, ServiceUnusable | UsageError, PlatformNeeds> =>
+export const reported = (
+  service: Loaded["service"],
+): Layer.Layer<ServiceProfile, ServiceUnusable | UsageError, PlatformNeeds> =>
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)

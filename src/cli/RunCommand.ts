@@ -1,11 +1,12 @@
 /**
  * `prefstream run`: the whole flow, from files or from a pipeline file.
  */
-import { Console, Effect, Option } from "effect"
+import { Console, type Duration, Effect, Option, Record } from "effect"
 import { Command } from "effect/cli"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
+import { UsageError } from "./ExitStatus.ts"
 import { isPipelineFile, loadPipeline, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
@@ -28,11 +29,8 @@ export const runCommand = Command.make(
   "run",
   flags,
   Effect.fn("prefstream run")(function* (flags) {
-    const [first] = flags.files
-    const pipeline =
-      flags.files.length === 1 && first !== undefined && isPipelineFile(first)
-        ? yield* loadPipeline(first)
-        : yield* fromFlags(flags)
+    const program = flags.files.find(isPipelineFile)
+    const pipeline = program === undefined ? yield* fromFlags(flags) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
     const settings = {
       ...pipeline,
@@ -54,7 +52,10 @@ export const runCommand = Command.make(
   ),
   Command.withShortDescription("Run the whole flow: items in, preference pairs out"),
   Command.withExamples([
-    { command: "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl", description: "Try it on this machine" },
+    {
+      command: "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl",
+      description: "Try it on this machine",
+    },
     { command: "prefstream run pipelines/quickstart.ts", description: "Run a pipeline that is written in TypeScript" },
     {
       command:
@@ -68,13 +69,46 @@ export const runCommand = Command.make(
   ]),
 )
 
+/** What a pipeline file says itself, and the command line must not say as well. */
+const saidByProgram = {
+  key: "--key",
+  promptPath: "--prompt-path",
+  completionPath: "--completion-path",
+  missing: "--missing",
+  guidelines: "--guidelines",
+  guidelinesFile: "--guidelines-file",
+  batchSize: "--batch-size",
+  batchBytes: "--batch-bytes",
+  turnaround: "--turnaround",
+} as const
+
+const fromProgram = Effect.fnUntraced(function* (
+  program: string,
+  flags: { readonly [Name in keyof typeof saidByProgram]: Option.Option<unknown> } & {
+    readonly files: ReadonlyArray<string>
+    readonly completions: ReadonlyArray<string>
+    readonly experts: ReadonlyArray<string>
+  },
+) {
+  const said = [
+    ...(flags.files.length > 1 ? ["other files"] : []),
+    ...(flags.completions.length > 0 ? ["--completions"] : []),
+    ...(flags.experts.length > 0 ? ["--expert"] : []),
+    ...Record.keys(saidByProgram).flatMap((name) => (Option.isSome(flags[name]) ? [saidByProgram[name]] : [])),
+  ]
+  if (said.length > 0) {
+    return yield* new UsageError({ message: `${said.join(", ")}: not together with the pipeline file ${program}` })
+  }
+  return yield* loadPipeline(program)
+})
+
 const fromFlags = Effect.fnUntraced(function* (
   flags: Parameters<typeof Settings.sourceOf>[0] &
     Parameters<typeof Settings.submitOptionsOf>[0] &
     Settings.ServiceFlags & {
       readonly directory: Option.Option<string>
       readonly experts: ReadonlyArray<string>
-      readonly turnaround: AnnotationService.ServiceOptions["turnaround"]
+      readonly turnaround: Option.Option<Duration.Duration>
     },
 ) {
   const directory = Settings.directoryOf(flags.directory)
@@ -89,7 +123,7 @@ const fromFlags = Effect.fnUntraced(function* (
   const service = AnnotationService.layerEmbedded({
     database: JobFolder.service(directory),
     experts: flags.experts.length === 0 ? [trialExpert] : flags.experts,
-    turnaround: flags.turnaround,
+    turnaround: Option.getOrUndefined(flags.turnaround),
   })
   return Pipeline.make({ ...options, directory, source, service })
 })

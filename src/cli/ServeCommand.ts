@@ -14,22 +14,24 @@ export const serveCommand = Command.make(
   {
     database: Flag.String("database").pipe(
       Flag.withMetavar("FILE"),
-      Flag.withDescription("SQLite file that holds the tasks; created if need be"),
+      Flag.withDescription("SQLite file that holds the tasks; created if need be (default: prefstream-service.db)"),
       Flag.withDefault("prefstream-service.db"),
     ),
     host: Flag.String("host").pipe(
       Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("Address to listen on"),
+      Flag.withDescription("Address to listen on (default: 127.0.0.1)"),
       Flag.withDefault("127.0.0.1"),
     ),
     port: Flag.Int("port").pipe(
       Flag.withMetavar("PORT"),
-      Flag.withDescription("Port to listen on; 0 takes a free one"),
+      Flag.withDescription("Port to listen on; 0 takes a free one (default: 8484)"),
       Flag.withDefault(8484),
     ),
     token: Flag.Redacted("token").pipe(
       Flag.withMetavar("TOKEN"),
-      Flag.withDescription("Organization token that clients must carry; drawn and printed if not given [PREFSTREAM_TOKEN]"),
+      Flag.withDescription(
+        "Organization token that clients must carry; drawn and printed if not given [PREFSTREAM_TOKEN]",
+      ),
       Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN")),
       Flag.optional,
     ),
@@ -40,7 +42,9 @@ export const serveCommand = Command.make(
     const announce = Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const baseUrl = `${HttpServer.formatAddress(address)}/v1`
-      yield* Console.error(`The annotation service listens at ${baseUrl} (documentation: ${baseUrl}/docs). Stop it with Ctrl+C.`)
+      yield* Console.error(
+        `The annotation service listens at ${baseUrl} (documentation: ${baseUrl}/docs). Stop it with Ctrl+C.`,
+      )
       yield* Console.log(`PREFSTREAM_BASE_URL=${baseUrl}`)
       if (Option.isNone(flags.token)) yield* Console.log(`PREFSTREAM_TOKEN=${Redacted.value(token)}`)
     })
@@ -50,7 +54,7 @@ export const serveCommand = Command.make(
         AnnotationService.layerServer({
           database: flags.database,
           experts: flags.experts,
-          turnaround: flags.turnaround,
+          turnaround: Option.getOrUndefined(flags.turnaround),
           host: flags.host,
           port: flags.port,
           token,
@@ -62,7 +66,10 @@ export const serveCommand = Command.make(
   Command.withDescription("Serve the annotation service's HTTP interface, with scripted experts who answer its tasks."),
   Command.withShortDescription("Serve the annotation service"),
   Command.withExamples([
-    { command: "prefstream serve --expert gold:data/sample.jsonl --turnaround 30s", description: "Experts who take their time" },
+    {
+      command: "prefstream serve --expert gold:data/sample.jsonl --turnaround 30s",
+      description: "Experts who take their time",
+    },
   ]),
 )
 

@@ -6,7 +6,7 @@
  */
 import { Config, Duration, Effect, FileSystem, Layer, Option, type Redacted, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
+import { defaults, ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import * as Source from "../source/Source.ts"
 import { defaultLimits } from "../task/Batch.ts"
 import type { SubmitOptions } from "../task/Submit.ts"
@@ -32,7 +32,7 @@ const duration = (name: string) =>
         const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
         return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
       },
-      (text) => `expected a duration such as 500ms, 30s, 15m, 12h or 2d, found ${JSON.stringify(text)}`,
+      () => "a duration such as 500ms, 30s, 15m, 12h or 2d",
     ),
   )
 
@@ -40,7 +40,9 @@ const duration = (name: string) =>
 export const directory = Flag.String("dir").pipe(
   Flag.withAlias("d"),
   Flag.withMetavar("DIR"),
-  Flag.withDescription("Job folder: ledger, rejects and dataset stand in it (default: prefstream-job) [PREFSTREAM_DIR]"),
+  Flag.withDescription(
+    "Job folder: ledger, rejects and dataset stand in it (default: prefstream-job) [PREFSTREAM_DIR]",
+  ),
   Flag.withFallbackConfig(Config.String("PREFSTREAM_DIR")),
   Flag.optional,
 )
@@ -67,27 +69,31 @@ export const input = {
   ),
   completions: Flag.String("completions").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("JSONL file of one model's completions, to be joined to the prompts by --key; once for each model"),
+    Flag.withDescription(
+      "JSONL file of one model's completions, to be joined to the prompts by --key; once for each model",
+    ),
     Flag.atLeast(0),
   ),
   key: Flag.String("key").pipe(
     Flag.withMetavar("PATH"),
-    Flag.withDescription("Join: where the key stands, in all files"),
-    Flag.withDefault("id"),
+    Flag.withDescription("Join: where the key stands, in all files (default: id)"),
+    Flag.optional,
   ),
   promptPath: Flag.String("prompt-path").pipe(
     Flag.withMetavar("PATH"),
-    Flag.withDescription("Join: where the prompt stands, such as turns[0].content"),
-    Flag.withDefault("prompt"),
+    Flag.withDescription("Join: where the prompt stands, such as turns[0].content (default: prompt)"),
+    Flag.optional,
   ),
   completionPath: Flag.String("completion-path").pipe(
     Flag.withMetavar("PATH"),
-    Flag.withDescription("Join: where the completion stands, such as choices[0].message.content"),
-    Flag.withDefault("completion"),
+    Flag.withDescription("Join: where the completion stands, such as choices[0].message.content (default: completion)"),
+    Flag.optional,
   ),
   missing: Flag.Literals("missing", ["reject", "keep"]).pipe(
-    Flag.withDescription("Join: what to do with a prompt that a model did not answer, if two completions are left"),
-    Flag.withDefault("reject"),
+    Flag.withDescription(
+      "Join: what to do with a prompt that a model did not answer; keep needs two completions that are left (default: reject)",
+    ),
+    Flag.optional,
   ),
   maxRejects: Flag.Int("max-rejects").pipe(
     Flag.withMetavar("N"),
@@ -100,22 +106,27 @@ export const input = {
 export const sourceOf = Effect.fnUntraced(function* (flags: {
   readonly files: ReadonlyArray<string>
   readonly completions: ReadonlyArray<string>
-  readonly key: string
-  readonly promptPath: string
-  readonly completionPath: string
-  readonly missing: "reject" | "keep"
+  readonly key: Option.Option<string>
+  readonly promptPath: Option.Option<string>
+  readonly completionPath: Option.Option<string>
+  readonly missing: Option.Option<"reject" | "keep">
 }) {
+  const fs = yield* FileSystem.FileSystem
   const [prompts, ...more] = flags.files
-  if (prompts === undefined) return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
+  for (const file of [...flags.files, ...flags.completions]) {
+    if (!(yield* fs.exists(file))) return yield* new UsageError({ message: `${file}: there is no such file` })
+  }
+  if (prompts === undefined)
+    return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
   if (flags.completions.length === 0) return Source.jsonl(flags.files)
   if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
   return Source.join({
     prompts,
     completions: flags.completions,
-    key: flags.key,
-    promptPath: flags.promptPath,
-    completionPath: flags.completionPath,
-    missing: flags.missing,
+    key: Option.getOrElse(flags.key, () => "id"),
+    promptPath: Option.getOrElse(flags.promptPath, () => "prompt"),
+    completionPath: Option.getOrElse(flags.completionPath, () => "completion"),
+    missing: Option.getOrElse(flags.missing, () => "reject"),
   })
 })
 
@@ -134,29 +145,38 @@ export const task = {
   batchSize: Flag.Int("batch-size").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
-    Flag.withDescription("Prompts per task"),
-    Flag.withDefault(defaultLimits.maxPrompts),
+    Flag.withDescription(`Prompts per task (default: ${defaultLimits.maxPrompts})`),
+    Flag.optional,
   ),
   batchBytes: Flag.Int("batch-bytes").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
-    Flag.withDescription("Bytes of prompts and completions per task"),
-    Flag.withDefault(defaultLimits.maxBytes),
+    Flag.withDescription(`Bytes of prompts and completions per task (default: ${defaultLimits.maxBytes})`),
+    Flag.optional,
   ),
 }
 
 export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
   readonly guidelines: Option.Option<string>
   readonly guidelinesFile: Option.Option<string>
-  readonly batchSize: number
-  readonly batchBytes: number
+  readonly batchSize: Option.Option<number>
+  readonly batchBytes: Option.Option<number>
   readonly maxRejects: Option.Option<number>
-}): Effect.fn.Return<SubmitOptions, Effect.Error<ReturnType<FileSystem.FileSystem["readFileString"]>>, FileSystem.FileSystem> {
+}): Effect.fn.Return<
+  SubmitOptions,
+  Effect.Error<ReturnType<FileSystem.FileSystem["readFileString"]>>,
+  FileSystem.FileSystem
+> {
   const fs = yield* FileSystem.FileSystem
-  const fromFile = Option.isSome(flags.guidelinesFile) ? yield* fs.readFileString(flags.guidelinesFile.value) : undefined
+  const fromFile = Option.isSome(flags.guidelinesFile)
+    ? yield* fs.readFileString(flags.guidelinesFile.value)
+    : undefined
   return {
     guidelines: Option.getOrElse(flags.guidelines, () => fromFile),
-    batch: { maxPrompts: flags.batchSize, maxBytes: flags.batchBytes },
+    batch: {
+      maxPrompts: Option.getOrElse(flags.batchSize, () => defaultLimits.maxPrompts),
+      maxBytes: Option.getOrElse(flags.batchBytes, () => defaultLimits.maxBytes),
+    },
     maxRejects: Option.getOrUndefined(flags.maxRejects),
   }
 })
@@ -176,30 +196,38 @@ export const service = {
     Flag.optional,
   ),
   idempotencyKey: Flag.Literals("idempotency-key", ["honoured", "ignored"]).pipe(
-    Flag.withDescription("Whether the service honours Idempotency-Key; if not, a task that may have arrived is held in doubt"),
+    Flag.withDescription(
+      "Whether the service honours Idempotency-Key; if not, a task that may have arrived is held in doubt (default: ignored; honoured by the embedded service)",
+    ),
     Flag.withFallbackConfig(Config.Literals(["honoured", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
     Flag.optional,
   ),
   concurrency: Flag.Int("concurrency").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
-    Flag.withDescription("Requests under way at once [PREFSTREAM_CONCURRENCY]"),
+    Flag.withDescription(`Requests under way at once (default: ${defaults.concurrency}) [PREFSTREAM_CONCURRENCY]`),
     Flag.withFallbackConfig(Config.Int("PREFSTREAM_CONCURRENCY")),
     Flag.optional,
   ),
   requestsPerSecond: Flag.Int("requests-per-second").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
-    Flag.withDescription("Requests per second at the most [PREFSTREAM_REQUESTS_PER_SECOND]"),
+    Flag.withDescription(
+      `Requests per second at the most (default: ${defaults.requestsPerSecond}) [PREFSTREAM_REQUESTS_PER_SECOND]`,
+    ),
     Flag.withFallbackConfig(Config.Int("PREFSTREAM_REQUESTS_PER_SECOND")),
     Flag.optional,
   ),
   pollMin: duration("poll-min").pipe(
-    Flag.withDescription("Shortest time between two looks at a task"),
+    Flag.withDescription(
+      `Shortest time between two looks at a task (default: ${Duration.format(defaults.pollInterval.min)})`,
+    ),
     Flag.optional,
   ),
   pollMax: duration("poll-max").pipe(
-    Flag.withDescription("Longest time between two looks at a task"),
+    Flag.withDescription(
+      `Longest time between two looks at a task (default: ${Duration.format(defaults.pollInterval.max)})`,
+    ),
     Flag.optional,
   ),
 }
@@ -231,20 +259,24 @@ export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<Serv
   const chosen = Layer.unwrap(
     Effect.gen(function* () {
       if (Option.isNone(flags.baseUrl)) return otherwise
-      if (Option.isNone(flags.token)) return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
+      if (Option.isNone(flags.token))
+        return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
       return ServiceProfile.layer({ baseUrl: flags.baseUrl.value, token: flags.token.value })
     }),
   )
-  return Layer.effect(ServiceProfile, Effect.map(ServiceProfile, (profile) => overlay(profile, flags))).pipe(
-    Layer.provide(chosen),
-  )
+  return Layer.effect(
+    ServiceProfile,
+    Effect.map(ServiceProfile, (profile) => overlay(profile, flags)),
+  ).pipe(Layer.provide(chosen))
 }
 
 /** For commands that have no service of their own to fall back to. */
 export const serviceRequired = Layer.effect(
   ServiceProfile,
   Effect.fail(
-    new UsageError({ message: "set the address of the annotation service in PREFSTREAM_BASE_URL, or give it as --base-url" }),
+    new UsageError({
+      message: "set the address of the annotation service in PREFSTREAM_BASE_URL, or give it as --base-url",
+    }),
   ),
 )
 
@@ -259,6 +291,6 @@ export const embedded = {
   ),
   turnaround: duration("turnaround").pipe(
     Flag.withDescription("Time that the scripted experts take for a task, to try out waiting"),
-    Flag.withDefault(Duration.zero),
+    Flag.optional,
   ),
 }

@@ -13,9 +13,11 @@ export const statusCommand = Command.make(
   { directory: Settings.directory, json: Settings.json },
   Effect.fn("prefstream status")(function* (flags) {
     const directory = Settings.directoryOf(flags.directory)
-    const report = yield* RunReport.make({ elapsed: Duration.zero, dataset: Option.none(), example: Option.none() }).pipe(
-      Effect.provide(yield* existingLedger(directory)),
-    )
+    const report = yield* RunReport.make({
+      elapsed: Duration.zero,
+      dataset: Option.none(),
+      example: Option.none(),
+    }).pipe(Effect.provide(yield* existingLedger(directory)))
     yield* Summary.finish(report, { directory, json: flags.json })
   }),
 ).pipe(

@@ -28,9 +28,7 @@ export const submitCommand = Command.make(
     )
   }),
 ).pipe(
-  Command.withDescription(
-    "Read items and submit those that the ledger has not seen, without waiting for the results.",
-  ),
+  Command.withDescription("Read items and submit those that the ledger has not seen, without waiting for the results."),
   Command.withShortDescription("Submit items, and don't wait"),
   Command.withExamples([
     {

@@ -66,14 +66,17 @@ const headline = (report: RunReport, directory: string): ReadonlyArray<string> =
         `Later: prefstream collect ${dir}, then prefstream export ${dir}. Or now, with what is there: prefstream export ${dir}.`,
       ]
     case "in_doubt":
-      return [`Done in ${time}, but tasks are in doubt: they may have been created, and are not sent again by themselves.`]
+      return [
+        `Done in ${time}, but tasks are in doubt: they may have been created, and are not sent again by themselves.`,
+      ]
     case "results_invalid":
       return [`Ended after ${time}: not every task gave a result that can be used.`]
   }
 }
 
 const reading = (report: RunReport): string => {
-  const earlier = report.already_submitted === 0 ? "" : ` (${number(report.already_submitted)} of them by an earlier run)`
+  const earlier =
+    report.already_submitted === 0 ? "" : ` (${number(report.already_submitted)} of them by an earlier run)`
   return `${number(report.submitted)} submitted${earlier} + ${count(report.duplicates, "duplicate")} + ${number(report.rejected)} rejected`
 }
 

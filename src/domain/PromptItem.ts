@@ -12,10 +12,14 @@ import { Schema } from "effect"
 
 /** Text that survives UTF-8 unchanged: a string without lone surrogates. */
 export const WellFormedText = Schema.String.check(
-  Schema.makeFilter((text) => (text.isWellFormed() ? undefined : "expected well-formed Unicode, found a lone surrogate")),
+  Schema.makeFilter((text) =>
+    text.isWellFormed() ? undefined : "expected well-formed Unicode, found a lone surrogate",
+  ),
 )
 
-const NotBlank = Schema.makeFilter<string>((text) => (text.trim() === "" ? "expected text, found a blank string" : undefined))
+const NotBlank = Schema.makeFilter<string>((text) =>
+  text.trim() === "" ? "expected text, found a blank string" : undefined,
+)
 
 const Completions = Schema.Array(WellFormedText.check(NotBlank)).check(
   // Comparing is several times faster than a Set, which hashes every text to its end.

@@ -30,7 +30,7 @@ export type TaskRequest = typeof TaskRequest.Type
 
 /** What experts said of one prompt beside their choice. Unknown members are kept. */
 export const Annotations = Schema.StructWithRest(
-  Schema.Struct({ rationale: Schema.optionalKey(Schema.String) }),
+  Schema.Struct({ rationale: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
   [Schema.Record(Schema.String, Schema.Unknown)],
 )
 export type Annotations = typeof Annotations.Type
@@ -40,7 +40,7 @@ export const ResultItem = Schema.Struct({
   prompt: Schema.String,
   /** Zero-based index into that prompt's completions. */
   best_completion_index: Schema.Int,
-  annotations: Schema.optionalKey(Annotations),
+  annotations: Schema.optionalKey(Schema.NullOr(Annotations)),
 })
 export type ResultItem = typeof ResultItem.Type
 

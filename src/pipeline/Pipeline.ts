@@ -41,7 +41,10 @@ export interface Pipeline<E = never, R = never> extends Settings {
 }
 
 /** A pipeline as a value, to be run by `run` or by `prefstream run FILE`. */
-export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, R> => ({ _tag: "Pipeline", ...settings })
+export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, R> => ({
+  _tag: "Pipeline",
+  ...settings,
+})
 
 /** All that a run needs beside the platform: the ledger in the job folder, and a client of the pipeline's service. */
 export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "service">) =>

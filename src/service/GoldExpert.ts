@@ -11,7 +11,7 @@
  * Records without `gold` are passed over; a file without any answer is an error.
  */
 import { Effect, FileSystem, Option, Schema, SchemaIssue, Stream } from "effect"
-import { PromptItem } from "../domain/PromptItem.ts"
+import { Gold, PromptItem } from "../domain/PromptItem.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { Judge } from "./Vote.ts"
 
@@ -33,7 +33,20 @@ interface Answer {
   readonly rationale: string
 }
 
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(PromptItem))
+/** What is used of a record. Null counts as absent: that is how tables are exported. */
+const GoldRecord = Schema.Struct({
+  prompt: PromptItem.fields.prompt,
+  completions: PromptItem.fields.completions,
+  gold: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({
+        best_completion_index: Gold.fields.best_completion_index,
+        rationale: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      }),
+    ),
+  ),
+})
+const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(GoldRecord))
 
 /** Reads the whole file. @param file path of a JSONL file of prompt items */
 export const gold = Effect.fn("Expert.gold")(function* (
@@ -48,10 +61,15 @@ export const gold = Effect.fn("Expert.gold")(function* (
       decodeLine(text),
       (error) => new GoldFileError({ file, line, problem: describe(error.issue) }),
     )
-    if (item.gold === undefined) return
+    if (item.gold === undefined || item.gold === null) return
+    const best = item.completions[item.gold.best_completion_index]
+    if (best === undefined) {
+      const problem = `gold.best_completion_index: expected an index below ${item.completions.length}, found ${item.gold.best_completion_index}`
+      return yield* new GoldFileError({ file, line, problem })
+    }
     const sorted = sortDistinct(item.completions)
     const key = identify(item.prompt, sorted)
-    const rank = sorted.indexOf(item.completions[item.gold.best_completion_index]!)
+    const rank = sorted.indexOf(best)
     const known = answers.get(key)
     if (known !== undefined && known.rank !== rank) {
       const problem = "gold.best_completion_index: an earlier line prefers another completion of the same prompt"

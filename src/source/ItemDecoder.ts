@@ -29,9 +29,12 @@ export interface Place {
 /** What the members of an item are called in the file, where it is not their own name. */
 export type MemberNames = { readonly [Member in keyof PromptItem]?: string }
 
-/** `value.id` may be text or a safe integer. */
+/**
+ * `value.id` may be text or a safe integer. An optional member that is null counts as
+ * absent: that is how tables are exported.
+ */
 export const decode = (value: unknown, place: Place, names: MemberNames = {}): SourceRecord => {
-  const named = withTextId(value, names)
+  const named = withTextId(withoutNulls(value), names)
   if (Result.isFailure(named)) return reject(place, "invalid_shape", named.failure)
   const item = parseItem(named.success)
   if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
@@ -69,6 +72,18 @@ export const decodeIdentity = (value: unknown, path: string): Result.Result<stri
 
 export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+const withoutNulls = (value: unknown): unknown => {
+  if (!isObject(value)) return value
+  const { gold } = value
+  const noRationale = isObject(gold) && gold["rationale"] === null
+  if (value["id"] !== null && gold !== null && value["metadata"] !== null && !noRationale) return value
+  const withGold = noRationale ? { ...value, gold: withoutNull(gold) } : value
+  return withoutNull(withGold)
+}
+
+const withoutNull = (object: { readonly [member: string]: unknown }) =>
+  Object.fromEntries(Object.entries(object).filter(([, member]) => member !== null))
 
 const withTextId = (value: unknown, names: MemberNames): Result.Result<unknown, string> =>
   isObject(value) && Object.hasOwn(value, "id")

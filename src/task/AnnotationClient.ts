@@ -127,7 +127,10 @@ const make = Effect.gen(function* () {
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
 
   /** Carries out one request; success is the text of a 2xx answer. */
-  const attempt = <E>(request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>, onNotFound: "service" | "task") =>
+  const attempt = <E>(
+    request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
+    onNotFound: "service" | "task",
+  ) =>
     request.pipe(
       Effect.flatMap((response) =>
         response.text.pipe(
@@ -169,12 +172,16 @@ const make = Effect.gen(function* () {
         )
   })
 
-  const look = Effect.fn("AnnotationClient.look")(function* (taskId: string): Effect.fn.Return<TaskView, AnnotationClientError> {
+  const look = Effect.fn("AnnotationClient.look")(function* (
+    taskId: string,
+  ): Effect.fn.Return<TaskView, AnnotationClientError> {
     const asked = attempt(client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }), "task")
     const text = yield* Effect.retry(asked, { schedule, while: mayRetry })
     const decoded = Schema.decodeUnknownOption(StatusMember)(text)
     if (Option.isNone(decoded)) {
-      return yield* error(new UnusableAnswer({ detail: `expected a JSON object with a status, found ${excerpt(text)}` }))
+      return yield* error(
+        new UnusableAnswer({ detail: `expected a JSON object with a status, found ${excerpt(text)}` }),
+      )
     }
     const { status } = decoded.value
     if (profile.completedStatuses.includes(status)) return { _tag: "Completed", body: text }
@@ -222,13 +229,22 @@ const refusal = (
 }
 
 /** Causes by which the operating system says that no connection was made. */
-const notConnected = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"])
+const notConnected = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+])
 
 const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
     return new NoSuchService({ detail: failure.message })
   }
-  const codes = causes(failure).flatMap((cause) => ("code" in cause && typeof cause.code === "string" ? [cause.code] : []))
+  const codes = causes(failure).flatMap((cause) =>
+    "code" in cause && typeof cause.code === "string" ? [cause.code] : [],
+  )
   return new Unavailable({
     detail: codes[0] ?? (failure instanceof Error ? failure.message : String(failure)),
     maybeDone: !codes.some((code) => notConnected.has(code)),
@@ -238,9 +254,10 @@ const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
 /** An error and what it was caused by, innermost last. */
 const causes = (failure: unknown): ReadonlyArray<object> => {
   const chain: Array<object> = []
-  for (let at = failure; typeof at === "object" && at !== null && !chain.includes(at); ) {
+  for (let at = failure; typeof at === "object" && at !== null && !chain.includes(at);) {
     chain.push(at)
-    if ("errors" in at && Array.isArray(at.errors)) chain.push(...at.errors.filter((inner) => typeof inner === "object"))
+    if ("errors" in at && Array.isArray(at.errors))
+      chain.push(...at.errors.filter((inner) => typeof inner === "object"))
     at = "cause" in at ? at.cause : "reason" in at ? at.reason : undefined
   }
   return chain
@@ -271,9 +288,14 @@ const problemDetail = (text: string): string =>
     onSome: (problem) => {
       const words = problem.detail ?? problem.message ?? problem.title
       const places = problem.errors ?? problem.error
-      return [words, places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places))]
-        .filter((part) => part !== undefined)
-        .join(": ") || excerpt(text)
+      return (
+        [
+          words,
+          places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places)),
+        ]
+          .filter((part) => part !== undefined)
+          .join(": ") || excerpt(text)
+      )
     },
   })
 
@@ -288,7 +310,8 @@ const taskIdIn = (json: unknown, paths: ReadonlyArray<string>): Option.Option<st
     const found = path
       .split(".")
       .reduce<unknown>(
-        (at, member) => (typeof at === "object" && at !== null && Object.hasOwn(at, member) ? Reflect.get(at, member) : undefined),
+        (at, member) =>
+          typeof at === "object" && at !== null && Object.hasOwn(at, member) ? Reflect.get(at, member) : undefined,
         json,
       )
     if (typeof found === "string" && found !== "") return Option.some(found)
@@ -305,7 +328,12 @@ export class AnnotationClient extends Context.Service<AnnotationClient, Effect.S
     Layer.provide(
       HttpApiMiddleware.layerClient(
         OrganizationToken,
-        Effect.map(ServiceProfile, ({ token }) => ({ next, request }) => next(HttpClientRequest.bearerToken(request, token))),
+        Effect.map(
+          ServiceProfile,
+          ({ token }) =>
+            ({ next, request }) =>
+              next(HttpClientRequest.bearerToken(request, token)),
+        ),
       ),
     ),
     Layer.provide(RateLimiter.layerStoreMemory),

@@ -28,10 +28,16 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     return Number(rows[0]!.run)
   })
 
-  const sight = Effect.fnUntraced(function* (run: number, items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>) {
+  const sight = Effect.fnUntraced(function* (
+    run: number,
+    items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>,
+  ) {
     if (items.length === 0) return []
     const rows = yield* sql<{ item_id: string; content_hash: string; run: number }>`
-      SELECT item_id, content_hash, run FROM item WHERE ${here} AND ${sql.in("item_id", items.map((item) => item.itemId))}`
+      SELECT item_id, content_hash, run FROM item WHERE ${here} AND ${sql.in(
+        "item_id",
+        items.map((item) => item.itemId),
+      )}`
     const seen = new Map(rows.map((row) => [row.item_id, row]))
     return items.map((item): Sighting => {
       const row = seen.get(item.itemId)
@@ -62,7 +68,10 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
         })),
       )}`
       const { body, idempotencyKey } = task
-      yield* insertTask({ partition, sql }, { seq, body, idempotencyKey, plannedAt: now, items: task.items.map(detailsOf) })
+      yield* insertTask(
+        { partition, sql },
+        { seq, body, idempotencyKey, plannedAt: now, items: task.items.map(detailsOf) },
+      )
       seq += task.items.length
     }
   })
@@ -110,7 +119,12 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   })
 
   const lastRun = Effect.gen(function* () {
-    const rows = yield* sql<Record<"run" | "read_count" | "new_count" | "known_count" | "duplicate_count" | "rejected_count" | "read_finished", number>>`
+    const rows = yield* sql<
+      Record<
+        "run" | "read_count" | "new_count" | "known_count" | "duplicate_count" | "rejected_count" | "read_finished",
+        number
+      >
+    >`
       SELECT * FROM run WHERE ${here} AND read_count > 0 ORDER BY run DESC LIMIT 1`
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       run: Number(row.run),

@@ -36,7 +36,12 @@ export const make = ({ partition, sql }: LedgerContext) => {
       JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
       WHERE t.partition_id = ${partition} AND t.state = 'completed' AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
     (row) => Number(row.seq),
-    (row) => ({ seq: Number(row.seq), taskId: row.task_id, ...readQuestion(row), result: Zstd.decompressText(row.result) }),
+    (row) => ({
+      seq: Number(row.seq),
+      taskId: row.task_id,
+      ...readQuestion(row),
+      result: Zstd.decompressText(row.result),
+    }),
   )
 
   const rejects = (run: number): Stream.Stream<Reject, SqlError> =>

@@ -5,7 +5,15 @@
  */
 import { Clock, Effect, type Latch, Option } from "effect"
 import * as Zstd from "../node/Zstd.ts"
-import { type LedgerContext, type OpenTask, type PlannedTask, type StateCounts, type TaskQuestion, type TaskState, type Trouble } from "./LedgerModel.ts"
+import {
+  type LedgerContext,
+  type OpenTask,
+  type PlannedTask,
+  type StateCounts,
+  type TaskQuestion,
+  type TaskState,
+  type Trouble,
+} from "./LedgerModel.ts"
 import { insertTask, readQuestion } from "./LedgerRows.ts"
 
 const pageSize = 64
@@ -84,9 +92,11 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
       WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT ${limit}`
     const open = rows.filter((row) => Number(row.due_at) <= now)
     return {
-      tasks: open.map(
-        (row): OpenTask => ({ seq: Number(row.seq), taskId: row.task_id, submittedAt: Number(row.submitted_at) }),
-      ),
+      tasks: open.map((row): OpenTask => ({
+        seq: Number(row.seq),
+        taskId: row.task_id,
+        submittedAt: Number(row.submitted_at),
+      })),
       /** Milliseconds until the next task is due, none where nothing is outstanding. */
       wait:
         open.length > 0
@@ -140,18 +150,22 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
   }).pipe(Effect.withSpan("Ledger.counts"))
 
   const troubles = Effect.fn("Ledger.troubles")(function* (limit: number) {
-    const rows = yield* sql<{ seq: number; state: TaskState; task_id: string | null; item_count: number; reason: string | null }>`
+    const rows = yield* sql<{
+      seq: number
+      state: TaskState
+      task_id: string | null
+      item_count: number
+      reason: string | null
+    }>`
       SELECT seq, state, task_id, item_count, reason FROM task
       WHERE ${here} AND state IN ('invalid', 'failed', 'refused', 'in_doubt') ORDER BY seq LIMIT ${limit}`
-    return rows.map(
-      (row): Trouble => ({
-        seq: Number(row.seq),
-        state: row.state,
-        taskId: row.task_id,
-        items: Number(row.item_count),
-        reason: row.reason,
-      }),
-    )
+    return rows.map((row): Trouble => ({
+      seq: Number(row.seq),
+      state: row.state,
+      taskId: row.task_id,
+      items: Number(row.item_count),
+      reason: row.reason,
+    }))
   })
 
   return {

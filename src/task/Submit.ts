@@ -130,7 +130,10 @@ const plan = Effect.fnUntraced(function* <E, R>(
 })
 
 /** Sends planned tasks until none is left and the reading is done, or until `halt` is set. */
-const send = Effect.fnUntraced(function* <E>(readingDone: Latch.Latch, halt: Deferred.Deferred<never, E | SubmitError>) {
+const send = Effect.fnUntraced(function* <E>(
+  readingDone: Latch.Latch,
+  halt: Deferred.Deferred<never, E | SubmitError>,
+) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
@@ -146,7 +149,11 @@ const send = Effect.fnUntraced(function* <E>(readingDone: Latch.Latch, halt: Def
   })
 
   /** What becomes of a task that was not taken. */
-  const settle = Effect.fnUntraced(function* (task: PlannedTask, question: TaskQuestion, failure: AnnotationClientError) {
+  const settle = Effect.fnUntraced(function* (
+    task: PlannedTask,
+    question: TaskQuestion,
+    failure: AnnotationClientError,
+  ) {
     const { reason } = failure
     switch (reason._tag) {
       case "Refused":
@@ -214,7 +221,10 @@ const newTask = (items: Arr.NonEmptyReadonlyArray<BatchItem>, options: SubmitOpt
   return {
     items,
     body: `{"task_type":${JSON.stringify(taskType)},"prompts":[${prompts}]${end}}`,
-    idempotencyKey: idempotencyKey({ task_type: taskType, guidelines }, items.map((item) => [item.itemId, item.contentHash])),
+    idempotencyKey: idempotencyKey(
+      { task_type: taskType, guidelines },
+      items.map((item) => [item.itemId, item.contentHash]),
+    ),
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setImmediate } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { run, start } from "../support/process.ts"
+import { run, type Running, start } from "../support/process.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-kill-"))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -38,7 +38,7 @@ const hashes = (folder: string): Record<string, string> =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
-      .sort()
+      .toSorted()
       .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
   )
 
@@ -49,6 +49,8 @@ const serve = async (database: string) => {
   const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(await service.says(/PREFSTREAM_BASE_URL=\S+/)) ?? []
   return { baseUrl, stop: () => (service.child.kill("SIGKILL"), service.ended) }
 }
+
+const over = ({ child }: Running): boolean => child.exitCode !== null || child.signalCode !== null
 
 const pipelineArgs = (job: string) => [
   "run", "data/sample.jsonl", "--dir", job, "--batch-size", "1",
@@ -68,7 +70,10 @@ const moments: ReadonlyArray<readonly [name: string, reached: (job: string) => b
   ["20 results are there", (job) => tasksIn(job, "completed") >= 20],
   ["50 results are there", (job) => tasksIn(job, "completed") >= 50],
   ["all results are there", (job) => tasksIn(job, "completed") === 72],
-  ["the dataset is being written", (job) => existsSync(job) && readdirSync(job).some((name) => name.includes("partial"))],
+  [
+    "the dataset is being written",
+    (job) => existsSync(job) && readdirSync(job).some((name) => name.includes("partial")),
+  ],
 ]
 
 describe("kill -9", () => {
@@ -93,9 +98,7 @@ describe("kill -9", () => {
       const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
 
       const first = start(pipelineArgs(job), env)
-      let over = false
-      void first.ended.then(() => (over = true))
-      while (!over && !reached(job)) await setImmediate()
+      while (!over(first) && !reached(job)) await setImmediate()
       first.child.kill("SIGKILL")
       const { signal } = await first.ended
 
@@ -118,9 +121,7 @@ describe("kill -9", () => {
     const args = ["run", "data/sample.jsonl", "--dir", job, "--batch-size", "1", "--expert", "gold:data/sample.jsonl"]
     for (const results of [1, 25, 50]) {
       const broken = start(args)
-      let over = false
-      void broken.ended.then(() => (over = true))
-      while (!over && tasksIn(job, "completed") < results) await setImmediate()
+      while (!over(broken) && tasksIn(job, "completed") < results) await setImmediate()
       broken.child.kill("SIGKILL")
       assert.strictEqual((await broken.ended).signal, "SIGKILL")
     }

@@ -44,7 +44,10 @@ describe("bestAgainstRest", () => {
 
   it("makes no pair of equal texts", () => {
     const pairs = bestAgainstRest({ ...judgment, completions: ["b", "b", "c"] })
-    assert.deepStrictEqual(pairs.map(({ chosen_index, rejected_index }) => [chosen_index, rejected_index]), [[1, 2]])
+    assert.deepStrictEqual(
+      pairs.map(({ chosen_index, rejected_index }) => [chosen_index, rejected_index]),
+      [[1, 2]],
+    )
   })
 
   it("leaves null what is not there", () => {

@@ -44,7 +44,7 @@ describe("jsonl", () => {
         "3 invalid_shape id: expected a string or a safe integer, found 9007199254740992",
         "4 invalid_shape id: expected a string or a safe integer, found 1.5",
         "5 invalid_shape id: expected a string or a safe integer, found true",
-        "6 invalid_shape id: expected a string or a safe integer, found null",
+        "6 item p",
         "7 invalid_shape id: expected a string or a safe integer, found an array",
         "8 invalid_shape id: expected text, found a blank string",
         '9 invalid_shape id: expected text without NUL, found "a\\u0000"',

@@ -78,23 +78,27 @@ export const make = (
     ({ close }) => close,
   )
 
-/** Answers like a service that judges at once: always the given completion. */
-export const completedBy = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0): Answer => {
-  const creation = requests.filter(({ method }) => method === "POST")[Number(taskId.replace("task_", ""))]!
+/** The result of a task, by the order of creation that its id names: always the given completion. */
+export const resultOf = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0) => {
+  const creation = requests.filter(({ method }) => method === "POST")[Number(taskId.replace("task_", ""))]
+  if (creation === undefined) throw new Error(`${taskId} was not created`)
   const { prompts } = JSON.parse(creation.body) as TaskRequest
   return {
-    status: 200,
-    body: {
-      task_id: taskId,
-      status: "completed",
-      results: prompts.map(({ prompt }) => ({
-        prompt,
-        best_completion_index: bestIndex,
-        annotations: { rationale: "because" },
-      })),
-    },
+    task_id: taskId,
+    status: "completed",
+    results: prompts.map(({ prompt }) => ({
+      prompt,
+      best_completion_index: bestIndex,
+      annotations: { rationale: "because" },
+    })),
   }
 }
+
+/** Answers like a service that judges at once. */
+export const completedBy = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0): Answer => ({
+  status: 200,
+  body: resultOf(requests, taskId, bestIndex),
+})
 
 /** A service that takes every task, names it by the order of creation, and completes it at once. */
 export const obliging = (request: Received, before: ReadonlyArray<Received>): Answer => {

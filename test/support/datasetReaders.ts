@@ -81,7 +81,7 @@ export const arrow = async (path: string) => {
 
 const buffer = async (path: string): Promise<ArrayBuffer> => {
   const bytes = await readFile(path)
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
 }
 
 export const hyparquet = async (path: string) =>

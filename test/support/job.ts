@@ -1,5 +1,6 @@
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Layer } from "effect"
+import { it } from "@effect/vitest"
+import { Effect, FileSystem, Layer, type Scope } from "effect"
 import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
@@ -20,3 +21,9 @@ export const inProcess =
   (directory: string, profile: Layer.Layer<ServiceProfile>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.provide(effect, job(directory, profile))
+
+/** A test with real time, real files and real sockets. */
+export const test = (
+  name: string,
+  effect: () => Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof platform>>,
+) => it.live(name, () => Effect.provide(Effect.scoped(effect()), platform))

@@ -32,7 +32,7 @@ export const start = (args: ReadonlyArray<string>, env: Record<string, string> =
   let stderr = ""
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()))
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
-  const ended = once(child, "close").then(([status, signal]) => ({ status, signal, stdout, stderr }) as Ended)
+  const ended = once(child, "close").then(([status, signal]): Ended => ({ status, signal, stdout, stderr }))
   const says = async (pattern: RegExp) => {
     while (!pattern.test(stdout)) {
       const gone = await Promise.race([once(child.stdout, "data").then(() => false), ended.then(() => true)])
@@ -43,4 +43,5 @@ export const start = (args: ReadonlyArray<string>, env: Record<string, string> =
   return { child, ended, says }
 }
 
-export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}): Promise<Ended> => start(args, env).ended
+export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}): Promise<Ended> =>
+  start(args, env).ended

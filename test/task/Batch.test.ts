@@ -11,12 +11,16 @@ const item = (bytes: number, i = 0): BatchItem => ({
   bytes,
 })
 
-const sizes = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) => batches.map((batch) => batch.map(({ bytes }) => bytes))
+const sizes = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) =>
+  batches.map((batch) => batch.map(({ bytes }) => bytes))
 
 describe("Batch.cut", () => {
   it("closes a batch by count", () => {
     const { batches, rest } = cut([1, 1, 1, 1, 1].map(item), { maxPrompts: 2, maxBytes: 100 })
-    assert.deepStrictEqual(sizes(batches), [[1, 1], [1, 1]])
+    assert.deepStrictEqual(sizes(batches), [
+      [1, 1],
+      [1, 1],
+    ])
     assert.deepStrictEqual(sizes([rest]), [[1]])
   })
 
@@ -54,7 +58,11 @@ describe("Batch.cut", () => {
           assert.deepStrictEqual([inPortions, waiting], [[...whole.batches], whole.rest])
           for (const batch of whole.batches) {
             assert.isAtMost(batch.length, maxPrompts)
-            if (batch.length > 1) assert.isAtMost(batch.reduce((sum, { bytes }) => sum + bytes, 0), 100)
+            if (batch.length > 1)
+              assert.isAtMost(
+                batch.reduce((sum, { bytes }) => sum + bytes, 0),
+                100,
+              )
           }
         },
       ),

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Latch, Redacted, Stream } from "effect"
 import { defaults } from "../../src/api/ServiceProfile.ts"
+import type { TaskResult } from "../../src/domain/Task.ts"
 import { collect, nextLook } from "../../src/task/Collect.ts"
 import * as Judgments from "../../src/task/Judgments.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
-import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
+import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
@@ -36,33 +37,37 @@ const submitted = Effect.fnUntraced(function* (
   return { service, process }
 })
 
-const test = (name: string, effect: () => Effect.Effect<void, unknown, unknown>) =>
-  it.live(name, () => Effect.scoped(effect()).pipe(Effect.provide(platform)) as Effect.Effect<void, unknown>)
-
 describe("collect", () => {
   test("looks until every task is completed, and joins the results in the order of the items", () =>
     Effect.gen(function* () {
       const { process, service } = yield* submitted((taskId, seen, before) =>
-        seen < 2 ? { status: 200, body: { task_id: taskId, status: "in_progress" } } : ScriptedService.completedBy(before, taskId, 1),
+        seen < 2
+          ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
+          : ScriptedService.completedBy(before, taskId, 1),
       )
       const found = yield* collectAll.pipe(Effect.andThen(judgments), process)
       assert.deepStrictEqual(
-        found.map(({ annotations, bestCompletionIndex, prompt }) => [prompt, bestCompletionIndex, annotations.rationale]),
+        found.map(({ annotations, bestCompletionIndex, prompt }) => [
+          prompt,
+          bestCompletionIndex,
+          annotations.rationale,
+        ]),
         Array.from({ length: 6 }, (_, i) => [`prompt ${i}`, 1, "because"]),
       )
       assert.strictEqual(gets(service).length, 9)
     }))
 
-  const misfits: ReadonlyArray<readonly [string, (body: any) => unknown, RegExp]> = [
-    ["a missing result", (body) => ({ ...body, results: body.results.slice(1) }), /expected 2 results.*found 1/],
+  type Results = NonNullable<TaskResult["results"]>
+  const misfits: ReadonlyArray<readonly [string, (results: Results) => Results, RegExp]> = [
+    ["a missing result", (results) => results.slice(1), /expected 2 results.*found 1/],
     [
       "an index out of range",
-      (body) => ({ ...body, results: body.results.map((r: object) => ({ ...r, best_completion_index: 7 })) }),
+      (results) => results.map((result) => ({ ...result, best_completion_index: 7 })),
       /expected 0 to 1, found 7/,
     ],
     [
       "another prompt",
-      (body) => ({ ...body, results: body.results.map((r: object) => ({ ...r, prompt: "something else" })) }),
+      (results) => results.map((result) => ({ ...result, prompt: "something else" })),
       /found "something else"/,
     ],
   ]
@@ -71,21 +76,28 @@ describe("collect", () => {
       Effect.gen(function* () {
         let mended = false
         const { process } = yield* submitted((taskId, _, before) => {
-          const answer = ScriptedService.completedBy(before, taskId)
-          return taskId === "task_1" && !mended && answer !== "reset"
-            ? { ...answer, body: spoil(answer.body) }
-            : answer
+          const body = ScriptedService.resultOf(before, taskId)
+          return {
+            status: 200,
+            body: taskId === "task_1" && !mended ? { ...body, results: spoil(body.results) } : body,
+          }
         })
         const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state, judgments })), process)
         assert.deepStrictEqual(after.state.counts.completed, { tasks: 2, items: 4 })
         assert.deepStrictEqual(after.state.counts.invalid, { tasks: 1, items: 2 })
         assert.strictEqual(after.state.troubles[0]?.taskId, "task_1")
         assert.match(after.state.troubles[0]?.reason ?? "", reason)
-        assert.notInclude(after.judgments.map(({ taskId }) => taskId), "task_1")
+        assert.notInclude(
+          after.judgments.map(({ taskId }) => taskId),
+          "task_1",
+        )
         assert.strictEqual(after.judgments.length, 4)
         mended = true
         const later = yield* collectAll.pipe(Effect.andThen(judgments), process)
-        assert.deepStrictEqual(later.map(({ prompt }) => prompt), Array.from({ length: 6 }, (_, i) => `prompt ${i}`))
+        assert.deepStrictEqual(
+          later.map(({ prompt }) => prompt),
+          Array.from({ length: 6 }, (_, i) => `prompt ${i}`),
+        )
       }))
   }
 
@@ -121,7 +133,7 @@ describe("collect", () => {
       assert.match(String((failure as Error).message), /unavailable \(503\): down/)
       const { counts } = yield* state.pipe(process)
       assert.strictEqual(counts.submitted.tasks, 3)
-    }), )
+    }))
 
   test("keeps a task whose answer is not JSON from ending the run", () =>
     Effect.gen(function* () {
@@ -137,7 +149,9 @@ describe("collect", () => {
   test("looks once at each outstanding task when asked to", () =>
     Effect.gen(function* () {
       const { process, service } = yield* submitted((taskId, _, before) =>
-        taskId === "task_1" ? ScriptedService.completedBy(before, taskId) : { status: 200, body: { task_id: taskId, status: "pending" } },
+        taskId === "task_1"
+          ? ScriptedService.completedBy(before, taskId)
+          : { status: 200, body: { task_id: taskId, status: "pending" } },
       )
       const { counts } = yield* collect({ submittingDone: yield* Latch.make(true), once: true }).pipe(
         Effect.andThen(state),
@@ -150,7 +164,12 @@ describe("collect", () => {
 })
 
 describe("nextLook", () => {
-  const profile = { ...defaults, baseUrl: "", token: Redacted.make(""), pollInterval: { min: "2 seconds", max: "5 minutes" } } as const
+  const profile = {
+    ...defaults,
+    baseUrl: "",
+    token: Redacted.make(""),
+    pollInterval: { min: "2 seconds", max: "5 minutes" },
+  } as const
   it("is half the task's age, within the bounds", () => {
     assert.strictEqual(nextLook(profile, 0), 2_000)
     assert.strictEqual(nextLook(profile, 60_000), 30_000)

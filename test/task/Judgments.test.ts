@@ -12,7 +12,11 @@ const question = (prompts: ReadonlyArray<string>): TaskQuestion => ({
 })
 
 const answer = (results: ReadonlyArray<unknown>) => JSON.stringify({ task_id: "task_1", status: "completed", results })
-const item = (prompt: string, index: number) => ({ prompt, best_completion_index: index, annotations: { rationale: "r" } })
+const item = (prompt: string, index: number) => ({
+  prompt,
+  best_completion_index: index,
+  annotations: { rationale: "r" },
+})
 
 describe("Judgments.match", () => {
   it("joins results to their items, and keeps unknown annotations", () => {
@@ -47,21 +51,40 @@ describe("Judgments.match", () => {
 
   it("goes by position where a prompt occurs twice", () => {
     const judgments = match("task_1", question(["p", "p"]), answer([item("p", 0), item("p", 1)]))
-    assert.deepStrictEqual(Result.getOrThrow(judgments).map(({ bestCompletionIndex }) => bestCompletionIndex), [0, 1])
+    assert.deepStrictEqual(
+      Result.getOrThrow(judgments).map(({ bestCompletionIndex }) => bestCompletionIndex),
+      [0, 1],
+    )
   })
 
-  const misfits: ReadonlyArray<readonly [name: string, prompts: ReadonlyArray<string>, body: string, reason: RegExp]> = [
-    ["too few results", ["p", "q"], answer([item("p", 0)]), /expected 2 results, one per prompt, found 1/],
-    ["too many results", ["p"], answer([item("p", 0), item("p", 0)]), /expected 1 results, one per prompt, found 2/],
-    ["an index beyond the completions", ["p"], answer([item("p", 2)]), /results\[0\]\.best_completion_index: expected 0 to 1, found 2/],
-    ["a negative index", ["p"], answer([item("p", -1)]), /expected 0 to 1, found -1/],
-    ["another prompt", ["p", "q"], answer([item("p", 0), item("x", 0)]), /results\[1\]: expected the prompt "q", found "x"/],
-    ["an unordered duplicate", ["p", "p", "q"], answer([item("q", 0), item("p", 0), item("p", 0)]), /results\[0\]: expected the prompt "p"/],
-    ["no results", ["p"], JSON.stringify({ task_id: "task_1", status: "completed" }), /results/],
-    ["a result without an index", ["p"], answer([{ prompt: "p" }]), /best_completion_index/],
-    ["an index that is no integer", ["p"], answer([item("p", 0.5)]), /expected an integer.*best_completion_index/i],
-    ["no JSON", ["p"], '{"task_id":"task_1","status":"comp', /JSON/i],
-  ]
+  const misfits: ReadonlyArray<readonly [name: string, prompts: ReadonlyArray<string>, body: string, reason: RegExp]> =
+    [
+      ["too few results", ["p", "q"], answer([item("p", 0)]), /expected 2 results, one per prompt, found 1/],
+      ["too many results", ["p"], answer([item("p", 0), item("p", 0)]), /expected 1 results, one per prompt, found 2/],
+      [
+        "an index beyond the completions",
+        ["p"],
+        answer([item("p", 2)]),
+        /results\[0\]\.best_completion_index: expected 0 to 1, found 2/,
+      ],
+      ["a negative index", ["p"], answer([item("p", -1)]), /expected 0 to 1, found -1/],
+      [
+        "another prompt",
+        ["p", "q"],
+        answer([item("p", 0), item("x", 0)]),
+        /results\[1\]: expected the prompt "q", found "x"/,
+      ],
+      [
+        "an unordered duplicate",
+        ["p", "p", "q"],
+        answer([item("q", 0), item("p", 0), item("p", 0)]),
+        /results\[0\]: expected the prompt "p"/,
+      ],
+      ["no results", ["p"], JSON.stringify({ task_id: "task_1", status: "completed" }), /results/],
+      ["a result without an index", ["p"], answer([{ prompt: "p" }]), /best_completion_index/],
+      ["an index that is no integer", ["p"], answer([item("p", 0.5)]), /expected an integer.*best_completion_index/i],
+      ["no JSON", ["p"], '{"task_id":"task_1","status":"comp', /JSON/i],
+    ]
   for (const [name, prompts, body, reason] of misfits) {
     it(`gives no judgment for ${name}, but a reason`, () => {
       const judgments = match("task_1", question(prompts), body)

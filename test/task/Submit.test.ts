@@ -1,11 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Latch, Option, Result, Stream } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { collect } from "../../src/task/Collect.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
-import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
+import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
@@ -25,9 +25,6 @@ const ledgerState = Ledger.use((ledger) =>
 
 const countsOf = (state: Effect.Success<typeof ledgerState>) => Option.getOrThrow(state.run).counts
 
-const test = (name: string, effect: () => Effect.Effect<void, unknown, Effect.Services<typeof temporaryDirectory> | unknown>) =>
-  it.live(name, () => Effect.scoped(effect()).pipe(Effect.provide(platform)) as Effect.Effect<void, unknown>)
-
 describe("submit", () => {
   test("sends each item once, in tasks that carry token, key, type and guidelines", () =>
     Effect.gen(function* () {
@@ -38,7 +35,13 @@ describe("submit", () => {
         inProcess(directory, service.profile),
       )
       const sent = posts(service)
-      assert.deepStrictEqual(sent.flatMap(promptsOf).sort(), ["prompt 0", "prompt 1", "prompt 2", "prompt 3", "prompt 4"])
+      assert.deepStrictEqual(sent.flatMap(promptsOf).toSorted(), [
+        "prompt 0",
+        "prompt 1",
+        "prompt 2",
+        "prompt 3",
+        "prompt 4",
+      ])
       assert.strictEqual(sent.length, 3)
       for (const request of sent) {
         assert.strictEqual(request.path, "/v1/tasks")
@@ -129,7 +132,9 @@ describe("submit", () => {
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
         const service = yield* ScriptedService.make((request, before) =>
-          request.body.includes("prompt 2") ? problem(status, "prompt 2 is not allowed") : ScriptedService.obliging(request, before),
+          request.body.includes("prompt 2")
+            ? problem(status, "prompt 2 is not allowed")
+            : ScriptedService.obliging(request, before),
         )
         const state = yield* submit(records(items(6)), { batch }).pipe(
           Effect.andThen(ledgerState),
@@ -138,7 +143,9 @@ describe("submit", () => {
         assert.deepStrictEqual(state.counts.submitted, { tasks: 2, items: 4 })
         assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 2 })
         assert.match(state.troubles[0]?.reason ?? "", new RegExp(`${status}.*prompt 2 is not allowed`))
-        const refused = yield* Ledger.use((ledger) => ledger.refusedItems(1)).pipe(inProcess(directory, service.profile))
+        const refused = yield* Ledger.use((ledger) => ledger.refusedItems(1)).pipe(
+          inProcess(directory, service.profile),
+        )
         assert.strictEqual(refused, 2)
       }))
   }
@@ -157,7 +164,10 @@ describe("submit", () => {
       )
       assert.deepStrictEqual(state.counts.submitted.items, 7)
       assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 1 })
-      assert.strictEqual(new Set(posts(service).map(({ headers }) => headers["idempotency-key"])).size, posts(service).length)
+      assert.strictEqual(
+        new Set(posts(service).map(({ headers }) => headers["idempotency-key"])).size,
+        posts(service).length,
+      )
       // What was halved is asked, answered and joined like anything else.
       yield* collect({ submittingDone: yield* Latch.make(true) }).pipe(
         inProcess(
@@ -190,7 +200,10 @@ describe("submit", () => {
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const service = yield* ScriptedService.make(() => problem(503, "down for maintenance"), { retries: 1 })
-      const failure = yield* submit(records(items(1)), { batch }).pipe(Effect.flip, inProcess(directory, service.profile))
+      const failure = yield* submit(records(items(1)), { batch }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
       assert.match(String(failure.message), /unavailable \(503\): down for maintenance/)
       assert.strictEqual(posts(service).length, 2)
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
@@ -203,7 +216,10 @@ describe("submit", () => {
       const service = yield* ScriptedService.make((request, before) =>
         request.body.includes("prompt 0") ? "reset" : ScriptedService.obliging(request, before),
       )
-      const run = submit(records(items(4)), { batch }).pipe(Effect.andThen(ledgerState), inProcess(directory, service.profile))
+      const run = submit(records(items(4)), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
       const state = yield* run
       assert.deepStrictEqual(state.counts.in_doubt, { tasks: 1, items: 2 })
       assert.deepStrictEqual(state.counts.submitted, { tasks: 1, items: 2 })
@@ -267,7 +283,10 @@ describe("submit", () => {
       const bad = Stream.range(1, 5000).pipe(
         Stream.map((line) => Result.fail({ file: "f", line, code: "invalid_json" as const, reason: "r" })),
       )
-      const failure = yield* submit(bad, { batch, maxRejects: 10 }).pipe(Effect.flip, inProcess(directory, service.profile))
+      const failure = yield* submit(bad, { batch, maxRejects: 10 }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
       assert.strictEqual(failure._tag, "TooManyRejects")
     }))
 
@@ -275,7 +294,10 @@ describe("submit", () => {
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const service = yield* Effect.scoped(ScriptedService.make(ScriptedService.obliging, { retries: 0 }))
-      const failure = yield* submit(records(items(1)), { batch }).pipe(Effect.flip, inProcess(directory, service.profile))
+      const failure = yield* submit(records(items(1)), { batch }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
       assert.match(String(failure.message), /unavailable: ECONNREFUSED/)
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(counts.planned, { tasks: 1, items: 1 })

@@ -1,0 +1,147 @@
+/**
+ * A directory that appears whole or not at all, in the place of an older one.
+ *
+ * Guarantees: at each moment, also when the process or the machine dies, the place
+ * holds the old directory or the new one, whole and synced, except between two
+ * renames that follow each other; what a death there leaves behind is put right by
+ * the next write, or by `recover`. Only what prefstream wrote is ever replaced.
+ * Where two write the same place at once, it holds what one of them wrote.
+ *
+ * Everything of a write happens in one directory beside the place, on the same file
+ * system: `.NAME.partial-XXXXXX` holds `next`, which is being written, `previous`,
+ * which was moved aside, and the lock by which others see that the writer lives.
+ */
+import { Effect, FileSystem, Option, Path } from "effect"
+import * as FileLock from "../node/FileLock.ts"
+import { about, DatasetError, DirectoryRefused, FileSystemFailure } from "./DatasetError.ts"
+import * as Manifest from "./Manifest.ts"
+
+/**
+ * Runs `fill` on a new empty directory, which then takes its place at `directory`.
+ * Where `directory` may not be replaced, fails before anything is done.
+ */
+export const write = Effect.fnUntraced(function* <A, E, R>(
+  directory: string,
+  fill: (next: string) => Effect.Effect<A, E, R>,
+): Effect.fn.Return<A, E | DatasetError, R | FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const place = yield* locate(directory)
+  const { dir: parent, base: name } = paths.parse(place)
+  yield* recoverPlace(place)
+  yield* ensureReplaceable(place)
+  yield* fs.makeDirectory(parent, { recursive: true }).pipe(about(parent))
+  return yield* Effect.acquireUseRelease(
+    fs.makeTempDirectory({ directory: parent, prefix: partialPrefix(name) }).pipe(about(parent)),
+    Effect.fnUntraced(function* (partial) {
+      yield* lock(partial)
+      // A directory of its own, because a temporary directory is closed to other users.
+      const next = paths.join(partial, "next")
+      yield* fs.makeDirectory(next).pipe(about(next))
+      const result = yield* fill(next)
+      yield* syncFolders(next)
+      yield* ensureReplaceable(place)
+      // Uninterruptible: a rename that is under way must end before `settle` looks where things are.
+      yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
+      return result
+    }, Effect.scoped),
+    (partial) => Effect.ignore(settle(partial, place), { log: "Warn", message: `${partial} could not be removed` }),
+  )
+})
+
+/**
+ * Puts right what a process that died while it wrote `directory` left behind: the
+ * old dataset is back in its place if it was moved aside, half-written files are gone.
+ */
+export const recover = Effect.fn("Dataset.recover")(function* (directory: string) {
+  yield* recoverPlace(yield* locate(directory))
+})
+
+const partialPrefix = (name: string) => `.${name}.partial-`
+
+/** The absolute path; where a link points if the directory is one, also if nothing stands there just now. */
+const locate = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const absolute = paths.resolve(directory)
+  const linked = Effect.map(fs.readLink(absolute), (target) => paths.resolve(paths.dirname(absolute), target))
+  return yield* fs.realPath(absolute).pipe(
+    Effect.catch(() => linked),
+    Effect.orElseSucceed(() => absolute),
+  )
+})
+
+const recoverPlace = Effect.fnUntraced(function* (place: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const { dir: parent, base: name } = paths.parse(place)
+  if (!(yield* fs.exists(parent).pipe(about(parent)))) return
+  const siblings = yield* fs.readDirectory(parent).pipe(about(parent))
+  for (const sibling of siblings.filter((sibling) => sibling.startsWith(partialPrefix(name)))) {
+    const partial = paths.join(parent, sibling)
+    const writerIsDead = yield* Effect.isSuccess(Effect.scoped(lock(partial)))
+    if (writerIsDead) yield* settle(partial, place).pipe(about(partial))
+  }
+})
+
+const lock = Effect.fnUntraced(function* (partial: string) {
+  const paths = yield* Path.Path
+  yield* Effect.mapError(
+    FileLock.acquire(paths.join(partial, "writer")),
+    (cause) => new DatasetError({ reason: new FileSystemFailure({ path: partial, cause }) }),
+  )
+})
+
+const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const refuse = (why: string) => new DatasetError({ reason: new DirectoryRefused({ directory: place, why }) })
+  if (!(yield* fs.exists(place).pipe(about(place)))) return
+  const here = yield* fs.stat(place).pipe(about(place))
+  const above = yield* fs.stat(paths.dirname(place)).pipe(about(place))
+  if (here.type !== "Directory") return yield* refuse("it is not a directory")
+  if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; a directory inside of it would do")
+  if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
+  const manifest = yield* Manifest.read(place)
+  // Without a manifest one entry is enough to refuse it: it may be somebody's whole home.
+  const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
+  const [stranger] = Manifest.strangers(manifest, entries)
+  if (stranger !== undefined) return yield* refuse(`it holds ${stranger}, which is not part of a dataset`)
+})
+
+/** Moves the old directory aside and the new one into its place. */
+const swap = Effect.fnUntraced(function* (partial: string, place: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  if (yield* fs.exists(place)) yield* fs.rename(place, paths.join(partial, "previous"))
+  yield* fs.rename(paths.join(partial, "next"), place)
+  yield* sync(paths.dirname(place))
+})
+
+/** Ends a write, however far it came: an old directory whose place is empty goes back, the rest goes away. */
+const settle = Effect.fnUntraced(function* (partial: string, place: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const previous = paths.join(partial, "previous")
+  const displaced = (yield* fs.exists(previous)) && !(yield* fs.exists(place))
+  if (displaced) yield* fs.rename(previous, place)
+  yield* fs.remove(partial, { recursive: true, force: true })
+})
+
+/** Makes the names in a directory durable, where the system can do that: Windows can't. */
+const syncFolders = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const entries = yield* fs.readDirectory(directory, { recursive: true }).pipe(about(directory))
+  yield* Effect.forEach(["", ...entries], (entry) => sync(paths.join(directory, entry)), { discard: true })
+})
+
+const sync = Effect.fnUntraced(
+  function* (path: string) {
+    const fs = yield* FileSystem.FileSystem
+    const entry = yield* fs.open(path)
+    yield* entry.sync
+  },
+  Effect.scoped,
+  (effect) => Effect.ignore(effect),
+)

@@ -1,0 +1,35 @@
+/**
+ * The columns of the dataset: their order and their types, for every format.
+ *
+ * Guarantees: the columns are the members of `PreferencePair`, each of them.
+ */
+import type { PreferencePair } from "../domain/PreferencePair.ts"
+
+/** As `datasets` names the types. Every column may be null. */
+export const columns = {
+  prompt: "string",
+  chosen: "string",
+  rejected: "string",
+  rationale: "string",
+  item_id: "string",
+  task_id: "string",
+  chosen_index: "int32",
+  rejected_index: "int32",
+  metadata: "string",
+} as const satisfies { readonly [Column in keyof PreferencePair]: "string" | "int32" }
+
+/**
+ * The pair as a row: its members in the columns' order, and each lone surrogate,
+ * which UTF-8 can't carry, replaced by U+FFFD, so that all formats hold the same text.
+ */
+export const toRow = (pair: PreferencePair): PreferencePair => ({
+  prompt: pair.prompt.toWellFormed(),
+  chosen: pair.chosen.toWellFormed(),
+  rejected: pair.rejected.toWellFormed(),
+  rationale: pair.rationale?.toWellFormed() ?? null,
+  item_id: pair.item_id.toWellFormed(),
+  task_id: pair.task_id.toWellFormed(),
+  chosen_index: pair.chosen_index,
+  rejected_index: pair.rejected_index,
+  metadata: pair.metadata?.toWellFormed() ?? null,
+})

@@ -1,0 +1,63 @@
+/**
+ * Why a dataset could not be written.
+ *
+ * Guarantees: each reason names the path it is about and says, in one line, what
+ * to do. Whatever the reason, the dataset that stood in the place before still does.
+ */
+import { Effect, type PlatformError, Predicate, Schema } from "effect"
+
+/** The directory is not one that may be replaced. Nothing was read or written. */
+export class DirectoryRefused extends Schema.TaggedError<DirectoryRefused>()("DirectoryRefused", {
+  directory: Schema.String,
+  why: Schema.String,
+}) {
+  override get message() {
+    return `${this.directory} can't be replaced by a dataset: ${this.why}. Name a directory that is new, empty, or holds a dataset written before.`
+  }
+}
+
+export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", { path: Schema.String }) {
+  override get message() {
+    return `No space is left for ${this.path}. Free some (old and new dataset stand side by side for a moment), or name a directory elsewhere.`
+  }
+}
+
+export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("PermissionDenied", {
+  path: Schema.String,
+}) {
+  override get message() {
+    return `No permission to write ${this.path}. The directory that it stands in must be writable, too.`
+  }
+}
+
+/** Any other failure of the file system; `cause` is the system's own error. */
+export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("FileSystemFailure", {
+  path: Schema.String,
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return `${this.path} could not be written: ${Predicate.isError(this.cause) ? this.cause.message : String(this.cause)}`
+  }
+}
+
+export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
+  reason: Schema.Union([DirectoryRefused, NoSpace, PermissionDenied, FileSystemFailure]),
+}) {
+  override get message() {
+    return this.reason.message
+  }
+}
+
+/** Turns failures of the file system into `DatasetError`s about `path`. */
+export const about =
+  (path: string) =>
+  <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, DatasetError, R> =>
+    Effect.mapError(effect, (error) => new DatasetError({ reason: reasonOf(path, error) }))
+
+const reasonOf = (path: string, error: PlatformError.PlatformError) => {
+  const cause = error.reason.cause
+  const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
+  if (code === "ENOSPC" || code === "EDQUOT") return new NoSpace({ path })
+  if (error.reason._tag === "PermissionDenied" || code === "EROFS") return new PermissionDenied({ path })
+  return new FileSystemFailure({ path, cause: cause ?? error })
+}

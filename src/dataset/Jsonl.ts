@@ -1,0 +1,32 @@
+/**
+ * Rows as JSON Lines: one object per line, members in the columns' order, LF, UTF-8.
+ *
+ * Guarantees: memory holds about 1 MB of lines, whatever the number of rows; the
+ * same rows give the same bytes, however they are cut into arrays.
+ */
+import { Effect } from "effect"
+import type { OutputFile, RowWriter } from "./OutputFile.ts"
+
+/** UTF-16 units gathered before they are written. */
+const flushAt = 256 * 1024
+
+export const make = (file: OutputFile): RowWriter => {
+  const encoder = new TextEncoder()
+  let lines = ""
+
+  const flush = Effect.suspend(() => {
+    const bytes = encoder.encode(lines)
+    lines = ""
+    return file.append(bytes)
+  })
+
+  return {
+    write: Effect.fnUntraced(function* (rows) {
+      for (const row of rows) {
+        lines += JSON.stringify(row) + "\n"
+        if (lines.length >= flushAt) yield* flush
+      }
+    }),
+    finish: Effect.andThen(flush, file.finish),
+  }
+}

@@ -1,0 +1,370 @@
+import { assert, it } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Path, Stream } from "effect"
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as Dataset from "../../src/dataset/Dataset.ts"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { pair } from "../support/pairs.ts"
+
+const pairs = (rows: number): Stream.Stream<PreferencePair> =>
+  Stream.range(0, rows - 1).pipe(Stream.map((i) => pair(i)))
+
+/** 36 MB: more than the writers gather before they write. */
+const many = Stream.range(0, 49).pipe(Stream.map((i) => pair(i, { chosen: String(i).repeat(400_000) })))
+
+/** A folder for the test, and the place of a dataset in it. */
+const workspace = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  return { folder, directory: `${folder}/dataset` }
+})
+
+/** Every file of the directory with its bytes, as a string of one character each. */
+const contents = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const files = new Map<string, string>()
+  for (const entry of (yield* fs.readDirectory(directory, { recursive: true })).toSorted()) {
+    const path = paths.join(directory, entry)
+    if ((yield* fs.stat(path)).type === "File")
+      files.set(entry, Buffer.from(yield* fs.readFile(path)).toString("latin1"))
+  }
+  return files
+})
+
+const rowsIn = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  return JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`)).rows as number
+})
+
+const siblings = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  return (yield* fs.readDirectory(folder)).toSorted()
+})
+
+const failure = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E | Dataset.DatasetError, R>) {
+  const error = yield* Effect.flip(effect)
+  assert.instanceOf(error, Dataset.DatasetError)
+  return error
+})
+
+it.layer(NodeServices.layer)("a dataset's directory", (it) => {
+  it.effect("holds the files that the manifest lists, with their digests", () =>
+    Effect.gen(function* () {
+      const { folder, directory } = yield* workspace
+      const info = yield* Dataset.write(pairs(3), { directory: `${folder}/new/folders/dataset` })
+      const files = yield* contents(`${folder}/new/folders/dataset`)
+      assert.deepStrictEqual(
+        [...files.keys()],
+        ["data/train-00000-of-00001.parquet", "jsonl/train-00000-of-00001.jsonl", "manifest.json"],
+      )
+      assert.deepStrictEqual(JSON.parse(files.get("manifest.json")!), {
+        format: "prefstream-dataset",
+        version: 1,
+        rows: 3,
+        files: info.files,
+      })
+      for (const { path, bytes, rows, sha256 } of info.files) {
+        const file = Buffer.from(files.get(path)!, "latin1")
+        assert.strictEqual(bytes, file.length)
+        assert.strictEqual(rows, 3)
+        const digest = yield* Effect.promise(() => crypto.subtle.digest("SHA-256", file))
+        assert.strictEqual(sha256, Buffer.from(digest).toString("hex"))
+      }
+      assert.strictEqual(info.rows, 3)
+      assert.isFalse(existsSync(directory))
+    }),
+  )
+
+  it.effect("is replaced by the next write, byte for byte the same for the same pairs", () =>
+    Effect.gen(function* () {
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      const first = yield* contents(directory)
+      yield* Dataset.write(pairs(5), { directory })
+      assert.strictEqual(yield* rowsIn(directory), 5)
+      yield* Dataset.write(pairs(3), { directory })
+      assert.deepStrictEqual(yield* contents(directory), first)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+
+  it.effect("is open to whom the folder's creator lets in", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* fs.makeDirectory(`${folder}/ordinary`)
+      yield* Dataset.write(pairs(1), { directory })
+      assert.strictEqual((yield* fs.stat(directory)).mode, (yield* fs.stat(`${folder}/ordinary`)).mode)
+    }),
+  )
+
+  it.effect("may be empty before, or a link", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* fs.makeDirectory(directory)
+      yield* fs.symlink(directory, `${folder}/link`)
+      yield* Dataset.write(pairs(2), { directory: `${folder}/link` })
+      assert.strictEqual(yield* rowsIn(directory), 2)
+      assert.strictEqual(yield* fs.readLink(`${folder}/link`), directory)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset", "link"])
+    }),
+  )
+
+  it.effect("stays as it was when the stream fails", () =>
+    Effect.gen(function* () {
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      const before = yield* contents(directory)
+      const failing = Stream.concat(many, Stream.fail("the ledger is gone"))
+      const error = yield* Effect.flip(Dataset.write(failing, { directory }))
+      assert.strictEqual(error, "the ledger is gone")
+      assert.deepStrictEqual(yield* contents(directory), before)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+
+  it.effect("stays as it was when the write is interrupted", () =>
+    Effect.gen(function* () {
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      const before = yield* contents(directory)
+      const reached = yield* Deferred.make<void>()
+      const stuck = Stream.concat(
+        many,
+        Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)),
+      )
+      const fiber = yield* Effect.forkChild(Dataset.write(stuck, { directory }))
+      yield* Deferred.await(reached)
+      assert.strictEqual((yield* siblings(folder)).length, 2)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+      assert.deepStrictEqual(yield* contents(directory), before)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+
+  it.effect("may be written by two at once, who leave each other alone", () =>
+    Effect.gen(function* () {
+      const { folder, directory } = yield* workspace
+      const reached = yield* Deferred.make<void>()
+      const go = yield* Deferred.make<void>()
+      const waiting = Stream.concat(
+        Stream.fromEffect(Effect.as(Deferred.succeed(reached, undefined), pair(0))),
+        Stream.fromEffect(Effect.as(Deferred.await(go), pair(1))),
+      )
+      const slow = yield* Effect.forkChild(Dataset.write(waiting, { directory }))
+      yield* Deferred.await(reached)
+      yield* Dataset.write(pairs(5), { directory })
+      assert.strictEqual(yield* rowsIn(directory), 5)
+      yield* Deferred.succeed(go, undefined)
+      yield* Fiber.join(slow)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+      yield* Dataset.write(pairs(2), { directory: `${folder}/undisturbed` })
+      assert.deepStrictEqual(yield* contents(directory), yield* contents(`${folder}/undisturbed`))
+    }),
+  )
+
+  it.effect("stays as it was when somebody removes the unfinished files", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      const before = yield* contents(directory)
+      const removal = Effect.gen(function* () {
+        const [partial = ""] = yield* siblings(folder)
+        yield* fs.remove(`${folder}/${partial}`, { recursive: true })
+        return pair(0)
+      })
+      yield* failure(Dataset.write(Stream.fromEffect(removal), { directory }))
+      assert.deepStrictEqual(yield* contents(directory), before)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+})
+
+it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) => {
+  const refused = Effect.fnUntraced(function* (directory: string, expected: string) {
+    let started = false
+    const stream = Stream.suspend(() => {
+      started = true
+      return pairs(1)
+    })
+    const { reason, message } = yield* failure(Dataset.write(stream, { directory }))
+    assert.strictEqual(reason._tag, "DirectoryRefused")
+    assert.include(message, expected)
+    assert.isFalse(started)
+  })
+
+  it.effect("is refused and left alone", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* fs.makeDirectory(`${directory}/notes`, { recursive: true })
+      yield* fs.writeFileString(`${directory}/notes/thesis.txt`, "years of work")
+      yield* refused(directory, directory)
+      yield* refused(directory, "notes")
+      assert.deepStrictEqual(yield* contents(directory), new Map([["notes/thesis.txt", "years of work"]]))
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+
+  it.effect("is refused where another program's manifest.json stands in it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { directory } = yield* workspace
+      yield* fs.makeDirectory(directory)
+      yield* fs.writeFileString(`${directory}/manifest.json`, `{"name":"a web app"}`)
+      yield* refused(directory, "manifest.json")
+    }),
+  )
+
+  it.effect("is refused where somebody put a file beside the dataset's", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { directory } = yield* workspace
+      yield* Dataset.write(pairs(2), { directory })
+      yield* fs.writeFileString(`${directory}/data/labels.csv`, "mine")
+      yield* refused(directory, "data/labels.csv")
+      assert.strictEqual(yield* fs.readFileString(`${directory}/data/labels.csv`), "mine")
+    }),
+  )
+
+  it.effect("is refused where somebody puts a file into it during the write", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* fs.makeDirectory(directory)
+      const meddling = Stream.fromEffect(Effect.as(fs.writeFileString(`${directory}/mine.txt`, "mine"), pair(0)))
+      const { reason } = yield* failure(Dataset.write(meddling, { directory }))
+      assert.strictEqual(reason._tag, "DirectoryRefused")
+      assert.deepStrictEqual(yield* contents(directory), new Map([["mine.txt", "mine"]]))
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+
+  it.effect("is refused where it is a file, or the current directory", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { directory } = yield* workspace
+      yield* fs.writeFileString(directory, "a file")
+      yield* refused(directory, "not a directory")
+      yield* refused(".", "current directory")
+    }),
+  )
+
+  it.effect.skipIf(process.platform !== "linux")("is refused where it is a mount point, which can't be renamed", () =>
+    refused("/proc", "root of a file system"),
+  )
+})
+
+it.layer(NodeServices.layer)("a file system that fails", (it) => {
+  it.effect.skipIf(!existsSync("/dev/full"))("for want of space leaves the old dataset and says so", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      const before = yield* contents(directory)
+      // The Parquet file is a device on which every write fails as on a full disk.
+      const open: FileSystem.FileSystem["open"] = (path, options) =>
+        path.endsWith(".parquet") ? fs.open("/dev/full", { flag: "w" }) : fs.open(path, options)
+      const full = Effect.provideService(Dataset.write(many, { directory }), FileSystem.FileSystem, { ...fs, open })
+      const { reason, message } = yield* failure(full)
+      assert.strictEqual(reason._tag, "NoSpace")
+      assert.include(message, "train-00000-of-00001.parquet")
+      assert.deepStrictEqual(yield* contents(directory), before)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+
+  it.effect.skipIf(process.getuid?.() === 0)("for want of permission says which folder it is about", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* fs.chmod(folder, 0o555)
+      const { reason, message } = yield* failure(Dataset.write(pairs(1), { directory }))
+      yield* fs.chmod(folder, 0o755)
+      assert.strictEqual(reason._tag, "PermissionDenied")
+      assert.include(message, folder)
+    }),
+  )
+
+  it.effect("between the two renames brings the old dataset back", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      const before = yield* contents(directory)
+      // The new directory is gone when its turn comes.
+      const rename: FileSystem.FileSystem["rename"] = (from, to) =>
+        from.endsWith("next") ? fs.rename(`${from}-gone`, to) : fs.rename(from, to)
+      const write = Effect.provideService(Dataset.write(pairs(5), { directory }), FileSystem.FileSystem, {
+        ...fs,
+        rename,
+      })
+      const { reason, message } = yield* failure(write)
+      assert.strictEqual(reason._tag, "FileSystemFailure")
+      assert.include(message, directory)
+      assert.deepStrictEqual(yield* contents(directory), before)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+})
+
+it.layer(NodeServices.layer)("after a writer was killed", (it) => {
+  const crash = (directory: string, rows: number, moment: "before" | "after", rename: number) => {
+    const script = fileURLToPath(new URL("./fixtures/crashingWrite.ts", import.meta.url))
+    const { signal } = spawnSync(process.execPath, [script, directory, String(rows), moment, String(rename)])
+    assert.strictEqual(signal, "SIGKILL")
+  }
+
+  it.effect.each([
+    { moment: "before", rename: 1, stands: true, rows: 3 },
+    { moment: "before", rename: 2, stands: false, rows: 3 },
+    { moment: "after", rename: 2, stands: true, rows: 5 },
+  ] as const)("$moment rename $rename, recovery leaves a whole dataset", ({ moment, rename, stands, rows }) =>
+    Effect.gen(function* () {
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      crash(directory, 5, moment, rename)
+      assert.strictEqual(existsSync(directory), stands)
+      assert.strictEqual((yield* siblings(folder)).length, stands ? 2 : 1)
+      yield* Dataset.recover(directory)
+      assert.strictEqual(yield* rowsIn(directory), rows)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+
+  it.effect("between the renames, recovery finds the place through a link", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { folder, directory } = yield* workspace
+      yield* fs.makeDirectory(`${folder}/links`)
+      yield* fs.symlink("../dataset", `${folder}/links/latest`)
+      yield* Dataset.write(pairs(3), { directory: `${folder}/links/latest` })
+      crash(`${folder}/links/latest`, 5, "before", 2)
+      assert.isFalse(existsSync(directory))
+      yield* Dataset.recover(`${folder}/links/latest`)
+      assert.strictEqual(yield* rowsIn(directory), 3)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset", "links"])
+    }),
+  )
+
+  it.effect("the next write recovers by itself, also one that fails", () =>
+    Effect.gen(function* () {
+      const { folder, directory } = yield* workspace
+      yield* Dataset.write(pairs(3), { directory })
+      const before = yield* contents(directory)
+      crash(directory, 5, "before", 2)
+      yield* Effect.flip(Dataset.write(Stream.fail("no ledger"), { directory }))
+      assert.deepStrictEqual(yield* contents(directory), before)
+      crash(directory, 5, "before", 2)
+      yield* Dataset.write(pairs(7), { directory })
+      assert.strictEqual(yield* rowsIn(directory), 7)
+      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+    }),
+  )
+})
