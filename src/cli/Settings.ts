@@ -220,13 +220,13 @@ export const service = {
   ),
   pollMin: duration("poll-min").pipe(
     Flag.withDescription(
-      `Shortest time between two looks at a task (default: ${Duration.format(defaults.pollInterval.min)})`,
+      `Shortest time between two looks at a task (default: ${Duration.format(Duration.fromInputUnsafe(defaults.pollInterval.min))})`,
     ),
     Flag.optional,
   ),
   pollMax: duration("poll-max").pipe(
     Flag.withDescription(
-      `Longest time between two looks at a task (default: ${Duration.format(defaults.pollInterval.max)})`,
+      `Longest time between two looks at a task (default: ${Duration.format(Duration.fromInputUnsafe(defaults.pollInterval.max))})`,
     ),
     Flag.optional,
   ),

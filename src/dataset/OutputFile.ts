@@ -7,7 +7,7 @@
  */
 import { Effect, FileSystem, Path, type Scope } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import * as RunningSha256 from "../node/RunningSha256.ts"
+import * as Sha256 from "../node/Sha256.ts"
 import { about, type DatasetError } from "./DatasetError.ts"
 
 export interface OutputFile {
@@ -40,7 +40,7 @@ export const create = Effect.fnUntraced(function* (
   const absolute = paths.join(directory, path)
   yield* fs.makeDirectory(paths.dirname(absolute), { recursive: true }).pipe(about(absolute))
   const file = yield* fs.open(absolute, { flag: "wx" }).pipe(about(absolute))
-  const sha256 = RunningSha256.make()
+  const sha256 = Sha256.running()
   let size = 0
 
   return {

@@ -1,5 +1,5 @@
 /**
- * "One process at a time works this file."
+ * Adapter: "one process at a time works this file", by a lock that `node:sqlite` takes.
  *
  * Guarantees: the lock ends with its process, however that dies, because the
  * operating system holds it: as an exclusive SQLite transaction on an empty file
