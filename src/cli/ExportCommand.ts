@@ -1,7 +1,7 @@
 /**
  * `prefstream export`: the dataset from the ledger, without the service or the input.
  */
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import { Command } from "effect/cli"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
@@ -26,7 +26,7 @@ export const exportCommand = Command.make(
     const directory = Settings.directoryOf(flags.directory)
     yield* Effect.gen(function* () {
       const [elapsed, { example, info }] = yield* Effect.timed(Pipeline.exportDataset({ directory }))
-      const report = yield* RunReport.make({ elapsed, dataset: info, example })
+      const report = yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: info, example })
       yield* Summary.print(report, { directory, json: flags.json })
     }).pipe(Effect.provide(yield* existingLedger(directory)))
   }),

@@ -56,6 +56,7 @@ export const main = (args: ReadonlyArray<string>) =>
       TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),
     }),
     Effect.catch(statusOf),
+    Effect.onInterrupt(() => say("stopped; the same command goes on from here")),
     Effect.provideService(Logger.LogToStderr, true),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),

@@ -39,9 +39,12 @@ export const runCommand = Command.make(
       maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
     }
     const service = Settings.serviceOf(flags, reported(pipeline.service))
+    yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
     yield* Progress.during(Pipeline.run(settings)).pipe(
       Effect.provide(Pipeline.layer({ directory, service })),
-      Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),
+      Effect.flatMap((report) =>
+        Summary.finish(report, { directory, json: flags.json, later: "the same command again" }),
+      ),
     )
   }),
 ).pipe(

@@ -46,6 +46,7 @@ export const serveCommand = Command.make(
         `The annotation service listens at ${baseUrl} (documentation: ${baseUrl}/docs). Stop it with Ctrl+C.`,
       )
       yield* Console.log(`PREFSTREAM_BASE_URL=${baseUrl}`)
+      if (flags.experts.length === 0) yield* Console.error("No --expert: tasks are taken, and wait for one.")
       if (Option.isNone(flags.token)) yield* Console.log(`PREFSTREAM_TOKEN=${Redacted.value(token)}`)
     })
     return yield* Layer.launch(

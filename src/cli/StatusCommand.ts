@@ -1,7 +1,7 @@
 /**
  * `prefstream status`: what the ledger says, also while another process works it.
  */
-import { Duration, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { existingLedger } from "./ExportCommand.ts"
@@ -14,7 +14,7 @@ export const statusCommand = Command.make(
   Effect.fn("prefstream status")(function* (flags) {
     const directory = Settings.directoryOf(flags.directory)
     const report = yield* RunReport.make({
-      elapsed: Duration.zero,
+      elapsed: Option.none(),
       dataset: Option.none(),
       example: Option.none(),
     }).pipe(Effect.provide(yield* existingLedger(directory)))

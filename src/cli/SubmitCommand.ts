@@ -1,7 +1,7 @@
 /**
  * `prefstream submit`: the first half of the flow, for jobs that do not stay to wait.
  */
-import { Effect } from "effect"
+import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as Progress from "./Progress.ts"
@@ -22,6 +22,7 @@ export const submitCommand = Command.make(
     const source = yield* Settings.sourceOf(flags)
     const options = yield* Settings.submitOptionsOf(flags)
     const service = Settings.serviceOf(flags, Settings.serviceRequired)
+    yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
     yield* Progress.during(Pipeline.submit({ ...options, directory, source })).pipe(
       Effect.provide(Pipeline.layer({ directory, service })),
       Effect.flatMap((report) => Summary.finishSubmit(report, { directory, json: flags.json })),

@@ -14,11 +14,13 @@ import * as ExitStatus from "./ExitStatus.ts"
 interface Options {
   readonly directory: string
   readonly json: boolean
+  /** What to do where results are missing. */
+  readonly later?: string | undefined
 }
 
 /** Prints the report. */
 export const print = (report: RunReport, options: Options) =>
-  Console.log(options.json ? JSON.stringify(report) : text(report, options.directory))
+  Console.log(options.json ? JSON.stringify(report) : text(report, options))
 
 /** Prints the report, and ends the command with its status. */
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
@@ -34,9 +36,9 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
   )
 })
 
-export const text = (report: RunReport, directory: string): string =>
+export const text = (report: RunReport, { directory, later }: Options): string =>
   [
-    ...headline(report, directory),
+    ...headline(report, directory, later),
     "",
     ...table([
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
@@ -54,23 +56,21 @@ export const text = (report: RunReport, directory: string): string =>
     ...(report.example === null ? [] : ["", "One of the pairs:", "", ...pair(report.example)]),
   ].join("\n")
 
-const headline = (report: RunReport, directory: string): ReadonlyArray<string> => {
-  const time = duration(report.seconds)
+const headline = (report: RunReport, directory: string, later: string | undefined): ReadonlyArray<string> => {
+  const after = report.seconds === null ? "" : ` after ${duration(report.seconds)}`
   const dir = `--dir ${directory}`
   switch (report.status) {
     case "done":
-      return [`Done in ${time}.`]
+      return [report.seconds === null ? "Every task is done." : `Done in ${duration(report.seconds)}.`]
     case "waiting":
       return [
-        `Still waiting for results after ${time}.`,
-        `Later: prefstream collect ${dir}, then prefstream export ${dir}. Or now, with what is there: prefstream export ${dir}.`,
+        `Waiting for results${after}.`,
+        `Later: ${later ?? `prefstream collect ${dir}, then prefstream export ${dir}`}. Or now, with what is there: prefstream export ${dir}.`,
       ]
     case "in_doubt":
-      return [
-        `Done in ${time}, but tasks are in doubt: they may have been created, and are not sent again by themselves.`,
-      ]
+      return [`Ended${after} with tasks in doubt: they may have been created, and are not sent again by themselves.`]
     case "results_invalid":
-      return [`Ended after ${time}: not every task gave a result that can be used.`]
+      return [`Ended${after}: not every task gave a result that can be used.`]
   }
 }
 

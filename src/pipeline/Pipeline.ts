@@ -77,7 +77,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       return outstanding > 0 ? { example: Option.none(), info: Option.none() } : yield* exportDataset(settings)
     }),
   )
-  return yield* RunReport.make({ elapsed, dataset: info, example })
+  return yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: info, example })
 })
 
 /** Reads the source and submits what is new. Does not wait for results. */
@@ -88,7 +88,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
       Effect.ensuring(Effect.ignore(RejectsFile.write(settings.directory))),
     ),
   )
-  return yield* RunReport.make({ elapsed, dataset: Option.none(), example: Option.none() })
+  return yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: Option.none(), example: Option.none() })
 })
 
 /** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
@@ -99,7 +99,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
   const [elapsed] = yield* Effect.timed(
     collectLoop({ submittingDone, once: options.once }).pipe(within(options.timeout)),
   )
-  return yield* RunReport.make({ elapsed, dataset: Option.none(), example: Option.none() })
+  return yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: Option.none(), example: Option.none() })
 })
 
 /** Writes the dataset of all results that are there. A pure function of the ledger: the same ledger gives the same bytes. */

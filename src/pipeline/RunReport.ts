@@ -28,7 +28,8 @@ export interface RunReport {
   readonly dataset: DatasetInfo | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
-  readonly seconds: number
+  /** How long the command took; null where it only looked. */
+  readonly seconds: number | null
 }
 
 const troublesShown = 10
@@ -46,7 +47,7 @@ const statusOf = (tasks: StateCounts): RunStatus => {
 
 /** The state of the ledger, with what the last run has read. */
 export const make = Effect.fn("RunReport.make")(function* (options: {
-  readonly elapsed: Duration.Duration
+  readonly elapsed: Option.Option<Duration.Duration>
   readonly dataset: Option.Option<DatasetInfo>
   readonly example: Option.Option<PreferencePair>
 }): Effect.fn.Return<RunReport, Effect.Error<Ledger["Service"]["counts"]>, Ledger> {
@@ -69,6 +70,6 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     troubles: yield* ledger.troubles(troublesShown),
     dataset: Option.getOrNull(options.dataset),
     example: Option.getOrNull(options.example),
-    seconds: Duration.toSeconds(options.elapsed),
+    seconds: Option.getOrNull(Option.map(options.elapsed, Duration.toSeconds)),
   }
 })

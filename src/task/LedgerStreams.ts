@@ -9,7 +9,8 @@ import * as Zstd from "../node/Zstd.ts"
 import type { CompletedTask, LedgerContext, TaskQuestion } from "./LedgerModel.ts"
 import { readQuestion } from "./LedgerRows.ts"
 
-const pageSize = 64
+/** Small, since a row of `completed` holds a task's whole request and result. */
+const pageSize = 16
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
 

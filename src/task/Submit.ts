@@ -47,8 +47,9 @@ export type SubmitError = SqlError | AnnotationClientError
 
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
 
-/** Records taken together before the ledger is asked and written. */
-const readTogether = 1024
+/** Records taken together before the ledger is asked and written, by number and by characters. */
+const stepRecords = 1024
+const stepCharacters = 4 * 1024 * 1024
 
 /**
  * Reads `records` into the ledger and sends what is planned, until both are done.
@@ -122,10 +123,20 @@ const plan = Effect.fnUntraced(function* <E, R>(
     }
   })
 
-  yield* records.pipe(
-    Stream.rechunk(readTogether),
-    Stream.runForEachArray((records) => step(records, false)),
-  )
+  let gathered: Array<Result.Result<SourceItem, Reject>> = []
+  let characters = 0
+  const flush = Effect.suspend(() => {
+    const records = gathered
+    gathered = []
+    characters = 0
+    return step(records, false)
+  })
+  yield* Stream.runForEachArray(records, (records) => {
+    gathered.push(...records)
+    for (const record of records) characters += sizeOf(record)
+    return gathered.length >= stepRecords || characters >= stepCharacters ? flush : Effect.void
+  })
+  yield* flush
   yield* step([], true)
 })
 
@@ -199,6 +210,12 @@ const send = Effect.fnUntraced(function* <E>(
     Stream.runDrain,
   )
 })
+
+const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
+  Result.match(record, {
+    onSuccess: ({ item }) => item.completions.reduce((sum, text) => sum + text.length, item.prompt.length),
+    onFailure: ({ raw = "", raw_base64 = "" }) => raw.length + raw_base64.length,
+  })
 
 const identify = ({ item, origin }: SourceItem): BatchItem => {
   const json = content(item)
