@@ -21,7 +21,7 @@ export const bestAgainstRest = (judgment: Judgment): ReadonlyArray<PreferencePai
             prompt,
             chosen,
             rejected,
-            rationale: annotations.rationale ?? null,
+            rationale: annotations.rationale?.toWellFormed() ?? null,
             item_id: itemId,
             task_id: taskId,
             chosen_index: bestCompletionIndex,
