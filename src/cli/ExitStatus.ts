@@ -4,11 +4,11 @@
  * | status | meaning |
  * | --- | --- |
  * | 0 | done |
- * | 1 | failure: the job could not go on, or results do not fit or were given up |
+ * | 1 | failure; or tasks whose results do not fit, or that the service gave up |
  * | 2 | the command line or a setting is wrong |
  * | 3 | still waiting for results |
  * | 4 | tasks in doubt: they may have been created, and are not sent again |
- * | 5 | more records were rejected than allowed |
+ * | 5 | more records were rejected than `--max-rejects` allows |
  */
 import { Schema } from "effect"
 import type { RunStatus } from "../pipeline/RunReport.ts"

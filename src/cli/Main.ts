@@ -2,9 +2,10 @@
  * The command line, as a function from arguments to an exit status.
  *
  * Guarantees: data goes to stdout and talk to stderr; an expected failure is one line
- * that says what to do, without a stack; the status is that of `ExitStatus`.
+ * that says what to do, without a stack; a bug is logged with its stack, on stderr
+ * too; the status is that of `ExitStatus`.
  */
-import { Console, Effect, Logger, Schema } from "effect"
+import { Cause, Console, Effect, Logger, Schema } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { collectCommand } from "./CollectCommand.ts"
 import * as ExitStatus from "./ExitStatus.ts"
@@ -29,7 +30,7 @@ const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
       ? Effect.andThen(
-          Effect.forEach(event.errors, ({ message }) => say(message), { discard: true }),
+          Effect.forEach(event.errors, ({ message }) => say(message.replace(/\n\s*/g, " ")), { discard: true }),
           Console.error(`See ${event.commandPath.join(" ")} --help.`),
         )
       : CliOutput.defaultPresenter.present(event),
@@ -56,6 +57,7 @@ export const main = (args: ReadonlyArray<string>) =>
       TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),
     }),
     Effect.catch(statusOf),
+    Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),
     Effect.onInterrupt(() => say("stopped; the same command goes on from here")),
     Effect.provideService(Logger.LogToStderr, true),
     Effect.provideService(CliOutput.Presenter, presenter),

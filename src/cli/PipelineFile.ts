@@ -46,8 +46,7 @@ export const reported = (
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
-    const told: ServiceUnusable | UsageError = Predicate.isTagged(failure, "UnknownExpert")
-      ? new UsageError({ message })
-      : new ServiceUnusable({ message })
+    const misnamed = Predicate.isTagged(failure, "UnknownExpert") || Predicate.isTagged(failure, "GoldFileError")
+    const told: ServiceUnusable | UsageError = misnamed ? new UsageError({ message }) : new ServiceUnusable({ message })
     return Layer.effect(ServiceProfile, Effect.fail(told))
   })

@@ -3,8 +3,12 @@
  * line now and then elsewhere.
  *
  * It looks at the ledger and nowhere else, so it can't disagree with the result.
+ *
+ * Adapter: asks `node:process` for the terminal's width, since `Terminal` knows that
+ * of stdout alone, which may lead to a file.
  */
-import { Clock, Duration, Effect, Option, Stdio, Stream, Terminal } from "effect"
+import { stderr } from "node:process"
+import { Clock, Duration, Effect, Option, Stdio, Stream } from "effect"
 import { Ledger } from "../task/Ledger.ts"
 import { duration, number } from "./Summary.ts"
 
@@ -40,14 +44,12 @@ const line = Effect.fnUntraced(function* (since: number, bar: boolean) {
 /** Runs an effect, and shows its progress meanwhile. */
 export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const stdio = yield* Stdio.Stdio
-  const terminal = yield* Terminal.Terminal
   const since = yield* Clock.currentTimeMillis
   const redraw = yield* stdio.stderrIsTerminal
   const show = redraw
     ? Effect.gen(function* () {
-        const columns = yield* terminal.columns
         const text = yield* line(since, true)
-        yield* write(clearLine + (columns > 0 ? text.slice(0, columns - 1) : text))
+        yield* write(clearLine + (stderr.columns > 0 ? text.slice(0, stderr.columns - 1) : text))
         yield* Effect.sleep(redrawEvery)
       })
     : Effect.gen(function* () {

@@ -117,6 +117,11 @@ const fromFlags = Effect.fnUntraced(function* (
   const directory = Settings.directoryOf(flags.directory)
   const source = yield* Settings.sourceOf(flags)
   const options = yield* Settings.submitOptionsOf(flags)
+  if (Option.isSome(flags.baseUrl) && (flags.experts.length > 0 || Option.isSome(flags.turnaround))) {
+    return yield* new UsageError({
+      message: "--expert, --turnaround: only for the embedded service, which is not used with a base URL",
+    })
+  }
   if (Option.isNone(flags.baseUrl) && flags.experts.length === 0) {
     yield* Console.error(
       `No --base-url: tasks go to an embedded service, whose scripted expert prefers the ${trialExpert} completion. ` +

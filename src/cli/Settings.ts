@@ -4,7 +4,7 @@
  * Guarantees: a flag has the same name, meaning, default and environment variable
  * in every command; the token is `Redacted` from the moment it is read.
  */
-import { Config, Duration, Effect, FileSystem, Layer, Option, type Redacted, Schema } from "effect"
+import { Config, Duration, Effect, FileSystem, Layer, Option, Record, type Redacted, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import * as Source from "../source/Source.ts"
@@ -15,7 +15,7 @@ import { UsageError } from "./ExitStatus.ts"
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 const NotNegative = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-const units: Record<string, (amount: number) => Duration.Duration> = {
+const units: { readonly [unit: string]: (amount: number) => Duration.Duration } = {
   ms: Duration.millis,
   s: Duration.seconds,
   m: Duration.minutes,
@@ -103,6 +103,14 @@ export const input = {
   ),
 }
 
+/** What means nothing without `--completions`. */
+const joinFlags = {
+  key: "--key",
+  promptPath: "--prompt-path",
+  completionPath: "--completion-path",
+  missing: "--missing",
+} as const
+
 export const sourceOf = Effect.fnUntraced(function* (flags: {
   readonly files: ReadonlyArray<string>
   readonly completions: ReadonlyArray<string>
@@ -118,7 +126,13 @@ export const sourceOf = Effect.fnUntraced(function* (flags: {
   }
   if (prompts === undefined)
     return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
-  if (flags.completions.length === 0) return Source.jsonl(flags.files)
+  if (flags.completions.length === 0) {
+    const ofJoin = Record.keys(joinFlags).filter((name) => Option.isSome(flags[name]))
+    if (ofJoin.length === 0) return Source.jsonl(flags.files)
+    return yield* new UsageError({
+      message: `${ofJoin.map((name) => joinFlags[name]).join(", ")}: only for a join, with --completions`,
+    })
+  }
   if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
   return Source.join({
     prompts,
@@ -164,10 +178,13 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
   readonly maxRejects: Option.Option<number>
 }): Effect.fn.Return<
   SubmitOptions,
-  Effect.Error<ReturnType<FileSystem.FileSystem["readFileString"]>>,
+  UsageError | Effect.Error<ReturnType<FileSystem.FileSystem["readFileString"]>>,
   FileSystem.FileSystem
 > {
   const fs = yield* FileSystem.FileSystem
+  if (Option.isSome(flags.guidelines) && Option.isSome(flags.guidelinesFile)) {
+    return yield* new UsageError({ message: "--guidelines and --guidelines-file: give one of them" })
+  }
   const fromFile = Option.isSome(flags.guidelinesFile)
     ? yield* fs.readFileString(flags.guidelinesFile.value)
     : undefined
@@ -197,7 +214,7 @@ export const service = {
   ),
   idempotencyKey: Flag.Literals("idempotency-key", ["honoured", "ignored"]).pipe(
     Flag.withDescription(
-      "Whether the service honours Idempotency-Key; if not, a task that may have arrived is held in doubt (default: ignored; honoured by the embedded service)",
+      "Whether the service honours Idempotency-Key; if not, a task that may have arrived is held in doubt (default: ignored; honoured by the embedded service) [PREFSTREAM_IDEMPOTENCY_KEY]",
     ),
     Flag.withFallbackConfig(Config.Literals(["honoured", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
     Flag.optional,
@@ -206,7 +223,7 @@ export const service = {
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
     Flag.withDescription(`Requests under way at once (default: ${defaults.concurrency}) [PREFSTREAM_CONCURRENCY]`),
-    Flag.withFallbackConfig(Config.Int("PREFSTREAM_CONCURRENCY")),
+    Flag.withFallbackConfig(Config.schema(Positive, "PREFSTREAM_CONCURRENCY")),
     Flag.optional,
   ),
   requestsPerSecond: Flag.Int("requests-per-second").pipe(
@@ -215,7 +232,7 @@ export const service = {
     Flag.withDescription(
       `Requests per second at the most (default: ${defaults.requestsPerSecond}) [PREFSTREAM_REQUESTS_PER_SECOND]`,
     ),
-    Flag.withFallbackConfig(Config.Int("PREFSTREAM_REQUESTS_PER_SECOND")),
+    Flag.withFallbackConfig(Config.schema(Positive, "PREFSTREAM_REQUESTS_PER_SECOND")),
     Flag.optional,
   ),
   pollMin: duration("poll-min").pipe(

@@ -79,7 +79,13 @@ export const gold = Effect.fn("Expert.gold")(function* (
   })
 
   yield* fileSystem.stream(file).pipe(
-    Stream.mapError((error) => new GoldFileError({ file, problem: error.message })),
+    Stream.mapError(
+      (error) =>
+        new GoldFileError({
+          file,
+          problem: error.reason._tag === "NotFound" ? "there is no such file" : error.message,
+        }),
+    ),
     Stream.decodeText,
     Stream.splitLines,
     Stream.zipWithIndex,

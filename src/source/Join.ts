@@ -194,13 +194,17 @@ const joinPrompt = (
       id: key,
       prompt: layout.prompt.get(value),
       completions: found.map(({ raw }) => layout.completion.get(JSON.parse(raw))),
-      metadata: metadata === undefined || ItemDecoder.isObject(metadata) ? { models, ...metadata } : metadata,
+      metadata: metadata === undefined || ItemDecoder.isObject(metadata) ? withModels(metadata, models) : metadata,
       ...(gold === undefined ? undefined : { gold }),
     },
     place,
     { prompt: layout.prompt.text, metadata: layout.metadata.text, gold: layout.gold.text },
   )
 }
+
+/** Metadata that names its models goes along untouched. */
+const withModels = (metadata: object | undefined, models: ReadonlyArray<string>): object =>
+  metadata !== undefined && Object.hasOwn(metadata, "models") ? metadata : { ...metadata, models }
 
 const namesModels = (metadata: unknown, models: ReadonlyArray<string>): boolean => {
   const named = ItemDecoder.isObject(metadata) ? metadata["models"] : undefined

@@ -4,12 +4,14 @@
  *
  * Guarantees: a write has been committed durably when its effect succeeds; writes
  * are carried out in the order in which they were asked for; when a transaction
- * fails, each of its writes fails with that error and none has happened.
+ * fails, each of its writes fails with that error and none has happened. A write
+ * that was asked for is carried out even if nobody waits for it any more, and
+ * before the scope is closed; one that is asked for later is interrupted.
  *
  * Why: with a commit of its own for each change of each task, the ledger would
  * wait for the disk several times per task.
  */
-import { Deferred, Effect, Exit, Queue, type Scope } from "effect"
+import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
@@ -18,12 +20,15 @@ export type Write = <A>(statements: Effect.Effect<A, SqlError>) => Effect.Effect
 const largestGroup = 256
 
 export const make = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
+  sql: Pick<SqlClient.SqlClient, "withTransaction">,
 ): Effect.fn.Return<Write, never, Scope.Scope> {
-  const queue = yield* Queue.unbounded<{
-    readonly run: Effect.Effect<Effect.Effect<void>, SqlError>
-    readonly fail: (exit: Exit.Exit<never, SqlError>) => Effect.Effect<void>
-  }>()
+  const queue = yield* Queue.unbounded<
+    {
+      readonly run: Effect.Effect<Effect.Effect<void>, SqlError>
+      readonly fail: (exit: Exit.Exit<never, SqlError>) => Effect.Effect<void>
+    },
+    Cause.Done
+  >()
 
   const commitGroup = Effect.gen(function* () {
     const group = yield* Queue.takeBetween(queue, 1, largestGroup)
@@ -32,15 +37,18 @@ export const make = Effect.fnUntraced(function* (
       ? Effect.forEach(exit.value, (complete) => complete, { discard: true })
       : Effect.forEach(group, (write) => write.fail(Exit.failCause(exit.cause)), { discard: true })
   })
-  yield* Effect.forkScoped(Effect.forever(commitGroup))
+  // Ended and waited for, not interrupted: the scope closes when what was asked for is committed.
+  yield* Effect.acquireRelease(Effect.forkDetach(Effect.ignore(Effect.forever(commitGroup))), (writer) =>
+    Effect.andThen(Queue.end(queue), Fiber.await(writer)),
+  )
 
   return (statements) =>
     Effect.gen(function* () {
       const done = yield* Deferred.make<Effect.Success<typeof statements>, SqlError>()
-      yield* Queue.offer(queue, {
+      const asked = yield* Queue.offer(queue, {
         run: Effect.map(statements, (value) => Effect.asVoid(Deferred.succeed(done, value))),
         fail: (exit) => Effect.asVoid(Deferred.done(done, exit)),
       })
-      return yield* Deferred.await(done)
+      return asked ? yield* Deferred.await(done) : yield* Effect.interrupt
     })
 })

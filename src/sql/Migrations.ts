@@ -22,15 +22,25 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/** Runs the migrations that have not run yet; `table` remembers which have. */
-export const run = Effect.fn("Migrations.run")(function* (options: {
+export interface MigrationsOptions {
+  /** What the database is, for messages. */
   readonly what: string
+  /** Remembers which migrations have run. */
   readonly table: string
   readonly migrations: Migrations
-}) {
+}
+
+/** Runs the migrations that have not run yet. */
+export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOptions) {
+  const { migrations, table } = options
+  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+  yield* check(options)
+})
+
+/** Changes nothing: for a database that is only read. */
+export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
   const known = Object.keys(migrations).length
   const rows = yield* sql<{ version: number }>`SELECT MAX(migration_id) AS version FROM ${sql(table)}`
   const found = Number(rows[0]?.version ?? 0)

@@ -9,8 +9,8 @@
  *
  * What the contract does not show is read by the `ServiceProfile`.
  */
-import { Context, Duration, Effect, flow, Layer, Option, Result, Schedule, Schema } from "effect"
-import { Headers, HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Context, Duration, Effect, Layer, Option, Redacted, Result, Schedule, Schema } from "effect"
+import { Headers, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { AnnotationApi, OrganizationToken } from "../api/AnnotationApi.ts"
@@ -37,8 +37,11 @@ export class Refused extends Schema.TaggedClass<Refused>()("Refused", {
 /** 413: the request is too large; half of it may pass. */
 export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", { detail: Schema.String }) {}
 
-/** 404: the service does not know this task. */
-export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", { detail: Schema.String }) {}
+/** 404 or 410: the service does not know this task, or not any more. */
+export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
 
 /** No answer, or one that says: later. */
 export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
@@ -71,6 +74,8 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
         return `no annotation service at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
         return `refused (${reason.status}): ${reason.detail}`
+      case "TaskUnknown":
+        return `the service does not know the task (${reason.status}): ${reason.detail}`
       case "Unavailable":
         return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
       default:
@@ -87,16 +92,24 @@ export type TaskView =
 
 const longestRetryAfter = Duration.hours(1)
 
-/** Backs off from half a second to half a minute with jitter, and no less than the service asks for. */
+/**
+ * Backs off from half a second to half a minute with jitter, and no less than the service
+ * asks for. The waits can be interrupted, also where the requests between them can't be.
+ */
 const retrySchedule = (times: number) =>
   Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
     Schedule.jittered,
     Schedule.setInputType<AnnotationClientError>(),
     Schedule.modifyDelay(({ input, duration }) =>
-      Effect.succeed(
-        input.reason._tag === "Unavailable"
-          ? Duration.max(duration, Duration.millis(input.reason.retryAfter ?? 0))
-          : duration,
+      Effect.as(
+        Effect.interruptible(
+          Effect.sleep(
+            input.reason._tag === "Unavailable"
+              ? Duration.max(duration, Duration.millis(input.reason.retryAfter ?? 0))
+              : duration,
+          ),
+        ),
+        Duration.zero,
       ),
     ),
     Schedule.upTo({ times }),
@@ -106,25 +119,23 @@ const StatusMember = Schema.fromJsonString(Schema.Struct({ status: Schema.String
 
 const make = Effect.gen(function* () {
   const profile = yield* ServiceProfile
-  const limiter = yield* RateLimiter.make
-  const client = yield* HttpApiClient.make(AnnotationApi, {
-    baseUrl: profile.baseUrl,
-    transformClient: flow(
-      HttpClient.withRateLimiter({
-        limiter,
-        key: "annotation-service",
-        window: "1 second",
-        limit: profile.requestsPerSecond,
-        algorithm: "token-bucket",
-        times: 0,
-        disableResponseInspection: true,
-      }),
-      HttpClient.catchTag("RateLimiterError", Effect.die),
-    ),
-  })
+  const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: profile.baseUrl })
+  const limiter = yield* RateLimiter.RateLimiter
+  const turn = Effect.interruptible(
+    RateLimiter.sleep(limiter, {
+      key: "annotation-service",
+      window: "1 second",
+      limit: profile.requestsPerSecond,
+      algorithm: "token-bucket",
+    }),
+  ).pipe(Effect.orDie)
   const schedule = retrySchedule(profile.retries)
   const error = (reason: AnnotationClientError["reason"]) =>
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
+
+  const secret = Redacted.value(profile.token)
+  /** A service may repeat the token in its answer; what is quoted from one shows no part of it. */
+  const quotable = (text: string): string => (secret === "" ? text : text.replaceAll(secret, "<token>"))
 
   /** Carries out one request; success is the text of a 2xx answer. */
   const attempt = <E>(
@@ -140,6 +151,8 @@ const make = Effect.gen(function* () {
       ),
       Effect.timeout(profile.requestTimeout),
       Effect.mapError((cause) => error(noAnswer(cause))),
+      // Outside of the time limit: what waits for its turn has not been sent, and can't be in doubt.
+      (sent) => Effect.andThen(turn, sent),
       Effect.flatMap(({ response, text }) => {
         if (response.status >= 200 && response.status < 300) {
           return text === undefined
@@ -147,7 +160,7 @@ const make = Effect.gen(function* () {
             : Effect.succeed(text)
         }
         return Effect.flatMap(retryAfterOf(response), (retryAfter) =>
-          Effect.fail(error(refusal(response, text ?? "", onNotFound, retryAfter))),
+          Effect.fail(error(refusal(response, quotable(text ?? ""), onNotFound, retryAfter))),
         )
       }),
     )
@@ -167,7 +180,7 @@ const make = Effect.gen(function* () {
       ? taskId.value
       : yield* error(
           new UnusableAnswer({
-            detail: `the service took the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}: ${excerpt(text)}`,
+            detail: `the service took the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}: ${excerpt(quotable(text))}`,
           }),
         )
   })
@@ -180,7 +193,7 @@ const make = Effect.gen(function* () {
     const decoded = Schema.decodeUnknownOption(StatusMember)(text)
     if (Option.isNone(decoded)) {
       return yield* error(
-        new UnusableAnswer({ detail: `expected a JSON object with a status, found ${excerpt(text)}` }),
+        new UnusableAnswer({ detail: `expected a JSON object with a status, found ${excerpt(quotable(text))}` }),
       )
     }
     const { status } = decoded.value
@@ -213,7 +226,7 @@ const refusal = (
   const detail = problemDetail(text)
   if (status === 401 || status === 403) return new AccessDenied({ status, detail })
   if (status === 413) return new TooLarge({ detail })
-  if (status === 404 && onNotFound === "task") return new TaskUnknown({ detail })
+  if ((status === 404 || status === 410) && onNotFound === "task") return new TaskUnknown({ status, detail })
   if (status < 400 || status === 404 || status === 405 || status === 410) {
     return new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
@@ -336,6 +349,7 @@ export class AnnotationClient extends Context.Service<AnnotationClient, Effect.S
         ),
       ),
     ),
+    Layer.provide(RateLimiter.layer),
     Layer.provide(RateLimiter.layerStoreMemory),
   )
 }

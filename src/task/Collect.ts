@@ -78,7 +78,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const settle = Effect.fnUntraced(function* (task: OpenTask, failure: AnnotationClientError) {
     switch (failure.reason._tag) {
       case "TaskUnknown":
-        return yield* ledger.markFailed(task.seq, `the service does not know the task (404): ${failure.message}`)
+        return yield* ledger.markFailed(task.seq, failure.message)
       case "UnusableAnswer":
         return yield* ledger.markInvalid(task.seq, "", failure.message)
       case "Unavailable":

@@ -17,7 +17,7 @@ import * as FileLock from "../node/FileLock.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
 import * as GroupCommit from "../sql/GroupCommit.ts"
 import * as LedgerInput from "./LedgerInput.ts"
-import { migrate } from "./LedgerSchema.ts"
+import { checkVersion, migrate } from "./LedgerSchema.ts"
 import * as LedgerStreams from "./LedgerStreams.ts"
 import * as LedgerTasks from "./LedgerTasks.ts"
 
@@ -68,5 +68,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
 
   /** An existing SQLite file, to look at: also while another process works it. */
   static readonly layerReadonly = (filename: string, options?: LedgerOptions) =>
-    Layer.effect(Ledger, make(options)).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
+    Layer.effect(Ledger, Effect.andThen(checkVersion, make(options))).pipe(
+      Layer.provide(SqliteClient.layer({ filename, readonly: true })),
+    )
 }

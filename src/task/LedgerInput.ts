@@ -9,7 +9,7 @@ import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import type { BatchItem } from "./Batch.ts"
 import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Sighting } from "./LedgerModel.ts"
-import { insertTask } from "./LedgerRows.ts"
+import { inPortions, insertTask } from "./LedgerRows.ts"
 
 const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
   item_id: itemId,
@@ -32,13 +32,15 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     run: number,
     items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>,
   ) {
-    if (items.length === 0) return []
-    const rows = yield* sql<{ item_id: string; content_hash: string; run: number }>`
-      SELECT item_id, content_hash, run FROM item WHERE ${here} AND ${sql.in(
-        "item_id",
-        items.map((item) => item.itemId),
-      )}`
-    const seen = new Map(rows.map((row) => [row.item_id, row]))
+    const rows = yield* inPortions(
+      items,
+      (items) => sql<{ item_id: string; content_hash: string; run: number }>`
+        SELECT item_id, content_hash, run FROM item WHERE ${here} AND ${sql.in(
+          "item_id",
+          items.map((item) => item.itemId),
+        )}`,
+    )
+    const seen = new Map(rows.flat().map((row) => [row.item_id, row]))
     return items.map((item): Sighting => {
       const row = seen.get(item.itemId)
       if (row === undefined) return "new"
@@ -48,9 +50,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   })
 
   const markSeen = (run: number, itemIds: ReadonlyArray<string>) =>
-    itemIds.length === 0
-      ? Effect.void
-      : sql`UPDATE item SET run = ${run} WHERE ${here} AND ${sql.in("item_id", itemIds)}`
+    inPortions(itemIds, (ids) => sql`UPDATE item SET run = ${run} WHERE ${here} AND ${sql.in("item_id", ids)}`)
 
   const insertTasks = Effect.fnUntraced(function* (run: number, tasks: ReadonlyArray<NewTask>) {
     const now = yield* Clock.currentTimeMillis
@@ -58,15 +58,15 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
     let seq = Number(rows[0]?.next ?? 0)
     for (const task of tasks) {
-      yield* sql`INSERT INTO item ${sql.insert(
-        Arr.map(task.items, (item, i) => ({
-          partition_id: partition,
-          item_id: item.itemId,
-          content_hash: item.contentHash,
-          seq: seq + i,
-          run,
-        })),
-      )}`
+      const first = seq
+      const rows = Arr.map(task.items, (item, i) => ({
+        partition_id: partition,
+        item_id: item.itemId,
+        content_hash: item.contentHash,
+        seq: first + i,
+        run,
+      }))
+      yield* inPortions(rows, (rows) => sql`INSERT INTO item ${sql.insert(rows)}`)
       const { body, idempotencyKey } = task
       yield* insertTask(
         { partition, sql },
@@ -91,16 +91,13 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
       Effect.gen(function* () {
         yield* insertTasks(run, step.tasks)
         yield* markSeen(run, step.known)
-        if (Arr.isReadonlyArrayNonEmpty(step.rejects)) {
-          yield* sql`INSERT INTO reject ${sql.insert(
-            Arr.map(step.rejects, (reject, i) => ({
-              partition_id: partition,
-              run,
-              ordinal: step.counts.rejected - step.rejects.length + i,
-              record: JSON.stringify(reject),
-            })),
-          )}`
-        }
+        const rejects = step.rejects.map((reject, i) => ({
+          partition_id: partition,
+          run,
+          ordinal: step.counts.rejected - step.rejects.length + i,
+          record: JSON.stringify(reject),
+        }))
+        yield* inPortions(rejects, (rows) => sql`INSERT INTO reject ${sql.insert(rows)}`)
         yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new},
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
           rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}

@@ -1,9 +1,19 @@
 /**
- * Rows of a task as they are written and read: the payloads compressed.
+ * Rows of the ledger as they are written and read: payloads compressed, and no more
+ * rows in a statement than any database takes.
  */
-import { Effect, Schema } from "effect"
+import { Array as Arr, Effect, Schema } from "effect"
 import * as Zstd from "../node/Zstd.ts"
 import { ItemDetails, type LedgerContext, type TaskQuestion } from "./LedgerModel.ts"
+
+/** SQLite takes 32,766 values in a statement, PostgreSQL 65,535; a row has five at the most. */
+const rowsPerStatement = 4096
+
+/** Runs a statement for a few thousand rows at a time; not at all where there are none. */
+export const inPortions = <A, B, E, R>(
+  rows: ReadonlyArray<A>,
+  statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
+) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
 
 const decodeItems = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ItemDetails)))
 

@@ -74,9 +74,14 @@ const createTables = Effect.gen(function* () {
   )`
 })
 
-/** Creates the tables, or brings those of an older version up to date. */
-export const migrate = Migrations.run({
+const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
   migrations: { "0001_create_tables": createTables },
-})
+}
+
+/** Creates the tables, or brings those of an older version up to date. */
+export const migrate = Migrations.run(migrations)
+
+/** Refuses the tables of a newer version. */
+export const checkVersion = Migrations.check(migrations)

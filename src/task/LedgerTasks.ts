@@ -47,7 +47,14 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
   const setState = (seq: number, state: TaskState, reason: string | null = null) =>
     sql`UPDATE task SET state = ${state}, reason = ${reason} WHERE ${here} AND seq = ${seq}`
 
-  const markSubmitting = (seq: number) => Effect.asVoid(write(setState(seq, "submitting")))
+  /** Takes a planned task for sending; false where it was taken or split since it was seen. */
+  const claim = ({ idempotencyKey, seq }: PlannedTask) =>
+    Effect.map(
+      write(sql`UPDATE task SET state = 'submitting' WHERE ${here} AND seq = ${seq} AND state = 'planned'
+        AND idempotency_key = ${idempotencyKey} RETURNING seq`),
+      (rows) => rows.length > 0,
+    )
+
   const markPlanned = (seq: number) => Effect.asVoid(write(setState(seq, "planned")))
   const markRefused = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "refused", reason)))
   const markInDoubt = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "in_doubt", reason)))
@@ -173,7 +180,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
     reopenInvalid,
     plannedAfter,
     question,
-    markSubmitting,
+    claim,
     markPlanned,
     markSubmitted,
     markRefused,

@@ -132,8 +132,10 @@ const plan = Effect.fnUntraced(function* <E, R>(
     return step(records, false)
   })
   yield* Stream.runForEachArray(records, (records) => {
-    gathered.push(...records)
-    for (const record of records) characters += sizeOf(record)
+    for (const record of records) {
+      gathered.push(record)
+      characters += sizeOf(record)
+    }
     return gathered.length >= stepRecords || characters >= stepCharacters ? flush : Effect.void
   })
   yield* flush
@@ -149,15 +151,21 @@ const send = Effect.fnUntraced(function* <E>(
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
 
+  /**
+   * A request that is under way is finished and recorded, also when the run is interrupted;
+   * an interruption comes through while it waits to be sent, or sent again.
+   */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
     if (yield* Deferred.isDone(halt)) return
+    // The halves of a split task can also turn up among the planned ones.
+    if (!(yield* ledger.claim(task))) return
     const question = yield* ledger.question(task.seq)
-    yield* ledger.markSubmitting(task.seq)
     yield* client.create(question.body, task.idempotencyKey).pipe(
+      Effect.onInterrupt(() => Effect.orDie(ledger.markPlanned(task.seq))),
       Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
       Effect.catchTag("AnnotationClientError", (failure) => settle(task, question, failure)),
     )
-  })
+  }, Effect.uninterruptible)
 
   /** What becomes of a task that was not taken. */
   const settle = Effect.fnUntraced(function* (

@@ -17,18 +17,27 @@ export interface Received {
   readonly at: number
 }
 
-/** An answer; `reset` breaks the connection off instead. */
+/** An answer; `reset` breaks the connection off instead, `breaksOff` in the middle of the body. */
 export type Answer =
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: unknown }
+  | {
+      readonly status: number
+      readonly headers?: Record<string, string>
+      readonly body?: unknown
+      readonly breaksOff?: boolean
+    }
   | "reset"
 
 export interface ScriptedService {
   readonly received: Array<Received>
+  readonly baseUrl: string
+  readonly token: string
   readonly profile: Layer.Layer<ServiceProfile>
 }
 
+const token = "secret-token"
+
 export const make = (
-  answer: (request: Received, before: ReadonlyArray<Received>) => Answer,
+  answer: (request: Received, before: ReadonlyArray<Received>) => Answer | Promise<Answer>,
   settings: Partial<ServiceSettings> = {},
 ) =>
   Effect.acquireRelease(
@@ -45,23 +54,29 @@ export const make = (
             body: Buffer.concat(chunks).toString(),
             at: performance.now(),
           }
-          const reply = answer(got, [...received])
+          const before = [...received]
           received.push(got)
-          if (reply === "reset") return void request.socket.destroy()
-          response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
-          response.end(
-            reply.body === undefined ? "" : typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body),
-          )
+          void Promise.resolve(answer(got, before)).then((reply) => {
+            if (reply === "reset") return void request.socket.destroy()
+            const { body = "", breaksOff = false, headers, status } = reply
+            const text = typeof body === "string" ? body : JSON.stringify(body)
+            response.writeHead(status, { "content-type": "application/json", ...headers })
+            if (!breaksOff) return void response.end(text)
+            response.write(text, () => request.socket.destroy())
+          })
         })
       })
       server.listen(0, "127.0.0.1", () => {
         const { port } = server.address() as AddressInfo
+        const baseUrl = `http://127.0.0.1:${port}/v1`
         resume(
           Effect.succeed({
             received,
+            baseUrl,
+            token,
             profile: ServiceProfile.layer({
-              baseUrl: `http://127.0.0.1:${port}/v1`,
-              token: Redacted.make("secret-token"),
+              baseUrl,
+              token: Redacted.make(token),
               requestsPerSecond: 1000,
               retries: 2,
               pollInterval: { min: "5 millis", max: "20 millis" },

@@ -2,8 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
 
-const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
+export const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 export const root = fileURLToPath(new URL("../..", import.meta.url))
 
 export interface Ended {
@@ -20,11 +21,20 @@ export interface Running {
   readonly says: (pattern: RegExp) => Promise<string>
 }
 
-/** Starts `prefstream ARGS`, with none of this process's own settings. */
-export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}): Running => {
+export interface Surroundings {
+  readonly env?: Record<string, string>
+  readonly cwd?: string
+}
+
+/** Starts a program with none of this process's own settings. */
+export const spawned = (
+  command: string,
+  args: ReadonlyArray<string>,
+  { cwd = root, env = {} }: Surroundings = {},
+): Running => {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("PREFSTREAM_"))
-  const child = spawn(process.execPath, ["--conditions=prefstream-source", bin, ...args], {
-    cwd: root,
+  const child = spawn(command, args, {
+    cwd,
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   })
@@ -43,5 +53,31 @@ export const start = (args: ReadonlyArray<string>, env: Record<string, string> =
   return { child, ended, says }
 }
 
-export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}): Promise<Ended> =>
-  start(args, env).ended
+/** What Node is told to run prefstream from its sources. */
+export const fromSources = ["--conditions=prefstream-source"]
+
+/** Starts `prefstream ARGS`. */
+export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Running =>
+  spawned(process.execPath, [...fromSources, bin, ...args], { cwd, env })
+
+export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Promise<Ended> =>
+  start(args, env, cwd).ended
+
+/** The same, ended with the test's scope if it has not ended by itself. */
+export const started = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root) =>
+  Effect.acquireRelease(
+    Effect.sync(() => start(args, env, cwd)),
+    ({ child, ended }) =>
+      Effect.promise(() => {
+        child.kill("SIGKILL")
+        return ended
+      }),
+  )
+
+/** `prefstream serve` on a free port; the environment that leads to it. */
+export const served = Effect.fnUntraced(function* (args: ReadonlyArray<string>, token = "token-of-a-test") {
+  const service = yield* started(["serve", "--port", "0", ...args], { PREFSTREAM_TOKEN: token })
+  const said = yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/))
+  const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
+  return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }
+})

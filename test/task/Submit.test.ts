@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Latch, Option, Result, Stream } from "effect"
+import { Effect, Fiber, Latch, Option, Result, Stream } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { collect } from "../../src/task/Collect.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
@@ -181,6 +181,85 @@ describe("submit", () => {
       assert.strictEqual(judged.completed.items, 7)
     }))
 
+  test("sends each half once while the input is still being read", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const firstHalfArrived = yield* Latch.make()
+      const another = Promise.withResolvers<void>()
+      const service = yield* ScriptedService.make(
+        async (request, before) => {
+          const prompts = promptsOf(request)
+          if (prompts.length > 600) return problem(413, "too large")
+          if (prompts[0] === "prompt 0") {
+            firstHalfArrived.openUnsafe()
+            // Until another task arrives, so that the planned tasks are asked for while the second half is one of them.
+            await another.promise
+          } else another.resolve()
+          return ScriptedService.obliging(request, before)
+        },
+        { concurrency: 4 },
+      )
+      // The ledger is written after each 1024 records.
+      const input = items(2048)
+      const later = Stream.unwrap(Effect.as(firstHalfArrived.await, records(input.slice(1024))))
+      const state = yield* submit(Stream.concat(records(input.slice(0, 1024)), later), {
+        batch: { maxPrompts: 1024, maxBytes: 1_000_000 },
+      }).pipe(Effect.andThen(ledgerState), inProcess(directory, service.profile))
+      assert.deepStrictEqual(state.counts.submitted, { tasks: 4, items: 2048 })
+      const taken = posts(service)
+        .map(promptsOf)
+        .filter((prompts) => prompts.length <= 600)
+      assert.deepStrictEqual(taken.map(([first]) => first).toSorted(), [
+        "prompt 0",
+        "prompt 1024",
+        "prompt 1536",
+        "prompt 512",
+      ])
+    }))
+
+  test("has no more requests under way at once than the profile allows", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const full = Promise.withResolvers<void>()
+      let underWay = 0
+      let most = 0
+      const service = yield* ScriptedService.make(
+        async (request, before) => {
+          most = Math.max(most, ++underWay)
+          // Answered when as many have arrived as may.
+          if (underWay === 3) full.resolve()
+          await full.promise
+          await new Promise((resolve) => void setImmediate(resolve))
+          underWay--
+          return ScriptedService.obliging(request, before)
+        },
+        { concurrency: 3 },
+      )
+      yield* submit(records(items(40)), { batch }).pipe(inProcess(directory, service.profile))
+      assert.strictEqual(posts(service).length, 20)
+      assert.strictEqual(most, 3)
+    }))
+
+  test("takes more records at once than a statement takes values", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const bad = (line: number) => Result.fail({ file: "f", line, code: "invalid_json" as const, reason: "r" })
+      const all = [
+        ...items(40_000).map((item) => Result.succeed(item)),
+        ...Array.from({ length: 20_000 }, (_, i) => bad(i)),
+      ]
+      const run = submit(Stream.fromArray(all), { batch: { maxPrompts: 10_000, maxBytes: 10_000_000 } }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      const first = yield* run
+      assert.deepStrictEqual(countsOf(first), { read: 60_000, new: 40_000, known: 0, duplicates: 0, rejected: 20_000 })
+      assert.deepStrictEqual(first.counts.submitted, { tasks: 4, items: 40_000 })
+      assert.strictEqual(countsOf(yield* run).known, 40_000)
+      assert.strictEqual(posts(service).length, 4)
+    }))
+
   test("tries again after 429, no sooner than Retry-After says, with the same key", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
@@ -248,13 +327,11 @@ describe("submit", () => {
       for (const idempotencyKey of ["honoured", "ignored"] as const) {
         const directory = yield* temporaryDirectory
         const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey })
-        yield* Ledger.use((ledger) => ledger.markSubmitting(0)).pipe(
-          inProcess(directory, service.profile),
-          Effect.andThen(Effect.void),
-        )
         const failing = yield* ScriptedService.make(() => problem(401, "no"), { idempotencyKey })
         yield* submit(records(items(2)), { batch }).pipe(Effect.flip, inProcess(directory, failing.profile))
-        yield* Ledger.use((ledger) => ledger.markSubmitting(0)).pipe(inProcess(directory, service.profile))
+        yield* Ledger.use((ledger) => Effect.flatMap(ledger.plannedAfter(-1), Effect.forEach(ledger.claim))).pipe(
+          inProcess(directory, service.profile),
+        )
         const state = yield* submit(records(items(2)), { batch }).pipe(
           Effect.andThen(ledgerState),
           inProcess(directory, service.profile),
@@ -301,5 +378,52 @@ describe("submit", () => {
       assert.match(String(failure.message), /unavailable: ECONNREFUSED/)
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(counts.planned, { tasks: 1, items: 1 })
+    }))
+})
+
+describe("submit, interrupted", () => {
+  test("finishes and records the request under way, so that nothing is in doubt", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const received = yield* Latch.make()
+      const answer = yield* Latch.make()
+      const service = yield* ScriptedService.make(
+        async (request, before) => {
+          received.openUnsafe()
+          await Effect.runPromise(answer.await)
+          return ScriptedService.obliging(request, before)
+        },
+        { concurrency: 1 },
+      )
+      const state = yield* Effect.gen(function* () {
+        const running = yield* Effect.forkChild(submit(records(items(6)), { batch }))
+        yield* received.await
+        const stopping = yield* Effect.forkChild(Fiber.interrupt(running))
+        yield* answer.open
+        yield* Fiber.join(stopping)
+        return yield* ledgerState
+      }).pipe(inProcess(directory, service.profile))
+      assert.strictEqual(state.counts.submitted.tasks, posts(service).length)
+      assert.strictEqual(state.counts.submitting.tasks, 0)
+      assert.strictEqual(state.counts.in_doubt.tasks, 0)
+      assert.isBelow(posts(service).length, 3)
+    }))
+
+  test("does not wait for the next try, and leaves the task for later", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const received = yield* Latch.make()
+      const service = yield* ScriptedService.make(() => {
+        received.openUnsafe()
+        return { status: 429, headers: { "retry-after": "3000" } }
+      })
+      const state = yield* Effect.gen(function* () {
+        const running = yield* Effect.forkChild(submit(records(items(1)), { batch }))
+        yield* received.await
+        yield* Fiber.interrupt(running)
+        return yield* ledgerState
+      }).pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual(state.counts.planned, { tasks: 1, items: 1 })
+      assert.strictEqual(posts(service).length, 1)
     }))
 })

@@ -1,0 +1,279 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { cli, itemLines, quick, reportOf, type Said, to, write } from "../support/cli.ts"
+import { jsonl } from "../support/datasetReaders.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root, run } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const sample = `${root}data/sample.jsonl`
+
+const pairsOf = (job: string): Effect.Effect<ReadonlyArray<PreferencePair>> =>
+  Effect.promise(() => jsonl(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`))
+
+/** Expected failures are told in words: on stderr alone, without a stack. */
+const assertTold = (said: Said, status: number, message: RegExp) => {
+  assert.strictEqual(said.status, status, said.stderr)
+  assert.strictEqual(said.stdout, "")
+  assert.match(said.stderr, message)
+  assert.notMatch(said.stderr, /^\s+at /m)
+}
+
+const isPost = ({ method }: ScriptedService.Received) => method === "POST"
+
+describe("0: done", () => {
+  test("run on the sample data, with a pair for each completion that is not the best", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const said = yield* cli(["run", sample, "--dir", job, "--expert", `gold:${sample}`])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.match(said.stdout, /^Done in .*\n\n {2}read +72 records = 72 submitted/)
+      assert.strictEqual((yield* pairsOf(job)).length, 216 - 72)
+      assert.strictEqual((yield* cli(["status", "--dir", job])).status, 0)
+    }))
+
+  test("--help and --version", () =>
+    Effect.gen(function* () {
+      for (const args of [["--help"], ["run", "--help"], ["--version"]]) {
+        const said = yield* cli(args)
+        assert.strictEqual(said.status, 0)
+        assert.notStrictEqual(said.stdout, "")
+        assert.strictEqual(said.stderr, "")
+      }
+    }))
+})
+
+describe("1: failure", () => {
+  test("a result that does not fit its task: named, and the dataset holds the others", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(4))
+      const service = yield* ScriptedService.make((request, before) =>
+        request.path.endsWith("/task_1")
+          ? ScriptedService.completedBy(before, "task_1", 7)
+          : ScriptedService.obliging(request, before),
+      )
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", ...quick]
+      const said = yield* cli(args, to(service))
+      assert.strictEqual(said.status, 1)
+      assert.match(said.stdout, /^invalid: task_1: .*best_completion_index/m)
+      assert.match(said.stderr, /the result of task_1 does not fit its task/)
+      const taskIds = (yield* pairsOf(job)).map(({ task_id }) => task_id)
+      assert.deepStrictEqual(taskIds.toSorted(), ["task_0", "task_2", "task_3"])
+      assert.strictEqual((yield* cli(["status", "--dir", job])).status, 1)
+
+      // Asked again by the next run; once the service has mended it, nothing is wrong any more.
+      const mended = yield* ScriptedService.make((request, before) =>
+        request.method === "POST"
+          ? ScriptedService.obliging(request, before)
+          : ScriptedService.completedBy(service.received, request.path.split("/").at(-1)!),
+      )
+      assert.strictEqual((yield* cli(args, to(mended))).status, 0)
+      assert.deepStrictEqual(mended.received.filter(isPost), [])
+      assert.strictEqual((yield* pairsOf(job)).length, 4)
+    }))
+
+  test("a task that the service gave up", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(2))
+      const service = yield* ScriptedService.make((request, before) =>
+        request.path.endsWith("/task_0")
+          ? { status: 200, body: { task_id: "task_0", status: "cancelled" } }
+          : ScriptedService.obliging(request, before),
+      )
+      const said = yield* cli(
+        ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--json", ...quick],
+        to(service),
+      )
+      assert.strictEqual(said.status, 1)
+      const report = reportOf(said)
+      assert.strictEqual(report.status, "results_invalid")
+      assert.deepStrictEqual(
+        report.troubles.map(({ reason, state, taskId }) => ({ reason, state, taskId })),
+        [{ reason: "the service reports the status cancelled", state: "failed", taskId: "task_0" }],
+      )
+      assert.strictEqual(report.dataset?.rows, 1)
+    }))
+
+  test("an address that is no annotation service", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => ({ status: 404, body: "<h1>Not here</h1>" }))
+      const said = yield* cli(["run", sample, "--dir", job], to(service))
+      assertTold(said, 1, new RegExp(`^prefstream: no annotation service at ${service.baseUrl}: .*Not here`, "m"))
+    }))
+
+  test("an address that is none", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const said = yield* cli(["run", sample, "--dir", job], to({ baseUrl: "nowhere", token: "t" }))
+      assertTold(said, 1, /^prefstream: .*nowhere/m)
+    }))
+
+  test("a token that the service refuses", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => ({ status: 401, body: { detail: "unknown organization" } }))
+      const said = yield* cli(["submit", sample, "--dir", job], to(service))
+      assertTold(said, 1, /^prefstream: .* refuses the token \(401\): unknown organization.*PREFSTREAM_TOKEN/m)
+    }))
+
+  test("a ledger that is no database", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/ledger.db`, [
+        "This is a text, and it is longer than the header of a database is. ".repeat(20),
+      ])
+      assertTold(yield* cli(["status", "--dir", job]), 1, /ledger\.db.*not a database/)
+    }))
+})
+
+describe("2: the command line or a setting is wrong", () => {
+  const wrong: ReadonlyArray<readonly [what: string, args: ReadonlyArray<string>, message: RegExp]> = [
+    ["no input", ["run"], /name at least one input file/],
+    ["no input to submit", ["submit"], /name at least one input file/],
+    ["an unknown flag", ["run", sample, "--nonesuch"], /--nonesuch/],
+    ["an unknown command", ["nonesuch"], /nonesuch/],
+    ["a flag of another command", ["status", "--once"], /--once/],
+    ["an unknown expert", ["run", sample, "--expert", "nobody"], /"nobody": expected gold:FILE, first, last/],
+    ["a missing file", ["run", "absent.jsonl"], /absent\.jsonl: there is no such file/],
+    ["a missing file of completions", ["run", sample, "--completions", "absent.jsonl"], /absent\.jsonl: there is no/],
+    ["a missing file of guidelines", ["run", sample, "--guidelines-file", "absent.md"], /absent\.md/],
+    ["two files of prompts in a join", ["run", sample, sample, "--completions", sample], /one file of prompts/],
+    ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
+    ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
+    ["no token", ["submit", sample, "--base-url", "http://localhost/v1"], /PREFSTREAM_TOKEN/],
+    ["no ledger", ["status"], /there is no ledger at .*--dir/],
+    ["no ledger to export from", ["export"], /there is no ledger at .*--dir/],
+    ["a time that is none", ["run", sample, "--timeout", "soon"], /--timeout.*"soon".*30s/],
+    ["a batch of nothing", ["run", sample, "--batch-size", "0"], /--batch-size.*"0".*greater than 0/],
+    ["join flags without a join", ["run", sample, "--key", "id"], /--key.*--completions/],
+    [
+      "a pipeline file together with what it says itself",
+      ["run", `${root}pipelines/quickstart.ts`, "--batch-size", "3", "--expert", "first"],
+      /--expert, --batch-size: not together with the pipeline file/,
+    ],
+    ["a pipeline file that is missing", ["run", "absent.ts"], /can't load the pipeline absent\.ts/],
+    [
+      "a pipeline file without a pipeline",
+      ["run", `${root}src/domain/Task.ts`],
+      /Task\.ts to have a default export made by Pipeline\.make/,
+    ],
+  ]
+  for (const [what, args, message] of wrong) {
+    test(what, () =>
+      Effect.gen(function* () {
+        const job = `${yield* temporaryDirectory}/job`
+        assertTold(yield* cli(args, { PREFSTREAM_DIR: job }), 2, message)
+        const fs = yield* FileSystem.FileSystem
+        assert.isFalse(yield* fs.exists(`${job}/ledger.db`), "nothing was begun")
+      }),
+    )
+  }
+
+  for (const name of ["PREFSTREAM_CONCURRENCY", "PREFSTREAM_REQUESTS_PER_SECOND"]) {
+    for (const value of ["0", "-1", "many"]) {
+      test(`${name}=${value}`, () =>
+        Effect.gen(function* () {
+          const job = yield* temporaryDirectory
+          assertTold(
+            yield* cli(["run", sample, "--expert", "first", "--dir", job], { [name]: value }),
+            2,
+            new RegExp(name),
+          )
+        }))
+    }
+  }
+})
+
+describe("3: waiting", () => {
+  test("run with slow experts and a time limit; then status, submit and collect --once", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const args = ["run", sample, "--dir", job, "--expert", "first", "--turnaround", "1h", "--timeout", "1s"]
+      const ran = yield* cli(args)
+      assert.strictEqual(ran.status, 3, ran.stderr)
+      assert.match(ran.stdout, /^Waiting for results/)
+      assert.strictEqual((yield* cli(["status", "--dir", job])).status, 3)
+
+      const service = yield* ScriptedService.make((request, before) =>
+        request.method === "GET"
+          ? { status: 200, body: { task_id: request.path.split("/").at(-1)!, status: "in_progress" } }
+          : ScriptedService.obliging(request, before),
+      )
+      const other = `${job}/other`
+      const submitted = yield* cli(["submit", sample, "--dir", other, ...quick], to(service))
+      assert.strictEqual(submitted.status, 0, submitted.stderr)
+      const collected = yield* cli(["collect", "--once", "--dir", other, ...quick], to(service))
+      assert.strictEqual(collected.status, 3, collected.stderr)
+      assert.strictEqual(service.received.filter((request) => !isPost(request)).length, 4, "looks once at each task")
+      const timed = yield* cli(["collect", "--timeout", "50ms", "--dir", other, ...quick], to(service))
+      assert.strictEqual(timed.status, 3, timed.stderr)
+    }))
+})
+
+describe("4: in doubt", () => {
+  test("a connection that breaks off, where keys are ignored; not sent again by a later run", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(3))
+      const service = yield* ScriptedService.make((request, before) =>
+        request.body.includes("prompt 1") ? "reset" : ScriptedService.obliging(request, before),
+      )
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", ...quick]
+      const said = yield* cli(args, to(service))
+      assert.strictEqual(said.status, 4, said.stderr)
+      assert.match(said.stdout, /^in doubt: task of items \d to \d: /m)
+      assert.strictEqual((yield* pairsOf(job)).length, 2)
+      const sent = service.received.filter(isPost).length
+      for (const again of [args, ["status", "--dir", job]]) {
+        assert.strictEqual((yield* cli(again, to(service))).status, 4)
+      }
+      assert.strictEqual(service.received.filter(isPost).length, sent)
+    }))
+
+  test("submit says so too", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => "reset")
+      assert.strictEqual((yield* cli(["submit", sample, "--dir", job, ...quick], to(service))).status, 4)
+    }))
+})
+
+describe("5: too many rejects", () => {
+  test("more than --max-rejects; as many are allowed", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, ["{", ...itemLines(2)])
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--max-rejects"]
+      assertTold(yield* cli([...args, "0"]), 5, /1 records? w(as|ere) rejected, 0 are allowed/)
+      assert.strictEqual((yield* cli([...args, "1"])).status, 0)
+    }))
+})
+
+describe("a process", () => {
+  test("ends with these statuses", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/bad.jsonl`, ["{"])
+      const resetting = yield* ScriptedService.make(() => "reset")
+      const absent = yield* ScriptedService.make(() => ({ status: 404 }))
+      const slow = ["--expert", "first", "--turnaround", "1h", "--timeout", "1s"]
+      const of = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+        Effect.promise(() => run(args, env)).pipe(Effect.map(({ status }) => status))
+      const statuses = yield* Effect.all(
+        [
+          of(["run", sample, "--dir", `${job}/0`, "--expert", "first"]),
+          of(["run", sample, "--dir", `${job}/1`], to(absent)),
+          of(["run"]),
+          of(["run", sample, "--dir", `${job}/3`, ...slow]),
+          of(["run", sample, "--dir", `${job}/4`, ...quick], to(resetting)),
+          of(["run", `${job}/bad.jsonl`, "--dir", `${job}/5`, "--max-rejects", "0", "--expert", "first"]),
+        ],
+        { concurrency: 2 },
+      )
+      assert.deepStrictEqual(statuses, [0, 1, 2, 3, 4, 5])
+    }))
+})

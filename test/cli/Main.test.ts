@@ -1,0 +1,120 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { cli, itemLines, reportOf, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root, run, started } from "../support/process.ts"
+
+const sample = `${root}data/sample.jsonl`
+
+/** Repeats, a line that is no JSON, an id under which other content stands: 6 records, 3 items. */
+const mixedLines = [
+  ...itemLines(3),
+  itemLines(1)[0]!,
+  "not JSON",
+  '{"id":"item-0","prompt":"other","completions":["x","y"]}',
+]
+
+const escape = "\u001b"
+
+describe("stdout is data, stderr is talk", () => {
+  test("run --json prints one line of JSON, and counts every record", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, mixedLines)
+      const said = yield* Effect.promise(() =>
+        run(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--json"]),
+      )
+      assert.strictEqual(said.status, 0, said.stderr)
+      const { duplicates, read, rejected, submitted } = reportOf(said)
+      assert.deepStrictEqual(
+        { duplicates, read, rejected, submitted },
+        { duplicates: 1, read: 6, rejected: 2, submitted: 3 },
+      )
+      assert.include(said.stderr, `Reading ${job}/items.jsonl`)
+      assert.notInclude(said.stderr, escape)
+    }))
+
+  test("read = submitted + duplicates + rejected, in every command that reports", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, mixedLines)
+      const args = ["--dir", job, "--json"]
+      for (const command of [
+        ["run", `${job}/items.jsonl`, "--expert", "first"],
+        ["run", `${job}/items.jsonl`, "--expert", "first"],
+        ["status"],
+        ["export"],
+      ]) {
+        const report = reportOf(yield* cli([...command, ...args]))
+        assert.strictEqual(report.read, 6)
+        assert.strictEqual(report.submitted + report.duplicates + report.rejected, 6)
+      }
+    }))
+
+  test("in words, too, the report alone stands on stdout, without escape codes", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const said = yield* Effect.promise(() => run(["run", sample, "--dir", job, "--expert", `gold:${sample}`]))
+      assert.strictEqual(said.status, 0)
+      assert.match(said.stdout, /^Done in /)
+      assert.match(said.stdout, /dataset +144 pairs in /)
+      assert.match(said.stdout, /\n {2}chosen +\S/)
+      assert.notInclude(said.stdout + said.stderr, escape)
+      assert.match(said.stderr, /^Reading .*data\/sample\.jsonl; the job folder is .*\n$/)
+    }))
+
+  test("a failure leaves stdout empty, also with --json", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, ["{"])
+      for (const args of [["run", "absent.jsonl"], ["run", `${job}/items.jsonl`, "--max-rejects", "0"], ["nonesuch"]]) {
+        const said = yield* Effect.promise(() => run([...args, "--dir", job, "--json", "--expert", "first"]))
+        assert.isAbove(said.status ?? 0, 0)
+        assert.strictEqual(said.stdout, "")
+        assert.match(said.stderr, /^prefstream: /m)
+      }
+    }))
+
+  test("a bug, here of a pipeline file, is logged with its stack on stderr", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(
+        `${job}/buggy.ts`,
+        `import { AnnotationService, Pipeline, Source } from "${root}src/index.ts"
+        export default Pipeline.make({
+          directory: "${job}",
+          source: Source.jsonl("${sample}"),
+          service: AnnotationService.layerEmbedded({ database: "${job}/service.db", experts: ["first"] }),
+          pairs: () => { throw new Error("a bug in pairs") },
+        })`,
+      )
+      const said = yield* Effect.promise(() => run(["run", `${job}/buggy.ts`]))
+      assert.strictEqual(said.status, 1)
+      assert.strictEqual(said.stdout, "")
+      assert.match(said.stderr, /a bug in pairs\n\s+at .*buggy\.ts/)
+      assert.isFalse(yield* fs.exists(`${job}/dataset`))
+    }))
+})
+
+describe("broken off", () => {
+  test("Ctrl+C ends a run with 130; it says how to go on, and the same command does", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const args = ["run", sample, "--dir", job, "--batch-size", "1", "--expert", "first"]
+      const slow = yield* started([...args, "--turnaround", "1h"])
+      const submitted = cli(["status", "--dir", job, "--json"]).pipe(
+        Effect.map((said) => (said.status === 3 ? reportOf(said).tasks.submitted.tasks : 0)),
+      )
+      yield* Effect.repeat(submitted, { until: (tasks) => tasks > 0 })
+      slow.child.kill("SIGINT")
+      const ended = yield* Effect.promise(() => slow.ended)
+      assert.strictEqual(ended.status, 130)
+      assert.strictEqual(ended.stdout, "")
+      assert.match(ended.stderr, /the same command goes on from here/)
+
+      const again = yield* cli([...args, "--json"])
+      assert.strictEqual(again.status, 0, again.stderr)
+      assert.isAbove(reportOf(again).already_submitted, 0)
+    }))
+})

@@ -1,0 +1,81 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { reportOf } from "../support/cli.ts"
+import { jsonl } from "../support/datasetReaders.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { fromSources, root, run, spawned } from "../support/process.ts"
+
+/** A folder in which the example pipelines find their data, and leave what they write. */
+const workplace = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* temporaryDirectory
+  for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
+  return folder
+})
+
+const pairsOf = (folder: string) => Effect.promise(() => jsonl(`${folder}/dataset/jsonl/train-00000-of-00001.jsonl`))
+
+describe("the example pipelines run", () => {
+  test("pipelines/quickstart.ts, through prefstream run; twice, with nothing submitted twice", () =>
+    Effect.gen(function* () {
+      const folder = yield* workplace
+      const report = Effect.fnUntraced(function* () {
+        const said = yield* Effect.promise(() => run(["run", "pipelines/quickstart.ts", "--json"], {}, folder))
+        assert.strictEqual(said.status, 0, said.stderr)
+        return reportOf(said)
+      })
+      const first = yield* report()
+      assert.deepStrictEqual([first.read, first.already_submitted, first.dataset?.rows], [72, 0, 144])
+      const second = yield* report()
+      assert.deepStrictEqual([second.read, second.already_submitted], [72, 72])
+      assert.deepStrictEqual(second.dataset, first.dataset)
+      const pairs = yield* pairsOf(`${folder}/quickstart`)
+      assert.strictEqual(pairs.length, 144)
+      assert.isTrue(
+        pairs.every(({ rationale }) => rationale !== null),
+        "the experts answer from the gold answers",
+      )
+    }))
+
+  test("pipelines/stages.ts, as a program of its own", () =>
+    Effect.gen(function* () {
+      const folder = yield* workplace
+      const said = yield* Effect.promise(
+        () => spawned(process.execPath, [...fromSources, "pipelines/stages.ts"], { cwd: folder }).ended,
+      )
+      assert.strictEqual(said.status, 0, said.stderr)
+      const pairs = yield* pairsOf(`${folder}/prefstream-job`)
+      assert.strictEqual(said.stdout, `${pairs.length} pairs in prefstream-job/dataset\n`)
+      assert.isNotEmpty(pairs)
+      assert.isBelow(pairs.length, 144)
+      for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
+    }))
+})
+
+describe("a pipeline file", () => {
+  test("takes --dir, --max-rejects, --timeout and the service from the command line", () =>
+    Effect.gen(function* () {
+      const folder = yield* workplace
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(
+        `${folder}/mine.mts`,
+        `import { AnnotationService, Pipeline, Source } from "${root}src/index.ts"
+        export default Pipeline.make({
+          directory: "mine",
+          source: Source.jsonl(["data/sample.jsonl", "bad.jsonl"]),
+          service: AnnotationService.layerEmbedded({ database: "service.db", experts: ["last"], turnaround: "1 hour" }),
+        })`,
+      )
+      yield* fs.writeFileString(`${folder}/bad.jsonl`, "{\n")
+      const of = (...args: ReadonlyArray<string>) =>
+        Effect.promise(() => run(["run", "mine.mts", "--dir", "other", ...args], {}, folder))
+      const waited = yield* of("--timeout", "1s", "--json")
+      assert.strictEqual(waited.status, 3, waited.stderr)
+      assert.strictEqual(reportOf(waited).rejected, 1)
+      assert.strictEqual((yield* of("--max-rejects", "0")).status, 5)
+      assert.isFalse(yield* fs.exists(`${folder}/mine`))
+      const elsewhere = yield* of("--base-url", "http://127.0.0.1:9/v1")
+      assert.strictEqual(elsewhere.status, 2)
+      assert.match(elsewhere.stderr, /PREFSTREAM_TOKEN/)
+    }))
+})

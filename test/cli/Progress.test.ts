@@ -1,0 +1,61 @@
+import { spawnSync } from "node:child_process"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { reportOf } from "../support/cli.ts"
+import { platform, temporaryDirectory } from "../support/job.ts"
+import { bin, fromSources, root, spawned } from "../support/process.ts"
+
+/** `script` of util-linux runs a command on a terminal of its own. */
+const hasScript = /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "")
+
+const clearLine = "\r\u001b[2K"
+const bar = /\[[#-]{24}\] [\d,]+ of [\d,]+\+? items judged, [\d,]+ submitted, [\d,]+ rejected, \d+\.\d s/
+
+const quote = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`
+
+/** What stands on a terminal after `prefstream ARGS`, whose stdout goes to a file. */
+const onTerminal = Effect.fnUntraced(function* (args: ReadonlyArray<string>, columns: number) {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* temporaryDirectory
+  const command = [process.execPath, ...fromSources, bin, ...args, "--dir", `${directory}/job`].map(quote).join(" ")
+  const { status, stdout: screen } = yield* Effect.promise(
+    () =>
+      spawned("script", ["-qec", `stty cols ${columns}; ${command} > ${quote(`${directory}/stdout`)}`, "/dev/null"])
+        .ended,
+  )
+  return { status, screen, stdout: yield* fs.readFileString(`${directory}/stdout`), directory }
+})
+
+const run = (...more: ReadonlyArray<string>) => [
+  "run", `${root}data/sample.jsonl`, "--expert", "first", "--turnaround", "500ms", "--json", ...more,
+] // prettier-ignore
+
+describe.skipIf(!hasScript)("on a terminal (needs script of util-linux)", () => {
+  it.live("the bar is drawn, redrawn and removed, and stdout stays data", () =>
+    Effect.gen(function* () {
+      const { screen, status, stdout } = yield* onTerminal(run(), 200)
+      assert.strictEqual(status, 0, screen)
+      assert.match(screen, bar)
+      assert.isAtLeast(screen.split(clearLine).length, 3)
+      assert.strictEqual(screen.split(clearLine).at(-1)?.trim(), "", "the last thing drawn is an empty line")
+      assert.strictEqual(reportOf({ stdout, stderr: screen }).read, 72)
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
+
+  it.live("a line never fills the terminal's width, so that redrawing does not scroll", () =>
+    Effect.gen(function* () {
+      const { screen } = yield* onTerminal(run(), 40)
+      const drawn = screen.split(clearLine).slice(1, -1)
+      assert.isNotEmpty(drawn)
+      for (const line of drawn) assert.isBelow(line.length, 40)
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
+
+  it.live("the bar is removed before a failure is told", () =>
+    Effect.gen(function* () {
+      const { screen, status } = yield* onTerminal(["run", `${root}data/sample.jsonl`, "--expert", "gold:absent"], 200)
+      assert.isAbove(status ?? 0, 0)
+      assert.match(screen.split(clearLine).at(-1) ?? "", /(^|\n)prefstream: .*absent/)
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
+})

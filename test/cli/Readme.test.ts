@@ -1,0 +1,107 @@
+/**
+ * What README.md promises of the command line, against the command line itself.
+ */
+import { readFileSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { ConfigProvider, Effect } from "effect"
+import * as ExitStatus from "../../src/cli/ExitStatus.ts"
+import { cli, cliWith } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root } from "../support/process.ts"
+
+const readme = readFileSync(`${root}README.md`, "utf8")
+const sample = `${root}data/sample.jsonl`
+
+/** The rows of the Markdown table whose first heading is this, as arrays of cells. */
+const tableUnder = (text: string, heading: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const lines = text.split("\n").map((line) => line.replace(/^ \* /, "").trim())
+  const head = lines.findIndex((line) => new RegExp(`^\\| *${heading} *\\|`).test(line))
+  const rows = lines.slice(head + 2)
+  return rows
+    .slice(
+      0,
+      rows.findIndex((line) => !line.startsWith("|")),
+    )
+    .map((row) =>
+      row
+        .split("|")
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    )
+}
+
+const commands = tableUnder(readme, "command").map(([command = ""]) => command.replaceAll("`", ""))
+
+const found = (text: string, pattern: RegExp): ReadonlyArray<string> => [...new Set(text.match(pattern))].toSorted()
+const flagsIn = (text: string) => found(text, /(?<![\w-])--[a-z][a-z-]+/g)
+const variablesIn = (text: string) => found(text, /PREFSTREAM_[A-Z_]+/g)
+
+const helpOf = (command: string) => Effect.map(cli([command, "--help"]), ({ stdout }) => stdout)
+const allHelp = Effect.map(Effect.forEach(commands, helpOf), (texts) => texts.join("\n"))
+
+describe("README.md", () => {
+  test("lists the commands that --help lists", () =>
+    Effect.gen(function* () {
+      const { stdout } = yield* cli(["--help"])
+      const [, listed = ""] = stdout.split("SUBCOMMANDS\n")
+      assert.isNotEmpty(commands)
+      assert.deepStrictEqual(
+        listed.split("\n").flatMap((line) => /^ {2}(\w+) {2,}/.exec(line)?.[1] ?? []),
+        [...commands],
+      )
+    }))
+
+  test("names flags only that a command has", () =>
+    Effect.gen(function* () {
+      const flags = flagsIn(readme)
+      assert.includeMembers([...flags], ["--dir", "--max-rejects", "--json"])
+      assert.includeMembers([...flagsIn(yield* allHelp)], [...flags])
+    }))
+
+  test("gives each command of its examples flags that this command has", () =>
+    Effect.gen(function* () {
+      const examples = [...readme.replaceAll("\\\n", " ").matchAll(/npx prefstream (\w+)(.*)/g)]
+      assert.isNotEmpty(examples)
+      for (const [example, command = "", rest = ""] of examples) {
+        assert.include(commands, command)
+        assert.includeMembers([...flagsIn(yield* helpOf(command))], [...flagsIn(rest.split("#")[0] ?? "")], example)
+      }
+    }))
+
+  test("has the exit statuses of src/cli/ExitStatus.ts, in the same words", () =>
+    Effect.gen(function* () {
+      const promised = tableUnder(readme, "exit status")
+      assert.deepStrictEqual(
+        promised.map(([status]) => Number(status)),
+        Object.values(ExitStatus)
+          .filter((value) => typeof value === "number")
+          .toSorted((a, b) => a - b),
+      )
+      const documented = tableUnder(readFileSync(`${root}src/cli/ExitStatus.ts`, "utf8"), "status")
+      assert.deepStrictEqual(documented, promised)
+    }))
+
+  test("and --help name environment variables that are read, and all of them", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const read = new Set<string>()
+      const watching = ConfigProvider.make((path) => {
+        read.add(path.join("_"))
+        return Effect.succeed(undefined)
+      })
+      // Each ends at once, after it has read its settings.
+      for (const args of [
+        ["submit", sample],
+        ["export", "--dir", job],
+        ["serve", "--database", `${job}/s.db`, "--expert", "nobody"],
+      ]) {
+        assert.isAbove((yield* cliWith(args, watching)).status, 0)
+      }
+      assert.isNotEmpty(variablesIn(readme))
+      assert.includeMembers([...read], [...variablesIn(readme)])
+      assert.deepStrictEqual(
+        variablesIn(yield* allHelp),
+        [...read].filter((name) => name.startsWith("PREFSTREAM_")).toSorted(),
+      )
+    }))
+})

@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { zstdDecompressSync } from "node:zlib"
+import { DatabaseSync } from "node:sqlite"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { cli, itemLines, quick, type Said, to, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root, run, served } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const token = "pst_5e8c2f-A-TOKEN-THAT-NOBODY-MAY-SEE"
+
+/** Every file below a folder, and every cell of its databases, unpacked: as text. */
+const traces = (folder: string): ReadonlyArray<readonly [place: string, text: string]> =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => `${folder}/${name}`)
+    .filter((file) => statSync(file).isFile())
+    .flatMap((file) => [
+      [file, readFileSync(file, "latin1")] as const,
+      ...(file.endsWith(".db") ? cells(file).map((text) => [file, text] as const) : []),
+    ])
+
+const cells = (file: string): ReadonlyArray<string> => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
+  const rows = tables.flatMap(({ name }) => database.prepare(`SELECT * FROM "${String(name)}"`).all())
+  database.close()
+  return rows.flatMap(Object.values).map((cell: unknown) => {
+    if (!(cell instanceof Uint8Array)) return String(cell)
+    const packed = cell[0] === 0x28 && cell[1] === 0xb5
+    return Buffer.from(packed ? zstdDecompressSync(cell) : cell).toString()
+  })
+}
+
+const assertNowhere = (folder: string, said: Pick<Said, "stdout" | "stderr">) => {
+  assert.notInclude(said.stdout, token, "stdout")
+  assert.notInclude(said.stderr, token, "stderr")
+  for (const [place, text] of traces(folder)) assert.isFalse(text.includes(token), place)
+}
+
+/** Takes the header apart like a service that repeats what it was sent. */
+const echo = ({ headers }: ScriptedService.Received) => `unknown token ${headers.authorization?.replace("Bearer ", "")}`
+
+const args = (job: string) => ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--json", ...quick]
+
+describe("the token appears nowhere", () => {
+  test("in what a run prints and keeps, here or at the service, at any log level", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const { env, service } = yield* served(["--database", `${folder}/service.db`, "--expert", "first"], token)
+      const command = ["run", `${root}data/sample.jsonl`, "--dir", `${folder}/job`, "--json", "--log-level", "all"]
+      const said = yield* Effect.promise(() => run([...command, ...quick], env))
+      assert.strictEqual(said.status, 0, said.stderr)
+      service.child.kill("SIGTERM")
+      const { stderr, stdout } = yield* Effect.promise(() => service.ended)
+      assertNowhere(folder, { stdout: said.stdout + stdout, stderr: said.stderr + stderr })
+      const seen = traces(folder).filter(([, text]) => text.includes('"task_type"'))
+      assert.isNotEmpty(seen, "what is packed in the databases is looked into")
+    }))
+
+  test("where it is given by flag, beside a flag that is wrong", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      for (const wrong of [["--nonesuch"], ["--timeout", "soon"], ["--concurrency", "0"], []]) {
+        const said = yield* cli(["collect", "--dir", job, "--token", token, ...wrong])
+        assert.strictEqual(said.status, 2)
+        assertNowhere(job, said)
+      }
+    }))
+
+  for (const status of [401, 403, 404]) {
+    test(`where the service answers ${status} and repeats it`, () =>
+      Effect.gen(function* () {
+        const job = yield* temporaryDirectory
+        yield* write(`${job}/items.jsonl`, itemLines(2))
+        const service = yield* ScriptedService.make((request) => ({ status, body: { detail: echo(request) } }))
+        const said = yield* cli(args(job), { ...to(service), PREFSTREAM_TOKEN: token })
+        assert.strictEqual(said.status, 1)
+        assert.include(said.stderr, "unknown token")
+        assertNowhere(job, said)
+      }))
+  }
+
+  test("where the service refuses items and repeats it in the reason, to the last character that is shown", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(2))
+      // Longer than the part of an answer that is shown, which ends within the token.
+      const service = yield* ScriptedService.make((request) => ({
+        status: 422,
+        body: `${"x".repeat(270)} ${echo(request)}`,
+      }))
+      const said = yield* cli(args(job), { ...to(service), PREFSTREAM_TOKEN: token })
+      assertNowhere(job, said)
+      for (const [place, text] of traces(job)) assert.isFalse(text.includes(token.slice(0, 12)), place)
+      assert.notInclude(said.stdout, token.slice(0, 12))
+    }))
+
+  test("where the service repeats it in a success that can't be used", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(2))
+      const service = yield* ScriptedService.make((request, before) =>
+        request.method === "POST" && request.body.includes("prompt 0")
+          ? { status: 200, body: { note: echo(request) } }
+          : request.method === "GET"
+            ? { status: 200, body: echo(request) }
+            : ScriptedService.obliging(request, before),
+      )
+      const said = yield* cli(args(job), { ...to(service), PREFSTREAM_TOKEN: token })
+      assert.strictEqual(said.status, 4)
+      assertNowhere(job, said)
+    }))
+})

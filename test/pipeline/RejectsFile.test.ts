@@ -1,0 +1,201 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem, Schema } from "effect"
+import { Reject } from "../../src/domain/Reject.ts"
+import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject), { onExcessProperty: "error" })
+
+const rejectsOf = Effect.fnUntraced(function* (job: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(`${job}/rejects.jsonl`)
+  assert.strictEqual(text.at(-1), "\n")
+  return text
+    .slice(0, -1)
+    .split("\n")
+    .map((line) => decodeReject(line))
+})
+
+const onlyReject = Effect.fnUntraced(function* (job: string) {
+  const rejects = yield* rejectsOf(job)
+  assert.strictEqual(rejects.length, 1)
+  return rejects[0]!
+})
+
+const exists = (file: string) => FileSystem.FileSystem.use((fs) => fs.exists(file))
+
+const embedded = ["--expert", "first", "--json"]
+
+/** Lines that are no items: what is said of each. */
+const bad: ReadonlyArray<readonly [line: string, code: Reject["code"], reason: RegExp]> = [
+  ["not JSON", "invalid_json", /^column 1: expected a value, found/],
+  ['{"prompt": "cut off', "invalid_json", /^column \d+: expected /],
+  ['{"prompt":7,"completions":["a","b"]}', "invalid_shape", /^prompt: expected a string, found 7$/],
+  ['{"completions":["a","b"]}', "invalid_shape", /^prompt: expected a value, found nothing$/],
+  ['{"prompt":"p","completions":"a"}', "invalid_shape", /^completions: expected an array, found "a"$/],
+  [
+    '{"prompt":"p","completions":["a",["b"]]}',
+    "invalid_shape",
+    /^completions\[1\]: expected a string, found an array$/,
+  ],
+  ['["p","a","b"]', "invalid_shape", /expected an object, found an array/],
+  ['{"prompt":"p","completions":["a"]}', "invalid_shape", /^completions: .*two distinct completions, found 1$/],
+  ['{"prompt":"p","completions":["a","a"]}', "invalid_shape", /^completions: .*two distinct completions, found 1$/],
+  ['{"prompt":" \\n","completions":["a","b"]}', "invalid_shape", /^prompt: expected text, found a blank string$/],
+  ['{"prompt":"\\ud800","completions":["a","b"]}', "invalid_shape", /^prompt: .*lone surrogate$/],
+  [
+    '{"prompt":"p","completions":["a","b"],"gold":{"best_completion_index":2}}',
+    "invalid_shape",
+    /^gold\.best_completion_index: expected an index below 2, found 2$/,
+  ],
+]
+
+describe("rejects.jsonl", () => {
+  test("has one line for each refused record, with its file, line, code, reason and text", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const file = `${job}/items.jsonl`
+      // Blank lines are no records, and count as lines.
+      yield* write(file, ["", ...bad.flatMap(([line], i) => [itemLines(1, i)[0]!, line])])
+      const report = reportOf(yield* cli(["run", file, "--dir", job, ...embedded]))
+      assert.strictEqual(report.rejected, bad.length)
+      assert.strictEqual(report.submitted, bad.length)
+      const rejects = yield* rejectsOf(job)
+      assert.strictEqual(rejects.length, bad.length)
+      bad.forEach(([raw, code, reason], i) => {
+        const { reason: told, ...rest } = rejects[i]!
+        assert.deepStrictEqual(rest, { file, line: 3 + 2 * i, code, raw })
+        assert.match(told, reason)
+      })
+    }))
+
+  test("keeps bytes that are no UTF-8 as they are", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const bytes = Buffer.from('{"prompt":"caf\u00e9","completions":["a","b"]}', "latin1")
+      yield* write(`${job}/items.jsonl`, [itemLines(1)[0]!, bytes])
+      yield* cli(["run", `${job}/items.jsonl`, "--dir", job, ...embedded])
+      const reject = yield* onlyReject(job)
+      assert.strictEqual(reject.code, "invalid_utf8")
+      assert.strictEqual(reject.line, 2)
+      assert.deepStrictEqual(Buffer.from(reject.raw_base64 ?? "", "base64"), bytes)
+    }))
+
+  test("keeps the beginning of a line that is too large", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const long = `{"prompt":"${"x".repeat(32 * 1024 * 1024)}","completions":["a","b"]}`
+      yield* write(`${job}/items.jsonl`, [long, ...itemLines(1)])
+      const report = reportOf(yield* cli(["run", `${job}/items.jsonl`, "--dir", job, ...embedded]))
+      assert.strictEqual(report.submitted, 1)
+      const reject = yield* onlyReject(job)
+      assert.strictEqual(reject.code, "oversized_line")
+      assert.strictEqual(reject.line, 1)
+      assert.strictEqual(reject.raw_bytes, long.length)
+      assert.isTrue(long.startsWith(reject.raw ?? "-"))
+      assert.isBelow(reject.raw!.length, 100_000)
+    }))
+
+  test("names an id that stands for other content, in the same file or in an earlier run", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const other = '{"id":"item-0","prompt":"other","completions":["x","y"]}'
+      yield* write(`${job}/items.jsonl`, [itemLines(1)[0]!, other])
+      yield* write(`${job}/later.jsonl`, [other])
+      for (const [name, line] of [
+        ["items", 2],
+        ["later", 1],
+      ] as const) {
+        yield* cli(["run", `${job}/${name}.jsonl`, "--dir", job, ...embedded])
+        const reject = yield* onlyReject(job)
+        assert.strictEqual(reject.code, "conflicting_id")
+        assert.strictEqual(reject.file, `${job}/${name}.jsonl`)
+        assert.strictEqual(reject.line, line)
+        assert.include(reject.reason, '"item-0"')
+        assert.deepStrictEqual(JSON.parse(reject.raw ?? ""), JSON.parse(other))
+      }
+    }))
+
+  test("names what has no match in a join, on both sides", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const answer = (id: string, model: string) => JSON.stringify({ id, completion: `${model} on ${id}` })
+      yield* write(
+        `${job}/prompts.jsonl`,
+        ["a", "b", "c"].map((id) => JSON.stringify({ id, prompt: id })),
+      )
+      yield* write(
+        `${job}/one.jsonl`,
+        ["a", "c", "z"].map((id) => answer(id, "one")),
+      )
+      yield* write(
+        `${job}/two.jsonl`,
+        ["a", "b", "c"].map((id) => answer(id, "two")),
+      )
+      const models = ["--completions", `${job}/one.jsonl`, "--completions", `${job}/two.jsonl`]
+      const report = reportOf(yield* cli(["run", `${job}/prompts.jsonl`, ...models, "--dir", job, ...embedded]))
+      const rejects = yield* rejectsOf(job)
+      assert.strictEqual(report.rejected, rejects.length)
+      assert.strictEqual(report.read, report.submitted + report.duplicates + report.rejected)
+      assert.sameDeepMembers(
+        rejects.map(({ code, file, line }) => ({ code, file, line })),
+        [
+          { code: "no_match", file: `${job}/prompts.jsonl`, line: 2 },
+          { code: "no_match", file: `${job}/one.jsonl`, line: 3 },
+        ],
+      )
+      for (const { raw } of rejects) assert.match(raw ?? "", /"id":"[bz]"/)
+    }))
+
+  test("holds what the service refuses, with its reason, and where it was read", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const file = `${job}/items.jsonl`
+      yield* write(file, ["{", ...itemLines(4)])
+      const service = yield* ScriptedService.make((request, before) =>
+        request.body.includes("prompt 2")
+          ? { status: 422, body: { title: "No", detail: "prompt 2 is not for our experts" } }
+          : ScriptedService.obliging(request, before),
+      )
+      const args = ["run", file, "--dir", job, "--batch-size", "2", "--json", ...quick]
+      const said = yield* cli(args, to(service))
+      assert.strictEqual(said.status, 0, said.stderr)
+      const report = reportOf(said)
+      assert.deepStrictEqual([report.read, report.submitted, report.rejected], [5, 2, 3])
+      const [byUs, ...byService] = yield* rejectsOf(job)
+      assert.strictEqual(byUs?.code, "invalid_json")
+      assert.deepStrictEqual(
+        byService.map(({ code, file, line }) => ({ code, file, line })),
+        [4, 5].map((line) => ({ code: "refused_by_service", file, line })),
+      )
+      for (const [i, { raw, reason }] of byService.entries()) {
+        assert.match(reason, /422.*prompt 2 is not for our experts/)
+        assert.deepStrictEqual(JSON.parse(raw ?? ""), JSON.parse(itemLines(4)[2 + i]!))
+      }
+    }))
+
+  test("is written also where the rejects were too many", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, ["{"])
+      const said = yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--max-rejects", "0", ...embedded])
+      assert.strictEqual(said.status, 5)
+      assert.strictEqual((yield* rejectsOf(job)).length, 1)
+    }))
+
+  test("is absent where nothing was refused, and goes with a later run that refuses nothing", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const [file, rejects] = [`${job}/items.jsonl`, `${job}/rejects.jsonl`]
+      const runOver = (lines: ReadonlyArray<string>) =>
+        Effect.andThen(write(file, lines), cli(["run", file, "--dir", job, ...embedded]))
+      yield* runOver(itemLines(2))
+      assert.isFalse(yield* exists(rejects))
+      yield* runOver([...itemLines(2), "{"])
+      assert.isTrue(yield* exists(rejects))
+      const mended = yield* runOver(itemLines(3))
+      assert.isFalse(yield* exists(rejects))
+      assert.notInclude(mended.stdout, rejects)
+    }))
+})

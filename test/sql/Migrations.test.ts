@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import * as Migrations from "../../src/sql/Migrations.ts"
+
+const options = (migrations: Migrations.Migrations): Migrations.MigrationsOptions => ({
+  what: "the test database",
+  table: "applied",
+  migrations,
+})
+
+/** A migration that leaves a table with a row, and can't run twice. */
+const create = (name: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE ${sql(name)} (n INTEGER)`
+    yield* sql`INSERT INTO ${sql(name)} ${sql.insert({ n: 1 })}`
+  })
+
+const tables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid`
+  return rows.map(({ name }) => name)
+})
+
+const applied = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ id: number }>`SELECT migration_id AS id FROM applied ORDER BY id`
+  return rows.map(({ id }) => id)
+})
+
+const test = (name: string, effect: Effect.Effect<void, unknown, SqlClient.SqlClient>) =>
+  it.effect(name, () => Effect.provide(effect, SqliteClient.layer({ filename: ":memory:" })))
+
+describe("Migrations", () => {
+  test(
+    "run once each, in the order of their numbers",
+    Effect.gen(function* () {
+      const one = { "0001_a": create("a") }
+      yield* Migrations.run(options(one))
+      yield* Migrations.run(options(one))
+      assert.deepStrictEqual(yield* tables, ["applied", "a"])
+      const three = options({ "0003_c": create("c"), "0002_b": create("b"), ...one })
+      yield* Migrations.run(three)
+      yield* Migrations.run(three)
+      assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
+      assert.deepStrictEqual(yield* applied, [1, 2, 3])
+    }),
+  )
+
+  test(
+    "leave nothing of those that were to run with one that failed, and run again once it is mended",
+    Effect.gen(function* () {
+      const one = { "0001_a": create("a") }
+      yield* Migrations.run(options(one))
+      const failing = Effect.gen(function* () {
+        yield* create("c")
+        yield* create("a")
+      })
+      const failure = yield* Effect.flip(
+        Migrations.run(options({ ...one, "0002_b": create("b"), "0003_broken": failing })),
+      )
+      assert.strictEqual(failure._tag, "MigrationError")
+      assert.include(failure.message, "3_broken")
+      assert.deepStrictEqual(yield* tables, ["applied", "a"])
+      assert.deepStrictEqual(yield* applied, [1])
+      yield* Migrations.run(options({ ...one, "0002_b": create("b"), "0003_c": create("c") }))
+      assert.deepStrictEqual(yield* applied, [1, 2, 3])
+    }),
+  )
+
+  test(
+    "refuse a database of a newer version, and change nothing in it",
+    Effect.gen(function* () {
+      const one = { "0001_a": create("a") }
+      yield* Migrations.run(options({ ...one, "0002_b": create("b"), "0003_c": create("c") }))
+      for (const refusing of [Migrations.run(options(one)), Migrations.check(options(one))]) {
+        const failure = yield* Effect.flip(refusing)
+        assert(failure._tag === "DatabaseTooNew")
+        assert.deepStrictEqual([failure.found, failure.known], [3, 1])
+        assert.strictEqual(
+          failure.message,
+          "the test database has version 3, this prefstream knows versions up to 1: install a newer prefstream",
+        )
+      }
+      assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
+      assert.deepStrictEqual(yield* applied, [1, 2, 3])
+    }),
+  )
+
+  test(
+    "are only looked at by a check",
+    Effect.gen(function* () {
+      yield* Migrations.run(options({ "0001_a": create("a") }))
+      yield* Migrations.check(options({ "0001_a": create("a"), "0002_b": create("b") }))
+      assert.deepStrictEqual(yield* tables, ["applied", "a"])
+    }),
+  )
+
+  test(
+    "have a column type that keeps bytes as they are",
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const bytes = yield* Migrations.bytes
+      yield* sql`CREATE TABLE kept (body ${bytes} NOT NULL)`
+      const body = Uint8Array.from({ length: 256 }, (_, i) => i)
+      yield* sql`INSERT INTO kept ${sql.insert({ body })}`
+      assert.deepStrictEqual(yield* sql`SELECT body FROM kept`, [{ body }])
+    }),
+  )
+})

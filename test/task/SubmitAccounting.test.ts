@@ -1,0 +1,204 @@
+/**
+ * For any input: every record is counted once, every item is sent once, and a run that
+ * was broken off anywhere and started again sends what an undisturbed run sends.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Latch, Option, Result, Stream } from "effect"
+import fc from "fast-check"
+import type { SourceItem } from "../../src/domain/PromptItem.ts"
+import type { Reject } from "../../src/domain/Reject.ts"
+import type { TaskRequest } from "../../src/domain/Task.ts"
+import type { BatchLimits } from "../../src/task/Batch.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import { submit } from "../../src/task/Submit.ts"
+import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+import { batchItem, nothing, reject } from "./support.ts"
+
+type Record = Result.Result<SourceItem, Reject>
+
+/** A record of the input: refused by the source, or an item of few, so that some repeat and some ids conflict. */
+interface Draw {
+  readonly rejected: boolean
+  readonly item: number
+  readonly variant: number
+  readonly withId: boolean
+}
+
+const recordOf = ({ item, rejected, variant, withId }: Draw, i: number): Record =>
+  rejected
+    ? Result.fail(reject(i + 1))
+    : Result.succeed({
+        item: {
+          ...(withId && { id: `id-${item}` }),
+          prompt: `prompt ${item}`,
+          completions: [`first ${variant}`, "second"],
+        },
+        origin: { file: "memory", line: i + 1 },
+      })
+
+/** What the documentation promises, in as few words as possible. */
+const expectedOf = (records: ReadonlyArray<Record>) => {
+  const contents = new Map<string, string>()
+  let duplicates = 0
+  let rejected = 0
+  for (const record of records) {
+    if (Result.isFailure(record)) {
+      rejected++
+      continue
+    }
+    const { itemId, json } = batchItem(record.success)
+    const before = contents.get(itemId)
+    if (before === undefined) contents.set(itemId, json)
+    else if (before === json) duplicates++
+    else rejected++
+  }
+  return { read: records.length, duplicates, rejected, items: [...contents.values()] }
+}
+
+/** Repeatable noise, so that long inputs shrink to short ones quickly. */
+const noise = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+const inputs = fc
+  .record({
+    seed: fc.nat(),
+    // The ledger is written after each 1024 records or so.
+    length: fc.oneof(fc.nat(20), fc.nat(5_000)),
+    items: fc.integer({ min: 1, max: 3_000 }),
+    rejects: fc.constantFrom(0, 0.05, 0.9),
+    conflicts: fc.constantFrom(0, 0.1),
+    ids: fc.constantFrom(0, 0.5, 1),
+  })
+  .map(({ conflicts, ids, items, length, rejects, seed }) => {
+    const next = noise(seed)
+    return Array.from({ length }, (_, i) =>
+      recordOf(
+        {
+          rejected: next() < rejects,
+          item: Math.floor(next() * items),
+          variant: next() < conflicts ? 1 : 0,
+          withId: next() < ids,
+        },
+        i,
+      ),
+    )
+  })
+
+const limits: fc.Arbitrary<BatchLimits> = fc.record({
+  maxPrompts: fc.integer({ min: 20, max: 400 }),
+  maxBytes: fc.constantFrom(2_000, 10_000, 1_000_000),
+})
+
+/** Sizes of the arrays in which the records come, again and again. */
+const portions = fc.array(fc.constantFrom(1, 7, 100, 1_500), { minLength: 1, maxLength: 5 })
+
+const arriving = (records: ReadonlyArray<Record>, portions: ReadonlyArray<number>): Stream.Stream<Record> => {
+  const arrays: Array<ReadonlyArray<Record>> = []
+  for (let at = 0, i = 0; at < records.length; i++) {
+    const end = at + portions[i % portions.length]!
+    arrays.push(records.slice(at, end))
+    at = end
+  }
+  return Stream.fromArrays(...arrays)
+}
+
+/** When a run is broken off: after some records or some requests, and then some turns of the event loop. */
+const breaks = fc.record({
+  on: fc.constantFrom("record" as const, "request" as const),
+  after: fc.double({ min: 0, max: 1, noNaN: true }),
+  turns: fc.nat(12),
+})
+
+type Break = typeof breaks extends fc.Arbitrary<infer A> ? A : never
+
+const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+const taskOf = ({ body, headers }: ScriptedService.Received) => [String(headers["idempotency-key"]), body] as const
+
+describe("submit", () => {
+  for (const idempotencyKey of ["honoured", "ignored"] as const) {
+    const name = `accounts for every record, and sends what is new once, wherever it is broken off (keys ${idempotencyKey})`
+    const property = Effect.fnUntraced(function* (
+      records: ReadonlyArray<Record>,
+      batch: BatchLimits,
+      portions: readonly [ReadonlyArray<number>, ReadonlyArray<number>],
+      broken: Break,
+    ) {
+      const expected = expectedOf(records)
+      /** Submits in a process of its own, and gives the counts of the run. */
+      const run = (input: Stream.Stream<Record>, directory: string, service: ScriptedService.ScriptedService) =>
+        submit(input, { batch }).pipe(
+          Effect.andThen(Ledger.use((ledger) => ledger.lastRun)),
+          Effect.map(Option.match({ onNone: () => nothing, onSome: ({ counts }) => counts })),
+          Effect.tap((counts) =>
+            Effect.sync(() => {
+              const { duplicates, items, read, rejected } = expected
+              const known = items.length - counts.new
+              assert.deepStrictEqual(counts, { read, new: counts.new, known, duplicates, rejected })
+              assert.strictEqual(read, counts.new + counts.known + counts.duplicates + counts.rejected)
+            }),
+          ),
+          inProcess(directory, service.profile),
+        )
+
+      const quiet = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey, concurrency: 1 })
+      const counts = yield* run(arriving(records, portions[0]), yield* temporaryDirectory, quiet)
+      assert.strictEqual(counts.known, 0)
+      const undisturbed = quiet.received.map(taskOf)
+      assert.deepStrictEqual(
+        undisturbed.flatMap(([, body]) =>
+          (JSON.parse(body) as TaskRequest).prompts.map((prompt) => JSON.stringify(prompt)),
+        ),
+        expected.items,
+      )
+
+      const directory = yield* temporaryDirectory
+      const point = yield* Latch.make()
+      const request = Math.floor(broken.after * undisturbed.length)
+      const service = yield* ScriptedService.make(
+        (received, before) => {
+          if (broken.on === "request" && before.length === request) point.openUnsafe()
+          return ScriptedService.obliging(received, before)
+        },
+        { idempotencyKey, concurrency: 4 },
+      )
+      const record = Math.floor(broken.after * records.length)
+      let read = 0
+      const input = Stream.mapArray(arriving(records, portions[0]), (array) => {
+        read += array.length
+        if (broken.on === "record" && read >= record) point.openUnsafe()
+        return array
+      })
+      const first = yield* Effect.forkChild(run(input, directory, service))
+      yield* Effect.raceFirst(point.await, Fiber.await(first))
+      for (let i = 0; i < broken.turns; i++) yield* turn
+      yield* Fiber.interrupt(first)
+
+      yield* run(arriving(records, portions[1]), directory, service)
+      assert.deepStrictEqual(service.received.map(taskOf).toSorted(), undisturbed.toSorted())
+      const again = yield* run(arriving(records, portions[0]), directory, service)
+      assert.strictEqual(again.new, 0)
+      assert.strictEqual(service.received.length, undisturbed.length)
+    })
+
+    it(
+      name,
+      () =>
+        fc.assert(
+          fc.asyncProperty(inputs, limits, fc.tuple(portions, portions), breaks, (...drawn) =>
+            property(...drawn).pipe(Effect.scoped, Effect.provide(platform), Effect.runPromise),
+          ),
+          { numRuns: 15 },
+        ),
+      120_000,
+    )
+  }
+})

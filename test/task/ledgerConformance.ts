@@ -1,0 +1,777 @@
+/* oxlint-disable max-lines -- one contract, one suite */
+/**
+ * What every ledger must do, whichever database it stands on.
+ *
+ * `database` gives a new, empty database each time it is built. Time is the test's own.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
+import type { CompletedTask, StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
+import { difficultTexts } from "../support/pairs.ts"
+import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject } from "./support.ts"
+
+type Service = Ledger["Service"]
+
+const untouched: StateCounts = {
+  planned: { tasks: 0, items: 0 },
+  submitting: { tasks: 0, items: 0 },
+  submitted: { tasks: 0, items: 0 },
+  completed: { tasks: 0, items: 0 },
+  invalid: { tasks: 0, items: 0 },
+  failed: { tasks: 0, items: 0 },
+  refused: { tasks: 0, items: 0 },
+  in_doubt: { tasks: 0, items: 0 },
+}
+
+/** Identities stand in text columns, which not every database fills with every text. */
+const withoutNul = (text: string) => text.replaceAll("\0", "")
+
+const never = Option.none<number>()
+const seqs = (tasks: ReadonlyArray<{ readonly seq: number }>) => tasks.map(({ seq }) => seq)
+const planned = Ledger.use((ledger) => ledger.plannedAfter(-1))
+const ids = (due: { readonly tasks: ReadonlyArray<{ readonly taskId: string }> }) =>
+  due.tasks.map(({ taskId }) => taskId)
+
+/** Takes every planned task, whatever their number. */
+const claimAll = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  for (let page = yield* planned; page.length > 0; page = yield* planned) yield* Effect.forEach(page, ledger.claim)
+})
+
+/** Plans `n` tasks of one item and submits them as `task_0`, `task_1` and so on. */
+const submitted = Effect.fnUntraced(function* (n: number, firstLook = 0) {
+  const ledger = yield* Ledger
+  yield* plan(newTasks(Array.from({ length: n }, () => 1)))
+  yield* claimAll
+  for (let seq = 0; seq < n; seq++) yield* ledger.markSubmitted(seq, `task_${seq}`, firstLook)
+})
+
+/** Everything that a step of reading may change, as it can be seen from outside. */
+const readState = Effect.fnUntraced(function* (run: number, of: ReturnType<typeof batchItems>) {
+  const ledger = yield* Ledger
+  return {
+    counts: yield* ledger.counts,
+    planned: yield* ledger.plannedAfter(-1),
+    sightings: yield* ledger.sight(run + 1, of),
+    rejects: yield* Stream.runCollect(ledger.rejects(run)),
+    lastRun: yield* ledger.lastRun,
+  }
+})
+
+export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.SqlClient, unknown>) => {
+  const ledgerOf = (client: SqlClient.SqlClient, options?: LedgerOptions) =>
+    Ledger.layer(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, client)))
+
+  const test = (name: string, effect: Effect.Effect<void, unknown, Ledger>) =>
+    it.effect(name, () => Effect.provide(effect, Ledger.layer().pipe(Layer.provide(database))))
+
+  describe(`Ledger over ${name}`, () => {
+    describe("reading", () => {
+      test(
+        "numbers runs from 1",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          assert.deepStrictEqual(
+            yield* Effect.all([ledger.startRun(), ledger.startRun(), ledger.startRun()]),
+            [1, 2, 3],
+          )
+        }),
+      )
+
+      test(
+        "knows the last run that read something, what it read, and whether it came to the end",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
+          const run = yield* ledger.startRun()
+          assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
+          const counts = { read: 9, new: 4, known: 0, duplicates: 3, rejected: 2 }
+          const step = { tasks: newTasks([2]), known: [], rejects: [reject(1), reject(2)] }
+          yield* ledger.record(run, { ...step, counts, finished: false })
+          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ run, readFinished: false, counts }))
+          const more = { ...counts, read: 10, known: 1 }
+          yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts: more, finished: true })
+          yield* ledger.startRun()
+          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ run, readFinished: true, counts: more }))
+        }),
+      )
+
+      test(
+        "tells new, known, repeated and conflicting items apart",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const [a, b, c] = batchItems(0, 3)
+          const other = batchItem({ ...a!, item: { ...a!.item, prompt: "another prompt" } })
+          const first = yield* plan([newTask([a!, b!])])
+          assert.deepStrictEqual(yield* ledger.sight(first, [a!, c!, other, b!]), [
+            "duplicate",
+            "new",
+            "conflict",
+            "duplicate",
+          ])
+          const second = yield* ledger.startRun()
+          assert.deepStrictEqual(yield* ledger.sight(second, [a!, b!, a!]), ["known", "known", "known"])
+          yield* ledger.record(second, {
+            tasks: [],
+            known: [a!.itemId],
+            rejects: [],
+            counts: { ...nothing, read: 1, known: 1 },
+            finished: false,
+          })
+          assert.deepStrictEqual(yield* ledger.sight(second, [a!, b!, other]), ["duplicate", "known", "conflict"])
+          assert.deepStrictEqual(yield* ledger.sight(second, []), [])
+        }),
+      )
+
+      test(
+        "looks for more items at once than a statement takes values",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([3]))
+          const many = Array.from({ length: 70_000 }, (_, i) => ({ itemId: `item-${i}`, contentHash: "other" }))
+          const sightings = yield* ledger.sight(2, many)
+          assert.strictEqual(sightings.length, many.length)
+          assert.deepStrictEqual(sightings.slice(0, 4), ["conflict", "conflict", "conflict", "new"])
+        }),
+      )
+
+      test(
+        "records a step whole, or nothing of it",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([2]))
+          const run = yield* ledger.startRun()
+          const fresh = batchItems(2, 4)
+          yield* ledger.record(run, {
+            tasks: [],
+            known: [],
+            rejects: [reject(1)],
+            counts: { ...nothing, read: 1, rejected: 1 },
+            finished: false,
+          })
+          const seen = [...batchItems(0, 2), ...fresh]
+          const before = yield* readState(run, seen)
+          const step = {
+            tasks: [newTask(fresh.slice(0, 3)), newTask(fresh.slice(3))],
+            known: ["item-0"],
+            rejects: [reject(2), reject(3)],
+            counts: { read: 8, new: 4, known: 1, duplicates: 0, rejected: 3 },
+            finished: true,
+          }
+          // An item that has a task already, and a reject in the place of another: the first and the last to be written.
+          const knownAgain = { ...step, tasks: [...step.tasks, newTask(batchItems(0, 1))] }
+          const rejectAgain = { ...step, counts: { ...step.counts, rejected: 2 } }
+          for (const failing of [knownAgain, rejectAgain]) {
+            yield* ledger.planned.close
+            assert.strictEqual((yield* Effect.flip(ledger.record(run, failing))).reason._tag, "UniqueViolation")
+            assert.deepStrictEqual(yield* readState(run, seen), before)
+            assert.isFalse(ledger.planned.isOpen())
+          }
+          yield* ledger.record(run, step)
+          const after = yield* readState(run, seen)
+          assert.deepStrictEqual(after.counts.planned, { tasks: 3, items: 6 })
+          assert.deepStrictEqual(seqs(after.planned), [0, 2, 5])
+          assert.deepStrictEqual(after.rejects, [reject(1), reject(2), reject(3)])
+          assert.deepStrictEqual(new Set(after.sightings), new Set(["known"]))
+          assert.deepStrictEqual(after.lastRun, Option.some({ run, readFinished: true, counts: step.counts }))
+          assert.isTrue(ledger.planned.isOpen())
+        }),
+      )
+
+      test(
+        "opens `planned` for a step with tasks only",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const run = yield* ledger.startRun()
+          const step = { known: [], rejects: [], counts: nothing, finished: false }
+          yield* ledger.record(run, { ...step, tasks: [] })
+          assert.isFalse(ledger.planned.isOpen())
+          yield* ledger.record(run, { ...step, tasks: newTasks([1]) })
+          assert.isTrue(ledger.planned.isOpen())
+        }),
+      )
+
+      test(
+        "numbers tasks by the ordinal of their first item, over steps and runs",
+        Effect.gen(function* () {
+          yield* plan(newTasks([2, 3, 1]))
+          yield* plan(newTasks([5, 1], 6))
+          assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 6, 11])
+        }),
+      )
+
+      test(
+        "keeps each task's key, request and item details exactly",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const task = newTask(
+            difficultTexts.map((text, i) =>
+              batchItem({
+                item: {
+                  id: `${withoutNul(text)}${i}`,
+                  prompt: text,
+                  completions: [text, `${text}!`],
+                  ...(i % 2 === 0 && { metadata: { text, nested: [null, 1.5, { text }] } }),
+                  ...(i % 3 === 0 && { gold: { best_completion_index: 1, rationale: text } }),
+                },
+                origin: { file: `${text}.jsonl`, line: i + 1 },
+              }),
+            ),
+          )
+          yield* plan([task])
+          assert.deepStrictEqual(yield* planned, [{ seq: 0, idempotencyKey: task.idempotencyKey }])
+          const question = yield* ledger.question(0)
+          assert.strictEqual(question.body, task.body)
+          assert.deepStrictEqual(
+            question.items.map((details) => ({ ...details })),
+            task.items.map(({ item, itemId, origin }) => ({
+              item_id: itemId,
+              origin,
+              ...(item.metadata && { metadata: item.metadata }),
+              ...(item.gold && { gold: item.gold }),
+            })),
+          )
+        }),
+      )
+
+      test(
+        "gives out rejects in order, over more than a page, of the asked run only",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const rejects = Array.from({ length: 70 }, (_, i) => ({
+            ...reject(i + 1),
+            raw: difficultTexts[i % difficultTexts.length]!,
+            ...(i % 2 === 0 && { raw_base64: "AP8=", raw_bytes: i }),
+          }))
+          const run = yield* ledger.startRun()
+          for (const [at, end] of [
+            [0, 5],
+            [5, 70],
+          ] as const) {
+            yield* ledger.record(run, {
+              tasks: [],
+              known: [],
+              rejects: rejects.slice(at, end),
+              counts: { ...nothing, read: end, rejected: end },
+              finished: end === 70,
+            })
+          }
+          const next = yield* ledger.startRun()
+          yield* ledger.record(next, {
+            tasks: [],
+            known: [],
+            rejects: [reject(99)],
+            counts: { ...nothing, read: 1, rejected: 1 },
+            finished: true,
+          })
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(run)), rejects)
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next)), [reject(99)])
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next + 1)), [])
+        }),
+      )
+    })
+
+    describe("planned tasks", () => {
+      test(
+        "come in order, page by page, each once",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks(Array.from({ length: 150 }, () => 2)))
+          const pages: Array<ReadonlyArray<number>> = []
+          for (let page = yield* planned; page.length > 0; page = yield* ledger.plannedAfter(page.at(-1)!.seq)) {
+            pages.push(seqs(page))
+          }
+          assert.isAbove(pages.length, 1)
+          assert.deepStrictEqual(
+            pages.flat(),
+            Array.from({ length: 150 }, (_, i) => 2 * i),
+          )
+        }),
+      )
+
+      test(
+        "do not show once they are taken, and are taken once",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1, 1, 1]))
+          const [, second] = yield* planned
+          assert.isTrue(yield* ledger.claim(second!))
+          assert.isFalse(yield* ledger.claim(second!))
+          assert.deepStrictEqual(seqs(yield* planned), [0, 2])
+          assert.deepStrictEqual((yield* ledger.counts).submitting, { tasks: 1, items: 1 })
+          yield* ledger.markPlanned(1)
+          assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2])
+          assert.isTrue(yield* ledger.claim(second!))
+        }),
+      )
+
+      test(
+        "of many that take the same task, one gets it",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1]))
+          const [task] = yield* planned
+          const claims = yield* Effect.all(
+            Array.from({ length: 20 }, () => ledger.claim(task!)),
+            { concurrency: "unbounded" },
+          )
+          assert.strictEqual(claims.filter((claimed) => claimed).length, 1)
+        }),
+      )
+
+      test(
+        "are not taken under the key that they had before they were split",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([2]))
+          const [whole] = yield* planned
+          const [first, second] = newTasks([1, 1])
+          const { items } = yield* ledger.question(0)
+          yield* ledger.split(0, [
+            { ...first!, items: items.slice(0, 1) },
+            { ...second!, items: items.slice(1) },
+          ])
+          assert.isFalse(yield* ledger.claim(whole!))
+          assert.strictEqual((yield* ledger.counts).planned.tasks, 2)
+        }),
+      )
+    })
+
+    describe("states", () => {
+      const moves: ReadonlyArray<{
+        readonly to: TaskState
+        readonly move: (ledger: Service) => Effect.Effect<unknown, unknown>
+        readonly trouble?: { readonly taskId: string | null; readonly reason: string }
+      }> = [
+        { to: "submitting", move: () => Effect.void },
+        { to: "planned", move: (ledger) => ledger.markPlanned(3) },
+        { to: "submitted", move: (ledger) => ledger.markSubmitted(3, "task_x", 0) },
+        { to: "refused", move: (ledger) => ledger.markRefused(3, "no"), trouble: { taskId: null, reason: "no" } },
+        { to: "in_doubt", move: (ledger) => ledger.markInDoubt(3, "hm"), trouble: { taskId: null, reason: "hm" } },
+        {
+          to: "failed",
+          move: (ledger) => Effect.andThen(ledger.markSubmitted(3, "task_x", 0), ledger.markFailed(3, "gone")),
+          trouble: { taskId: "task_x", reason: "gone" },
+        },
+        {
+          to: "invalid",
+          move: (ledger) => Effect.andThen(ledger.markSubmitted(3, "task_x", 0), ledger.markInvalid(3, "{", "odd")),
+          trouble: { taskId: "task_x", reason: "odd" },
+        },
+        {
+          to: "completed",
+          move: (ledger) => Effect.andThen(ledger.markSubmitted(3, "task_x", 0), ledger.markCompleted(3, "{}")),
+        },
+      ]
+      for (const { move, to, trouble } of moves) {
+        test(
+          `a task becomes ${to}, and no other task with it`,
+          Effect.gen(function* () {
+            const ledger = yield* Ledger
+            yield* plan(newTasks([3, 2, 4]))
+            yield* ledger.claim((yield* planned)[1]!)
+            yield* move(ledger)
+            assert.deepStrictEqual(
+              yield* ledger.counts,
+              to === "planned"
+                ? { ...untouched, planned: { tasks: 3, items: 9 } }
+                : { ...untouched, planned: { tasks: 2, items: 7 }, [to]: { tasks: 1, items: 2 } },
+            )
+            assert.deepStrictEqual(
+              yield* ledger.troubles(10),
+              trouble === undefined ? [] : [{ seq: 3, state: to, items: 2, ...trouble }],
+            )
+            assert.deepStrictEqual(seqs(yield* planned), to === "planned" ? [0, 3, 5] : [0, 5])
+            assert.deepStrictEqual(ids(yield* ledger.due(10, never)), to === "submitted" ? ["task_x"] : [])
+            assert.strictEqual((yield* Stream.runCollect(ledger.completed)).length, to === "completed" ? 1 : 0)
+            assert.strictEqual((yield* Stream.runCollect(ledger.refused)).length, to === "refused" ? 1 : 0)
+          }),
+        )
+      }
+
+      test(
+        "submitting a task opens `submitted`, once it can be found",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1]))
+          yield* claimAll
+          assert.isFalse(ledger.submitted.isOpen())
+          yield* ledger.markSubmitted(0, "task_x", 0)
+          assert.isTrue(ledger.submitted.isOpen())
+        }),
+      )
+
+      for (const outcome of ["planned", "in_doubt"] as const) {
+        test(
+          `what was being sent when a process ended becomes ${outcome}, and nothing else does`,
+          Effect.gen(function* () {
+            const ledger = yield* Ledger
+            yield* plan(newTasks([1, 2, 3, 4]))
+            const [first, second, third] = yield* planned
+            yield* Effect.forEach([first!, second!, third!], ledger.claim)
+            yield* ledger.markSubmitted(0, "task_x", 0)
+            yield* ledger.settleInterrupted(outcome)
+            assert.deepStrictEqual(yield* ledger.counts, {
+              ...untouched,
+              submitted: { tasks: 1, items: 1 },
+              ...(outcome === "planned"
+                ? { planned: { tasks: 3, items: 9 } }
+                : { planned: { tasks: 1, items: 4 }, in_doubt: { tasks: 2, items: 5 } }),
+            })
+            const troubles = yield* ledger.troubles(10)
+            assert.deepStrictEqual(seqs(troubles), outcome === "planned" ? [] : [1, 3])
+            for (const { reason } of troubles) assert.match(reason ?? "", /may have been sent/)
+          }),
+        )
+      }
+
+      test(
+        "a split keeps the order and the items, and touches no other task",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([2, 5, 2]))
+          const before = yield* Effect.forEach([0, 7], ledger.question)
+          const [, task] = yield* planned
+          yield* ledger.claim(task!)
+          const { items } = yield* ledger.question(2)
+          const [first, second] = newTasks([3, 2], 2)
+          yield* ledger.split(2, [
+            { ...first!, items: items.slice(0, 3) },
+            { ...second!, items: items.slice(3) },
+          ])
+          assert.deepStrictEqual((yield* planned).slice(1, 3), [
+            { seq: 2, idempotencyKey: first!.idempotencyKey },
+            { seq: 5, idempotencyKey: second!.idempotencyKey },
+          ])
+          assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
+          assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })
+          const halves = yield* Effect.forEach([2, 5], ledger.question)
+          assert.deepStrictEqual(
+            halves.flatMap((half) => half.items),
+            items,
+          )
+          assert.deepStrictEqual(
+            halves.map(({ body }) => body),
+            [first!.body, second!.body],
+          )
+          assert.deepStrictEqual(yield* Effect.forEach([0, 7], ledger.question), before)
+          // The items are as known as before, and the next task comes after them.
+          assert.deepStrictEqual(new Set(yield* ledger.sight(2, batchItems(0, 9))), new Set(["known"]))
+          yield* plan(newTasks([1], 9))
+          assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7, 9])
+        }),
+      )
+
+      test(
+        "a split is whole or not at all",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([2, 2]))
+          const before = yield* ledger.question(0)
+          const [half] = newTasks([1])
+          // The second half would take the next task's place.
+          const failure = ledger.split(0, [
+            { ...half!, items: before.items },
+            { ...half!, items: before.items },
+          ])
+          assert.strictEqual((yield* Effect.flip(failure)).reason._tag, "UniqueViolation")
+          assert.deepStrictEqual(yield* ledger.question(0), before)
+          assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 2, items: 4 })
+        }),
+      )
+
+      test(
+        "troubles come in order, as many as asked for",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(6)
+          yield* ledger.markFailed(4, "failed")
+          yield* ledger.markInvalid(1, "", "invalid")
+          yield* ledger.markRefused(5, "refused")
+          yield* ledger.markInDoubt(0, "in doubt")
+          assert.deepStrictEqual(
+            (yield* ledger.troubles(10)).map(({ reason, seq, state }) => [seq, state, reason]),
+            [
+              [0, "in_doubt", "in doubt"],
+              [1, "invalid", "invalid"],
+              [4, "failed", "failed"],
+              [5, "refused", "refused"],
+            ],
+          )
+          assert.deepStrictEqual(seqs(yield* ledger.troubles(3)), [0, 1, 4])
+        }),
+      )
+    })
+
+    describe("due tasks", () => {
+      test(
+        "are due after their first look, longest due first, no more than asked for",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1, 1, 1, 1]))
+          yield* claimAll
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.none() })
+          yield* TestClock.setTime(1_000)
+          yield* ledger.markSubmitted(0, "late", 300)
+          yield* ledger.markSubmitted(1, "early", 100)
+          yield* ledger.markSubmitted(2, "also early", 99.5)
+          yield* ledger.markSubmitted(3, "much later", 10_000)
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(100) })
+          yield* TestClock.setTime(1_040)
+          assert.deepStrictEqual((yield* ledger.due(10, never)).wait, Option.some(60))
+          yield* TestClock.setTime(1_100)
+          assert.deepStrictEqual(yield* ledger.due(10, never), {
+            tasks: [
+              { seq: 1, taskId: "early", submittedAt: 1_000 },
+              { seq: 2, taskId: "also early", submittedAt: 1_000 },
+            ],
+            wait: Option.some(0),
+          })
+          yield* TestClock.setTime(1_300)
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["early", "also early", "late"])
+          assert.deepStrictEqual(ids(yield* ledger.due(2, never)), ["early", "also early"])
+        }),
+      )
+
+      test(
+        "are due again after they were postponed, and all at once when asked",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(3)
+          yield* TestClock.setTime(5_000)
+          yield* ledger.postpone(0, 200)
+          yield* ledger.postpone(1, 100.4)
+          yield* ledger.postpone(2, 300)
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(101) })
+          yield* TestClock.setTime(5_250)
+          const due = yield* ledger.due(10, never)
+          assert.deepStrictEqual(ids(due), ["task_1", "task_0"])
+          // Their age goes on from when they were submitted.
+          assert.deepStrictEqual(
+            due.tasks.map(({ submittedAt }) => submittedAt),
+            [0, 0],
+          )
+          yield* ledger.makeDue
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1", "task_2"])
+        }),
+      )
+
+      test(
+        "up to a horizon do not grow by what becomes due later",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(2)
+          yield* ledger.makeDue
+          yield* TestClock.setTime(1_000)
+          const horizon = Option.some(1_000)
+          assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_0", "task_1"])
+          yield* ledger.postpone(0, 500)
+          assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_1"])
+          yield* ledger.postpone(1, 600)
+          yield* TestClock.setTime(2_000)
+          assert.deepStrictEqual(yield* ledger.due(10, horizon), { tasks: [], wait: Option.some(500) })
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
+        }),
+      )
+
+      test(
+        "are those whose results did not fit again, once they are reopened, and no others",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(5, 60_000)
+          yield* ledger.markInvalid(1, "first", "odd")
+          yield* ledger.markFailed(2, "gone")
+          yield* ledger.markInDoubt(3, "hm")
+          yield* ledger.markCompleted(4, "{}")
+          yield* ledger.reopenInvalid
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+          assert.deepStrictEqual(yield* ledger.counts, {
+            ...untouched,
+            submitted: { tasks: 2, items: 2 },
+            failed: { tasks: 1, items: 1 },
+            in_doubt: { tasks: 1, items: 1 },
+            completed: { tasks: 1, items: 1 },
+          })
+          // What comes now takes the place of what did not fit.
+          yield* ledger.markCompleted(1, "second")
+          const found = yield* Stream.runCollect(ledger.completed)
+          assert.deepStrictEqual(
+            found.map(({ result, taskId }) => [taskId, result]),
+            [
+              ["task_1", "second"],
+              ["task_4", "{}"],
+            ],
+          )
+        }),
+      )
+    })
+
+    describe("results", () => {
+      test(
+        "come in the order of the items, over more than a page, exactly as they were recorded",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const textOf = (i: number) => difficultTexts[i % difficultTexts.length]!
+          const tasks = Array.from({ length: 70 }, (_, i) =>
+            newTask(batchItems(2 * i, 2, (n) => ({ prompt: `${textOf(n)}${n}`, metadata: { text: textOf(n) } }))),
+          )
+          yield* plan(tasks)
+          yield* claimAll
+          const resultOf = (i: number) => `{ "text":${JSON.stringify(textOf(i))},  "raw":"${textOf(i)}" }\n${i}`
+          // Completed in another order than planned; every tenth not at all.
+          for (let i = 69; i >= 0; i--) {
+            yield* ledger.markSubmitted(2 * i, `task_${withoutNul(textOf(i))}${i}`, 0)
+            if (i % 10 !== 3) yield* ledger.markCompleted(2 * i, resultOf(i))
+          }
+          const expected = tasks.flatMap((task, i): Array<CompletedTask> =>
+            i % 10 === 3
+              ? []
+              : [
+                  {
+                    seq: 2 * i,
+                    taskId: `task_${withoutNul(textOf(i))}${i}`,
+                    body: task.body,
+                    items: task.items.map(({ item, itemId, origin }) => ({
+                      item_id: itemId,
+                      origin,
+                      metadata: item.metadata!,
+                    })),
+                    result: resultOf(i),
+                  },
+                ],
+          )
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.completed), expected)
+        }),
+      )
+
+      test(
+        "may be read while tasks are being completed",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(40)
+          for (let seq = 0; seq < 20; seq++) yield* ledger.markCompleted(seq, "{}")
+          const found = yield* ledger.completed.pipe(
+            Stream.tap(({ seq }) => (seq < 20 ? ledger.markCompleted(seq + 20, "{}") : Effect.void)),
+            Stream.runCollect,
+          )
+          assert.deepStrictEqual(
+            seqs(found),
+            Array.from({ length: 40 }, (_, i) => i),
+          )
+        }),
+      )
+
+      test(
+        "of refused tasks are what was asked and why it was refused, over more than a page",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const tasks = newTasks(Array.from({ length: 50 }, () => 1))
+          yield* plan(tasks)
+          yield* claimAll
+          for (let seq = 0; seq < 50; seq++) yield* ledger.markRefused(seq, `reason ${seq}`)
+          const refused = yield* Stream.runCollect(ledger.refused)
+          assert.deepStrictEqual(
+            refused.map(({ body, items, reason }) => [reason, body, items.map((item) => item.item_id)]),
+            tasks.map(({ body }, i) => [`reason ${i}`, body, [`item-${i}`]]),
+          )
+        }),
+      )
+
+      test(
+        "count a run's refused items, whichever run planned them",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const first = yield* plan(newTasks([3, 2]))
+          yield* claimAll
+          yield* ledger.markRefused(0, "no")
+          assert.strictEqual(yield* ledger.refusedItems(first), 3)
+          const second = yield* ledger.startRun()
+          yield* ledger.record(second, {
+            tasks: [],
+            known: ["item-1", "item-4"],
+            rejects: [],
+            counts: { ...nothing, read: 2, known: 2 },
+            finished: true,
+          })
+          assert.strictEqual(yield* ledger.refusedItems(second), 1)
+        }),
+      )
+    })
+
+    describe("partitions", () => {
+      it.effect("of one database do not see each other", () =>
+        Effect.gen(function* () {
+          const client = yield* SqlClient.SqlClient
+          const inPartition = (partition: string) => Effect.provide(ledgerOf(client, { partition }))
+          const state = Effect.gen(function* () {
+            const ledger = yield* Ledger
+            return {
+              ...(yield* readState(1, batchItems(0, 4))),
+              due: yield* ledger.due(10, never),
+              completed: yield* Stream.runCollect(ledger.completed),
+              refused: yield* Stream.runCollect(ledger.refused),
+              troubles: yield* ledger.troubles(10),
+              refusedItems: yield* ledger.refusedItems(1),
+            }
+          })
+          const work = Effect.gen(function* () {
+            const ledger = yield* Ledger
+            const run = yield* ledger.startRun()
+            assert.strictEqual(run, 1)
+            yield* ledger.record(run, {
+              tasks: newTasks([1, 1, 1, 1]),
+              known: [],
+              rejects: [reject(1)],
+              counts: { ...nothing, read: 5, new: 4, rejected: 1 },
+              finished: true,
+            })
+            yield* claimAll
+            yield* ledger.markSubmitted(0, "task_0", 0)
+            yield* ledger.markSubmitted(1, "task_1", 0)
+            yield* ledger.markCompleted(1, "{}")
+            yield* ledger.markRefused(2, "no")
+          })
+          const empty = yield* state.pipe(inPartition("b"))
+          yield* work.pipe(inPartition("a"))
+          const worked = yield* state.pipe(inPartition("a"))
+          assert.deepStrictEqual(yield* state.pipe(inPartition("b")), empty)
+          assert.deepStrictEqual(empty.counts, untouched)
+
+          // The same items and ordinals have room in both, and what is done to one is not done to the other.
+          yield* work.pipe(inPartition("b"))
+          assert.deepStrictEqual(yield* state.pipe(inPartition("b")), worked)
+          yield* Ledger.use((ledger) =>
+            Effect.all([
+              ledger.settleInterrupted("in_doubt"),
+              ledger.postpone(0, 1_000),
+              ledger.markInvalid(1, "", "odd"),
+              ledger.reopenInvalid,
+              ledger.makeDue,
+              ledger.split(2, [{ idempotencyKey: "k", body: "{}", items: [] }]),
+            ]),
+          ).pipe(inPartition("b"))
+          assert.deepStrictEqual(yield* state.pipe(inPartition("a")), worked)
+        }).pipe(Effect.provide(database)),
+      )
+    })
+
+    it.effect("a ledger of a newer version is refused, and told so", () =>
+      Effect.gen(function* () {
+        const client = yield* SqlClient.SqlClient
+        yield* Effect.scoped(Layer.build(ledgerOf(client)))
+        yield* client`INSERT INTO prefstream_migration ${client.insert({ migration_id: 9, name: "of_the_future" })}`
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(ledgerOf(client))))
+        assert.isTrue(Exit.isFailure(exit))
+        const failure = yield* Effect.flip(exit)
+        assert(failure instanceof Error)
+        assert.match(
+          failure.message,
+          /^the ledger has version 9, this prefstream knows versions up to \d: install a newer prefstream$/,
+        )
+      }).pipe(Effect.provide(database)),
+    )
+  })
+}

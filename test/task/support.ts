@@ -1,0 +1,63 @@
+/** Steps of reading as the submit loop hands them to the ledger. */
+import { Array as Arr, Effect } from "effect"
+import { content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
+import type { Reject } from "../../src/domain/Reject.ts"
+import * as Sha256 from "../../src/node/Sha256.ts"
+import type { BatchItem } from "../../src/task/Batch.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import type { NewTask, ReadCounts } from "../../src/task/LedgerModel.ts"
+import { items } from "../support/items.ts"
+
+export const batchItem = ({ item, origin }: SourceItem): BatchItem => {
+  const json = content(item)
+  const contentHash = Sha256.hex(json)
+  return { item, origin, json, bytes: Buffer.byteLength(json), contentHash, itemId: item.id ?? contentHash }
+}
+
+/** `n` items with the ids `item-0`, `item-1` and so on, from `first` on. */
+export const batchItems = (first: number, n: number, of: (i: number) => Partial<PromptItem> = () => ({})) =>
+  items(first + n, (i) => ({ id: `item-${i}`, ...of(i) }))
+    .slice(first)
+    .map(batchItem)
+
+export const newTask = (of: ReadonlyArray<BatchItem>): NewTask => {
+  if (!Arr.isReadonlyArrayNonEmpty(of)) throw new Error("a task has items")
+  const body = `{"task_type":"rlhf_ranking","prompts":[${of.map(({ json }) => json).join(",")}]}`
+  return { items: of, body, idempotencyKey: Sha256.hex(body) }
+}
+
+/** Tasks of the given sizes over items in a row, of which the first is the `first`th. */
+export const newTasks = (sizes: ReadonlyArray<number>, first = 0): ReadonlyArray<NewTask> =>
+  sizes.map((size, i) =>
+    newTask(
+      batchItems(
+        sizes.slice(0, i).reduce((sum, n) => sum + n, first),
+        size,
+      ),
+    ),
+  )
+
+export const reject = (line: number): Reject => ({
+  file: "bad.jsonl",
+  line,
+  code: "invalid_json",
+  reason: `no JSON in line ${line}`,
+  raw: "{",
+})
+
+export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
+
+/** Records tasks in a run of their own, and gives its number. */
+export const plan = Effect.fnUntraced(function* (tasks: ReadonlyArray<NewTask>) {
+  const ledger = yield* Ledger
+  const run = yield* ledger.startRun()
+  const read = tasks.reduce((sum, task) => sum + task.items.length, 0)
+  yield* ledger.record(run, {
+    tasks,
+    known: [],
+    rejects: [],
+    counts: { ...nothing, read, new: read },
+    finished: true,
+  })
+  return run
+})
