@@ -3,7 +3,7 @@
  * between them. Here only short prompts are sent, and only pairs with a rationale
  * are kept.
  *
- *     node pipelines/stages.ts
+ *     npx node pipelines/stages.ts
  */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Latch, Layer, Result, Stream } from "effect"

@@ -1,13 +1,8 @@
 #!/usr/bin/env node
-/** The command line on Node. */
-import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect, Exit, Layer, Runtime } from "effect"
-import { main } from "./cli/Main.ts"
-
-NodeRuntime.runMain(
-  main(process.argv.slice(2)).pipe(Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))),
-  {
-    teardown: (exit, onExit) =>
-      Exit.isSuccess(exit) ? onExit(Number(exit.value)) : Runtime.defaultTeardown(exit, onExit),
-  },
-)
+/** Asks for the Node that is needed, before anything that needs it is loaded. */
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+if (major < 22 || (major === 22 && minor < 19)) {
+  process.stderr.write(`prefstream needs Node 22.19 or newer, and this is ${process.versions.node}\n`)
+  process.exit(2)
+}
+await import("./cli/Process.ts")

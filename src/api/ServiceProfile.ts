@@ -12,6 +12,13 @@ export interface ServiceSettings {
   readonly baseUrl: string
   readonly token: Redacted.Redacted<string>
   /**
+   * What the service is called in a ledger, which is bound to one service. The base URL
+   * by default; something else where the address differs from start to start.
+   */
+  readonly identity?: string | undefined
+  /** Whether a ledger that knows the service by another identity is to take this one. */
+  readonly moved?: boolean | undefined
+  /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that
    * the first request created. `"honoured"` makes a retry safe after a crash or
    * a lost answer; with `"ignored"` such a task is held as in doubt.

@@ -4,6 +4,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
+import { loadPipeline, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -15,14 +16,19 @@ export const collectCommand = Command.make(
       Flag.withDescription("Look once at each outstanding task, and leave the rest for later"),
       Flag.withDefault(false),
     ),
+    pipeline: pipelineArgument,
     ...Settings.service,
     directory: Settings.directory,
     timeout: Settings.timeout,
     json: Settings.json,
   },
   Effect.fn("prefstream collect")(function* (flags) {
-    const directory = Settings.directoryOf(flags.directory)
-    const service = Settings.serviceOf(flags, Settings.serviceRequired)
+    const pipeline = Option.isSome(flags.pipeline) ? yield* loadPipeline(flags.pipeline.value) : undefined
+    const directory = Option.getOrElse(flags.directory, () => pipeline?.directory ?? Settings.defaultDirectory)
+    const service = Settings.serviceOf(
+      flags,
+      pipeline === undefined ? Settings.serviceRequired : reported(pipeline.service),
+    )
     yield* Progress.during(Pipeline.collect({ once: flags.once, timeout: Option.getOrUndefined(flags.timeout) })).pipe(
       Effect.provide(Pipeline.layer({ directory, service })),
       Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),

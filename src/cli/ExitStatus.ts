@@ -23,6 +23,8 @@ export const rejects = 5
 export const ofRun: { readonly [Status in RunStatus]: number } = {
   done,
   results_invalid: failure,
+  all_rejected: failure,
+  unfinished: failure,
   waiting,
   in_doubt: inDoubt,
 }

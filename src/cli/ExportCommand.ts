@@ -8,6 +8,7 @@ import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { Ledger } from "../task/Ledger.ts"
 import { UsageError } from "./ExitStatus.ts"
+import { loadPipeline, pipelineArgument } from "./PipelineFile.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
 
@@ -21,12 +22,13 @@ export const existingLedger = Effect.fnUntraced(function* (directory: string) {
 
 export const exportCommand = Command.make(
   "export",
-  { directory: Settings.directory, json: Settings.json },
+  { pipeline: pipelineArgument, directory: Settings.directory, json: Settings.json },
   Effect.fn("prefstream export")(function* (flags) {
-    const directory = Settings.directoryOf(flags.directory)
+    const pipeline = Option.isSome(flags.pipeline) ? yield* loadPipeline(flags.pipeline.value) : undefined
+    const directory = Option.getOrElse(flags.directory, () => pipeline?.directory ?? Settings.defaultDirectory)
     yield* Effect.gen(function* () {
-      const [elapsed, { example, info }] = yield* Effect.timed(Pipeline.exportDataset({ directory }))
-      const report = yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: info, example })
+      const [elapsed, written] = yield* Effect.timed(Pipeline.exportDataset({ directory, pairs: pipeline?.pairs }))
+      const report = yield* RunReport.make({ elapsed, ...written })
       yield* Summary.print(report, { directory, json: flags.json })
     }).pipe(Effect.provide(yield* existingLedger(directory)))
   }),
@@ -36,5 +38,8 @@ export const exportCommand = Command.make(
       "Results that are still missing are left out, and come in with the next export.",
   ),
   Command.withShortDescription("Write the dataset from the ledger"),
-  Command.withExamples([{ command: "prefstream export --dir week-48", description: "Write week-48/dataset" }]),
+  Command.withExamples([
+    { command: "prefstream export --dir week-48", description: "Write week-48/dataset" },
+    { command: "prefstream export pipelines/quickstart.ts", description: "With the pairs that a pipeline makes" },
+  ]),
 )

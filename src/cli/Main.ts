@@ -9,6 +9,7 @@ import { Cause, Console, Effect, Logger, Schema } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { collectCommand } from "./CollectCommand.ts"
 import * as ExitStatus from "./ExitStatus.ts"
+import { messageOf } from "./Failure.ts"
 import { exportCommand } from "./ExportCommand.ts"
 import { runCommand } from "./RunCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
@@ -44,7 +45,7 @@ const isFinished = Schema.is(ExitStatus.Finished)
 /** The status for a failure, after it was said. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
-  yield* say(failure instanceof Error ? failure.message : String(failure))
+  yield* say(messageOf(failure))
   return ExitStatus.failure
 })
 

@@ -5,10 +5,12 @@
  */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Cause, Effect, type FileSystem, Layer, type Path, Predicate, Schema } from "effect"
+import { Cause, Effect, type FileSystem, Layer, Option, type Path, Predicate, Record, Schema } from "effect"
+import { Argument } from "effect/cli"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type * as Pipeline from "../pipeline/Pipeline.ts"
 import { UsageError } from "./ExitStatus.ts"
+import { messageOf } from "./Failure.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */
 export class ServiceUnusable extends Schema.TaggedError<ServiceUnusable>()("ServiceUnusable", {
@@ -21,12 +23,16 @@ interface Loaded extends Pipeline.Settings {
   readonly service: Layer.Layer<ServiceProfile, unknown, PlatformNeeds>
 }
 
+/** For commands that read no input: the job folder, service and pairs of a pipeline. */
+export const pipelineArgument = Argument.String("PIPELINE").pipe(
+  Argument.withDescription("File of the pipeline that the job belongs to, where there is one"),
+  Argument.optional,
+)
+
 /** Whether an argument names a program rather than data. */
 export const isPipelineFile = (file: string): boolean => /\.[cm]?[jt]s$/.test(file)
 
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
-
-const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure))
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
   const module: unknown = yield* Effect.tryPromise({
@@ -37,6 +43,42 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
     return yield* new UsageError({ message: `expected ${file} to have a default export made by Pipeline.make(…)` })
   }
   return module.default
+})
+
+/** What a pipeline file says itself, and the command line must not say as well. */
+const saidByProgram = {
+  key: "--key",
+  promptPath: "--prompt-path",
+  completionPath: "--completion-path",
+  missing: "--missing",
+  guidelines: "--guidelines",
+  guidelinesFile: "--guidelines-file",
+  batchSize: "--batch-size",
+  batchBytes: "--batch-bytes",
+  turnaround: "--turnaround",
+} as const
+
+/** The pipeline of a file, unless flags say what the file says. */
+export const fromProgram = Effect.fnUntraced(function* (
+  program: string,
+  flags: { readonly [Name in keyof typeof saidByProgram]?: Option.Option<unknown> } & {
+    readonly files: ReadonlyArray<string>
+    readonly completions: ReadonlyArray<string>
+    readonly experts?: ReadonlyArray<string>
+  },
+) {
+  const said = [
+    ...(flags.files.length > 1 ? ["other files"] : []),
+    ...(flags.completions.length > 0 ? ["--completions"] : []),
+    ...(flags.experts !== undefined && flags.experts.length > 0 ? ["--expert"] : []),
+    ...Record.keys(saidByProgram).flatMap((name) =>
+      Option.isSome(flags[name] ?? Option.none()) ? [saidByProgram[name]] : [],
+    ),
+  ]
+  if (said.length > 0) {
+    return yield* new UsageError({ message: `${said.join(", ")}: not together with the pipeline file ${program}` })
+  }
+  return yield* loadPipeline(program)
 })
 
 /** A service's own failures to start, all told in the same way. */

@@ -1,13 +1,13 @@
 /**
  * `prefstream run`: the whole flow, from files or from a pipeline file.
  */
-import { Console, type Duration, Effect, Option, Record } from "effect"
+import { Console, type Duration, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
 import { UsageError } from "./ExitStatus.ts"
-import { isPipelineFile, loadPipeline, reported } from "./PipelineFile.ts"
+import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -71,39 +71,6 @@ export const runCommand = Command.make(
     },
   ]),
 )
-
-/** What a pipeline file says itself, and the command line must not say as well. */
-const saidByProgram = {
-  key: "--key",
-  promptPath: "--prompt-path",
-  completionPath: "--completion-path",
-  missing: "--missing",
-  guidelines: "--guidelines",
-  guidelinesFile: "--guidelines-file",
-  batchSize: "--batch-size",
-  batchBytes: "--batch-bytes",
-  turnaround: "--turnaround",
-} as const
-
-const fromProgram = Effect.fnUntraced(function* (
-  program: string,
-  flags: { readonly [Name in keyof typeof saidByProgram]: Option.Option<unknown> } & {
-    readonly files: ReadonlyArray<string>
-    readonly completions: ReadonlyArray<string>
-    readonly experts: ReadonlyArray<string>
-  },
-) {
-  const said = [
-    ...(flags.files.length > 1 ? ["other files"] : []),
-    ...(flags.completions.length > 0 ? ["--completions"] : []),
-    ...(flags.experts.length > 0 ? ["--expert"] : []),
-    ...Record.keys(saidByProgram).flatMap((name) => (Option.isSome(flags[name]) ? [saidByProgram[name]] : [])),
-  ]
-  if (said.length > 0) {
-    return yield* new UsageError({ message: `${said.join(", ")}: not together with the pipeline file ${program}` })
-  }
-  return yield* loadPipeline(program)
-})
 
 const fromFlags = Effect.fnUntraced(function* (
   flags: Parameters<typeof Settings.sourceOf>[0] &

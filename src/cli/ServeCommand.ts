@@ -1,7 +1,7 @@
 /**
  * `prefstream serve`: the annotation service by itself, for pipelines in other processes.
  */
-import { Config, Console, Effect, Layer, Option, Redacted } from "effect"
+import { Config, Console, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
@@ -38,6 +38,9 @@ export const serveCommand = Command.make(
     ...Settings.embedded,
   },
   Effect.fn("prefstream serve")(function* (flags) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    yield* fs.makeDirectory(path.dirname(path.resolve(flags.database)), { recursive: true })
     const token = Option.isSome(flags.token) ? flags.token.value : yield* drawToken
     const announce = Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer

@@ -133,6 +133,9 @@ export const sourceOf = Effect.fnUntraced(function* (flags: {
       message: `${ofJoin.map((name) => joinFlags[name]).join(", ")}: only for a join, with --completions`,
     })
   }
+  if (flags.completions.length < 2) {
+    return yield* new UsageError({ message: "--completions: name two files or more, one for each model" })
+  }
   if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
   return Source.join({
     prompts,
@@ -235,6 +238,10 @@ export const service = {
     Flag.withFallbackConfig(Config.schema(Positive, "PREFSTREAM_REQUESTS_PER_SECOND")),
     Flag.optional,
   ),
+  moved: Flag.Boolean("moved").pipe(
+    Flag.withDescription("The service of this job has moved to the base URL that is given now"),
+    Flag.withDefault(false),
+  ),
   pollMin: duration("poll-min").pipe(
     Flag.withDescription(
       `Shortest time between two looks at a task (default: ${Duration.format(Duration.fromInputUnsafe(defaults.pollInterval.min))})`,
@@ -255,6 +262,7 @@ export interface ServiceFlags {
   readonly idempotencyKey: Option.Option<"honoured" | "ignored">
   readonly concurrency: Option.Option<number>
   readonly requestsPerSecond: Option.Option<number>
+  readonly moved: boolean
   readonly pollMin: Option.Option<Duration.Duration>
   readonly pollMax: Option.Option<Duration.Duration>
 }
@@ -262,6 +270,7 @@ export interface ServiceFlags {
 /** The settings that were given, laid over those of a profile. */
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
+  moved: flags.moved,
   idempotencyKey: Option.getOrElse(flags.idempotencyKey, () => profile.idempotencyKey),
   concurrency: Option.getOrElse(flags.concurrency, () => profile.concurrency),
   requestsPerSecond: Option.getOrElse(flags.requestsPerSecond, () => profile.requestsPerSecond),
@@ -276,15 +285,24 @@ export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<Serv
   const chosen = Layer.unwrap(
     Effect.gen(function* () {
       if (Option.isNone(flags.baseUrl)) return otherwise
+      if (!/^https?:\/\/[^/]/.test(flags.baseUrl.value)) {
+        return yield* new UsageError({
+          message: `--base-url: expected http://… or https://…, found ${flags.baseUrl.value}`,
+        })
+      }
       if (Option.isNone(flags.token))
         return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
       return ServiceProfile.layer({ baseUrl: flags.baseUrl.value, token: flags.token.value })
     }),
   )
-  return Layer.effect(
-    ServiceProfile,
-    Effect.map(ServiceProfile, (profile) => overlay(profile, flags)),
-  ).pipe(Layer.provide(chosen))
+  const settings = Effect.flatMap(ServiceProfile, (profile) => {
+    const overlaid = overlay(profile, flags)
+    const { max, min } = overlaid.pollInterval
+    return Duration.toMillis(min) > Duration.toMillis(max)
+      ? Effect.fail(new UsageError({ message: "--poll-min is longer than --poll-max" }))
+      : Effect.succeed(overlaid)
+  })
+  return Layer.effect(ServiceProfile, settings).pipe(Layer.provide(chosen))
 }
 
 /** For commands that have no service of their own to fall back to. */

@@ -1,7 +1,7 @@
 /**
  * `prefstream status`: what the ledger says, also while another process works it.
  */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { existingLedger } from "./ExportCommand.ts"
@@ -13,11 +13,7 @@ export const statusCommand = Command.make(
   { directory: Settings.directory, json: Settings.json },
   Effect.fn("prefstream status")(function* (flags) {
     const directory = Settings.directoryOf(flags.directory)
-    const report = yield* RunReport.make({
-      elapsed: Option.none(),
-      dataset: Option.none(),
-      example: Option.none(),
-    }).pipe(Effect.provide(yield* existingLedger(directory)))
+    const report = yield* RunReport.make({}).pipe(Effect.provide(yield* existingLedger(directory)))
     yield* Summary.finish(report, { directory, json: flags.json })
   }),
 ).pipe(

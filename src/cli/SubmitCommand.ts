@@ -1,9 +1,10 @@
 /**
  * `prefstream submit`: the first half of the flow, for jobs that do not stay to wait.
  */
-import { Console, Effect } from "effect"
+import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
+import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -18,12 +19,12 @@ export const submitCommand = Command.make(
     json: Settings.json,
   },
   Effect.fn("prefstream submit")(function* (flags) {
-    const directory = Settings.directoryOf(flags.directory)
-    const source = yield* Settings.sourceOf(flags)
-    const options = yield* Settings.submitOptionsOf(flags)
-    const service = Settings.serviceOf(flags, Settings.serviceRequired)
-    yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
-    yield* Progress.during(Pipeline.submit({ ...options, directory, source })).pipe(
+    const program = flags.files.find(isPipelineFile)
+    const pipeline = program === undefined ? yield* fromFlags(flags) : yield* fromProgram(program, flags)
+    const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
+    const service = Settings.serviceOf(flags, reported(pipeline.service))
+    yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
+    yield* Progress.during(Pipeline.submit({ ...pipeline, directory })).pipe(
       Effect.provide(Pipeline.layer({ directory, service })),
       Effect.flatMap((report) => Summary.finishSubmit(report, { directory, json: flags.json })),
     )
@@ -38,3 +39,15 @@ export const submitCommand = Command.make(
     },
   ]),
 )
+
+const fromFlags = Effect.fnUntraced(function* (
+  flags: Parameters<typeof Settings.sourceOf>[0] &
+    Parameters<typeof Settings.submitOptionsOf>[0] & { readonly directory: Option.Option<string> },
+) {
+  return Pipeline.make({
+    ...(yield* Settings.submitOptionsOf(flags)),
+    directory: Settings.directoryOf(flags.directory),
+    source: yield* Settings.sourceOf(flags),
+    service: Settings.serviceRequired,
+  })
+})

@@ -14,7 +14,7 @@ import * as ExitStatus from "./ExitStatus.ts"
 interface Options {
   readonly directory: string
   readonly json: boolean
-  /** What to do where results are missing. */
+  /** What to do where tasks or results are missing. */
   readonly later?: string | undefined
 }
 
@@ -32,7 +32,9 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
 /** Like `finish`; but that results are outstanding is what submitting is for. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   yield* finish(report, options).pipe(
-    Effect.catchTag("Finished", (end) => (end.status === ExitStatus.waiting ? Effect.void : end)),
+    Effect.catchTag("Finished", (end) =>
+      end.status === ExitStatus.waiting && report.not_submitted === 0 ? Effect.void : end,
+    ),
   )
 })
 
@@ -43,7 +45,7 @@ export const text = (report: RunReport, { directory, later }: Options): string =
     ...table([
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
       ["tasks", tasks(report.tasks)],
-      ...(report.rejected === 0 ? [] : [["rejects", JobFolder.rejects(directory)] as const]),
+      ...rejects(report, directory),
       ...(report.dataset === null
         ? []
         : [
@@ -59,26 +61,49 @@ export const text = (report: RunReport, { directory, later }: Options): string =
 const headline = (report: RunReport, directory: string, later: string | undefined): ReadonlyArray<string> => {
   const after = report.seconds === null ? "" : ` after ${duration(report.seconds)}`
   const dir = `--dir ${directory}`
+  const unsent = report.tasks.planned.tasks + report.tasks.submitting.tasks
   switch (report.status) {
     case "done":
       return [report.seconds === null ? "Every task is done." : `Done in ${duration(report.seconds)}.`]
     case "waiting":
       return [
-        `Waiting for results${after}.`,
-        `Later: ${later ?? `prefstream collect ${dir}, then prefstream export ${dir}`}. Or now, with what is there: prefstream export ${dir}.`,
+        unsent === 0
+          ? `Waiting for results${after}.`
+          : `Waiting${after}: ${count(unsent, "task")} not sent yet, ${number(report.tasks.submitted.tasks)} without results yet.`,
+        `Later: ${later ?? (unsent === 0 ? `prefstream collect ${dir}, then prefstream export ${dir}` : "the command that submitted, again")}.`,
       ]
+    case "unfinished":
+      return ["The last run did not read its input to the end. The same command goes on from there."]
+    case "all_rejected":
+      return [`Ended${after}: not one record could be used.`]
     case "in_doubt":
-      return [`Ended${after} with tasks in doubt: they may have been created, and are not sent again by themselves.`]
+      return [
+        `Ended${after} with tasks in doubt: they may have been created, and are not sent again by themselves.`,
+        "If the service honours Idempotency-Key, the same command with --idempotency-key honoured sends them again, safely.",
+      ]
     case "results_invalid":
-      return [`Ended${after}: not every task gave a result that can be used.`]
+      return [`Ended${after}: not every task gave a result that can be used. The same command asks for them again.`]
   }
 }
 
-const reading = (report: RunReport): string => {
-  const earlier =
-    report.already_submitted === 0 ? "" : ` (${number(report.already_submitted)} of them by an earlier run)`
-  return `${number(report.submitted)} submitted${earlier} + ${count(report.duplicates, "duplicate")} + ${number(report.rejected)} rejected`
-}
+const reading = (report: RunReport): string =>
+  [
+    `${number(report.submitted)} submitted`,
+    ...(report.not_submitted === 0 ? [] : [`${number(report.not_submitted)} not submitted yet`]),
+    count(report.duplicates, "duplicate"),
+    `${number(report.rejected)} rejected`,
+  ].join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
+
+const rejects = (report: RunReport, directory: string): ReadonlyArray<readonly [string, string]> =>
+  report.rejected === 0
+    ? []
+    : [
+        ["rejects", JobFolder.rejects(directory)],
+        ...(report.rejects ?? []).map(
+          ({ code, count, first }) =>
+            ["", `${number(count)} ${code}, first ${first.file}:${first.line}: ${first.reason}`] as const,
+        ),
+      ]
 
 const tasks = (counts: StateCounts): string =>
   Object.entries(counts)

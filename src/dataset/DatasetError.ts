@@ -12,7 +12,7 @@ export class DirectoryRefused extends Schema.TaggedError<DirectoryRefused>()("Di
   why: Schema.String,
 }) {
   override get message() {
-    return `${this.directory} can't be replaced by a dataset: ${this.why}. Name a directory that is new, empty, or holds a dataset written before.`
+    return `${this.directory} can't be replaced by a dataset: ${this.why}. Move it away, or name a directory that is new, empty, or holds a dataset written before.`
   }
 }
 

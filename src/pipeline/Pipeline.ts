@@ -65,30 +65,26 @@ const ledgerOf = (directory: string) =>
 
 /** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */
 export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
-  const [elapsed, { example, info }] = yield* Effect.timed(
+  const [elapsed, ended] = yield* Effect.timed(
     Effect.gen(function* () {
       const submittingDone = yield* Latch.make()
       const submitting = submitLoop(settings.source.records, settings).pipe(Effect.ensuring(submittingDone.open))
-      yield* Effect.all([submitting, collectLoop({ submittingDone })], { concurrency: 2, discard: true }).pipe(
-        within(settings.timeout),
-        Effect.ensuring(Effect.ignore(RejectsFile.write(settings.directory))),
-      )
-      const outstanding = yield* RunReport.outstanding
-      return outstanding > 0 ? { example: Option.none(), info: Option.none() } : yield* exportDataset(settings)
+      const rejects = yield* Effect.all([submitting, collectLoop({ submittingDone })], {
+        concurrency: 2,
+        discard: true,
+      }).pipe(within(settings.timeout), thenWriteRejects(settings))
+      return (yield* RunReport.outstanding) > 0 ? { rejects } : { rejects, ...(yield* exportDataset(settings)) }
     }),
   )
-  return yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: info, example })
+  return yield* RunReport.make({ elapsed, ...ended })
 })
 
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
-  const [elapsed] = yield* Effect.timed(
-    submitLoop(settings.source.records, settings).pipe(
-      within(settings.timeout),
-      Effect.ensuring(Effect.ignore(RejectsFile.write(settings.directory))),
-    ),
+  const [elapsed, rejects] = yield* Effect.timed(
+    submitLoop(settings.source.records, settings).pipe(within(settings.timeout), thenWriteRejects(settings)),
   )
-  return yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: Option.none(), example: Option.none() })
+  return yield* RunReport.make({ elapsed, rejects })
 })
 
 /** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
@@ -99,7 +95,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
   const [elapsed] = yield* Effect.timed(
     collectLoop({ submittingDone, once: options.once }).pipe(within(options.timeout)),
   )
-  return yield* RunReport.make({ elapsed: Option.some(elapsed), dataset: Option.none(), example: Option.none() })
+  return yield* RunReport.make({ elapsed })
 })
 
 /** Writes the dataset of all results that are there. A pure function of the ledger: the same ledger gives the same bytes. */
@@ -119,7 +115,7 @@ export const exportDataset = Effect.fn("Pipeline.exportDataset")(function* (
     }),
   )
   const info = yield* Dataset.write(pairs, { directory: JobFolder.dataset(settings.directory) })
-  return { info: Option.some(info), example }
+  return { dataset: Option.some(info), example }
 })
 
 /** Ends the effect after a time, without failing: what is left to do is seen from the ledger. */
@@ -127,3 +123,12 @@ const within =
   (timeout: Duration.Input | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
     timeout === undefined ? Effect.asVoid(effect) : Effect.asVoid(Effect.timeoutOption(effect, timeout))
+
+/** Writes the rejects file, however the reading ends. */
+const thenWriteRejects =
+  ({ directory }: Pick<Settings, "directory">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.onError(() => Effect.ignore(RejectsFile.write(directory))),
+      Effect.andThen(RejectsFile.write(directory)),
+    )

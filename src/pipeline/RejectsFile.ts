@@ -25,7 +25,14 @@ const refusedItems = (task: TaskQuestion & { readonly reason: string }): Readonl
   }))
 }
 
-/** Writes the rejects file of a job folder, or removes it where there is nothing to write. */
+/** How many records were refused for the same kind of reason, and the first of them. */
+export interface RejectCount {
+  readonly code: Reject["code"]
+  readonly count: number
+  readonly first: Omit<Reject, "raw" | "raw_base64" | "raw_bytes">
+}
+
+/** Writes the rejects file of a job folder, or removes it where there is nothing to write; counts them by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const ledger = yield* Ledger
@@ -35,12 +42,21 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
   const bySource = Option.match(run, { onNone: () => Stream.empty, onSome: ({ run }) => ledger.rejects(run) })
   const byService = ledger.refused.pipe(Stream.flatMap((task) => Stream.fromIterable(refusedItems(task))))
   const encoder = new TextEncoder()
+  const counts = new Map<Reject["code"], RejectCount>()
+  const count = ({ code, file, line, reason }: Reject) => {
+    const { count, first } = counts.get(code) ?? { count: 0, first: { code, file, line, reason } }
+    counts.set(code, { code, count: count + 1, first })
+  }
   yield* Stream.concat(bySource, byService).pipe(
-    Stream.mapArray((rejects) => [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]),
+    Stream.mapArray((rejects) => {
+      rejects.forEach(count)
+      return [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]
+    }),
     Stream.run(fs.sink(partial)),
   )
   const { size } = yield* fs.stat(partial)
   yield* Number(size) > 0
     ? fs.rename(partial, file)
     : Effect.andThen(fs.remove(partial), fs.remove(file, { force: true }))
+  return [...counts.values()].toSorted((a, b) => b.count - a.count)
 })

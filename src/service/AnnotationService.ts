@@ -141,6 +141,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
         ServiceProfile.layer({
           baseUrl: `${HttpServer.formatAddress(address)}/v1`,
           token,
+          identity: "the embedded service",
           idempotencyKey: "honoured",
           requestsPerSecond: 2_000,
           pollInterval: { min: "50 millis", max: "2 seconds" },

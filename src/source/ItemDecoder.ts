@@ -150,6 +150,12 @@ const jsonProblem = (value: unknown, depth = 0): string | undefined => {
   if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") {
     return `expected values that JSON has, found a ${typeof value}`
   }
+  if (
+    typeof value === "number" &&
+    (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+  ) {
+    return `expected numbers that keep their digits, up to 2^53, or text, found ${value}`
+  }
   if (typeof value !== "object" || value === null) return undefined
   if (depth === maxDepth) return `expected at most ${maxDepth} levels of nesting, found more`
   for (const member of Object.values(value)) {

@@ -69,7 +69,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
     const { reason } = this
     switch (reason._tag) {
       case "AccessDenied":
-        return `${this.baseUrl} refuses the token (${reason.status}): ${reason.detail}. Set a valid one in PREFSTREAM_TOKEN.`
+        return `${this.baseUrl} refuses the token (${reason.status}): ${reason.detail.replace(/\.$/, "")}. Set a valid one in PREFSTREAM_TOKEN.`
       case "NoSuchService":
         return `no annotation service at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
@@ -130,6 +130,14 @@ const make = Effect.gen(function* () {
     }),
   ).pipe(Effect.orDie)
   const schedule = retrySchedule(profile.retries)
+  let down = false
+  /** Says once that the service does not answer, while it doesn't. */
+  const sayOnce = (failure: AnnotationClientError) => {
+    if (down || !mayRetry(failure)) return Effect.void
+    down = true
+    return Effect.logWarning(`${failure.message}; trying again`)
+  }
+
   const error = (reason: AnnotationClientError["reason"]) =>
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
 
@@ -151,8 +159,6 @@ const make = Effect.gen(function* () {
       ),
       Effect.timeout(profile.requestTimeout),
       Effect.mapError((cause) => error(noAnswer(cause))),
-      // Outside of the time limit: what waits for its turn has not been sent, and can't be in doubt.
-      (sent) => Effect.andThen(turn, sent),
       Effect.flatMap(({ response, text }) => {
         if (response.status >= 200 && response.status < 300) {
           return text === undefined
@@ -163,15 +169,36 @@ const make = Effect.gen(function* () {
           Effect.fail(error(refusal(response, quotable(text ?? ""), onNotFound, retryAfter))),
         )
       }),
+      Effect.tapError(sayOnce),
+      Effect.tap(() => {
+        down = false
+        return Effect.void
+      }),
     )
 
-  const create = Effect.fn("AnnotationClient.create")(function* (body: string, idempotencyKey: string) {
+  /**
+   * Creates a task, and gives its id. `beforeSending` is run when the first request's turn
+   * has come, just before it is sent; if it fails, nothing is.
+   */
+  const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
+    body: string,
+    idempotencyKey: string,
+    beforeSending: Effect.Effect<unknown, E> = Effect.void,
+  ): Effect.fn.Return<string, AnnotationClientError | E> {
     const payload = yield* decodeRequest(body).pipe(Effect.orDie)
     const sent = attempt(
       client.tasks.create({ payload, headers: { "idempotency-key": idempotencyKey }, responseMode: "response-only" }),
       "service",
     )
-    const text = yield* Effect.retry(sent, {
+    yield* turn
+    yield* beforeSending
+    let first = true
+    const next = Effect.suspend(() => {
+      if (!first) return Effect.andThen(turn, sent)
+      first = false
+      return sent
+    })
+    const text = yield* Effect.retry(next, {
       schedule,
       while: (failure) => mayRetry(failure) && (profile.idempotencyKey === "honoured" || !maybeDone(failure)),
     })
@@ -188,7 +215,10 @@ const make = Effect.gen(function* () {
   const look = Effect.fn("AnnotationClient.look")(function* (
     taskId: string,
   ): Effect.fn.Return<TaskView, AnnotationClientError> {
-    const asked = attempt(client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }), "task")
+    const asked = Effect.andThen(
+      turn,
+      attempt(client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }), "task"),
+    )
     const text = yield* Effect.retry(asked, { schedule, while: mayRetry })
     const decoded = Schema.decodeUnknownOption(StatusMember)(text)
     if (Option.isNone(decoded)) {
@@ -241,8 +271,10 @@ const refusal = (
   return new Refused({ status, detail })
 }
 
-/** Causes by which the operating system says that no connection was made. */
+/** Causes that say that no connection was made, or no secure one: nothing was sent. */
 const notConnected = new Set([
+  "ERR_INVALID_URL",
+  "EPROTO",
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -260,7 +292,9 @@ const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   )
   return new Unavailable({
     detail: codes[0] ?? (failure instanceof Error ? failure.message : String(failure)),
-    maybeDone: !codes.some((code) => notConnected.has(code)),
+    maybeDone: !codes.some(
+      (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
+    ),
   })
 }
 

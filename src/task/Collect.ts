@@ -94,7 +94,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     }
   })
 
-  yield* ledger.reopenInvalid
+  yield* ledger.bindService(profile.identity ?? profile.baseUrl, profile.moved ?? false)
+  yield* ledger.reopen
   if (options.once === true) yield* ledger.makeDue
   const horizon = options.once === true ? Option.some(started) : Option.none()
   while (true) {

@@ -8,7 +8,7 @@
 import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import type { BatchItem } from "./Batch.ts"
-import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Sighting } from "./LedgerModel.ts"
+import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Sighting, TaskState } from "./LedgerModel.ts"
 import { inPortions, insertTask } from "./LedgerRows.ts"
 
 const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
@@ -107,11 +107,17 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     if (step.tasks.length > 0) yield* planned.open
   })
 
-  /** How many items of a run's input stand in tasks that the service refused. */
-  const refusedItems = Effect.fn("Ledger.refusedItems")(function* (run: number) {
+  /** How many items of a run's input stand in tasks of these states. */
+  const itemsIn = Effect.fn("Ledger.itemsIn")(function* (run: number, states: ReadonlyArray<TaskState>) {
     const rows = yield* sql<{ items: number }>`SELECT COUNT(*) AS items FROM task
       JOIN item ON item.partition_id = task.partition_id AND item.seq >= task.seq AND item.seq < task.seq + task.item_count
-      WHERE task.partition_id = ${partition} AND task.state = 'refused' AND item.run = ${run}`
+      WHERE task.partition_id = ${partition} AND ${sql.in("task.state", states)} AND item.run = ${run}`
+    return Number(rows[0]!.items)
+  })
+
+  /** How many items of a run's input stand in tasks, whichever run had planned them. */
+  const itemsSeenBy = Effect.fn("Ledger.itemsSeenBy")(function* (run: number) {
+    const rows = yield* sql<{ items: number }>`SELECT COUNT(*) AS items FROM item WHERE ${here} AND run = ${run}`
     return Number(rows[0]!.items)
   })
 
@@ -137,5 +143,5 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     }))
   }).pipe(Effect.withSpan("Ledger.lastRun"))
 
-  return { startRun, sight, record, refusedItems, lastRun }
+  return { startRun, sight, record, itemsIn, itemsSeenBy, lastRun }
 }

@@ -95,6 +95,17 @@ export interface ReadCounts {
   readonly rejected: number
 }
 
+/** The tasks of this ledger are at another service than the one that is to be asked. */
+export class OtherService extends Schema.TaggedError<OtherService>()("OtherService", {
+  /** Where the tasks are. */
+  ledger: Schema.String,
+  asked: Schema.String,
+}) {
+  override get message() {
+    return `the tasks of this job are at ${this.ledger}, not at ${this.asked}: set the address back, or use another job folder, or say --moved if it is the same service at a new address`
+  }
+}
+
 /** The ledger's connection, in the hands of its parts. */
 export interface LedgerContext {
   readonly sql: SqlClient.SqlClient

@@ -37,6 +37,13 @@ const createTables = Effect.gen(function* () {
     run BIGINT NOT NULL,
     PRIMARY KEY (partition_id, item_id)
   ) ${compact}`
+  yield* sql`CREATE INDEX item_seq ON item (partition_id, seq)`
+  yield* sql`CREATE TABLE setting (
+    partition_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (partition_id, name)
+  )`
   yield* sql`CREATE TABLE task (
     partition_id TEXT NOT NULL,
     seq BIGINT NOT NULL,

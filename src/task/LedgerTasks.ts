@@ -8,6 +8,7 @@ import * as Zstd from "../node/Zstd.ts"
 import {
   type LedgerContext,
   type OpenTask,
+  OtherService,
   type PlannedTask,
   type StateCounts,
   type TaskQuestion,
@@ -21,16 +22,41 @@ const pageSize = 64
 export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
 
+  /**
+   * What was being sent when a process ended: planned again, and what was in doubt with it,
+   * where the service honours idempotency keys; in doubt elsewhere.
+   */
   const settleInterrupted = Effect.fn("Ledger.settleInterrupted")((outcome: "planned" | "in_doubt") =>
     write(sql`UPDATE task SET state = ${outcome},
         reason = ${outcome === "in_doubt" ? "the process ended after the request may have been sent" : null}
-      WHERE ${here} AND state = 'submitting'`),
+      WHERE ${here} AND ${outcome === "planned" ? sql.in("state", ["submitting", "in_doubt"]) : sql`state = 'submitting'`}`),
   )
 
-  /** Results that did not fit are asked for again: asking costs nothing, and the service may have mended them. */
-  const reopenInvalid = Effect.suspend(() =>
-    write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0 WHERE ${here} AND state = 'invalid'`),
-  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.reopenInvalid"))
+  /**
+   * Tasks that failed, and results that did not fit, are asked for again: asking costs
+   * nothing, and the service may have mended them.
+   */
+  const reopen = Effect.suspend(() =>
+    write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
+      WHERE ${here} AND ${sql.in("state", ["invalid", "failed"])}`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.reopen"))
+
+  /**
+   * Binds the ledger to the service that its tasks are at, so that they are never looked
+   * for at another one. `moved` says that it is the same service at a new address.
+   */
+  const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
+    const rows = yield* sql<{ value: string }>`SELECT value FROM setting WHERE ${here} AND name = 'service'`
+    const bound = rows[0]?.value
+    if (bound === identity) return
+    if (bound !== undefined && !moved) {
+      const sent = yield* sql`SELECT 1 FROM task
+        WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}) LIMIT 1`
+      if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
+    }
+    yield* write(sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'service', ${identity})
+      ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`)
+  })
 
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
     const rows = yield* sql<{ seq: number; idempotency_key: string }>`SELECT seq, idempotency_key FROM task
@@ -54,6 +80,10 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
         AND idempotency_key = ${idempotencyKey} RETURNING seq`),
       (rows) => rows.length > 0,
     )
+
+  /** Gives a claimed task back that was not sent, or may be sent again. */
+  const release = (seq: number) =>
+    Effect.asVoid(write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND state = 'submitting'`))
 
   const markPlanned = (seq: number) => Effect.asVoid(write(setState(seq, "planned")))
   const markRefused = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "refused", reason)))
@@ -177,10 +207,12 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
 
   return {
     settleInterrupted,
-    reopenInvalid,
+    reopen,
+    bindService,
     plannedAfter,
     question,
     claim,
+    release,
     markPlanned,
     markSubmitted,
     markRefused,

@@ -10,7 +10,7 @@
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
  */
-import { Array as Arr, Deferred, Effect, Latch, Option, Result, Schema, Stream } from "effect"
+import { Array as Arr, Data, Deferred, Effect, Latch, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
@@ -43,6 +43,9 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
   }
 }
 
+/** The task was sent, or split, since it was seen to be planned. */
+class Taken extends Data.TaggedError("Taken") {}
+
 export type SubmitError = SqlError | AnnotationClientError
 
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
@@ -64,6 +67,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
+  yield* ledger.bindService(profile.identity ?? profile.baseUrl, profile.moved ?? false)
   yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
   const run = yield* ledger.startRun()
   const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
@@ -157,13 +161,17 @@ const send = Effect.fnUntraced(function* <E>(
    */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
     if (yield* Deferred.isDone(halt)) return
-    // The halves of a split task can also turn up among the planned ones.
-    if (!(yield* ledger.claim(task))) return
     const question = yield* ledger.question(task.seq)
-    yield* client.create(question.body, task.idempotencyKey).pipe(
-      Effect.onInterrupt(() => Effect.orDie(ledger.markPlanned(task.seq))),
+    // Claimed when its turn has come, so that only what is being sent can come to be in doubt.
+    // The halves of a split task can also turn up among the planned ones: then they are taken.
+    const claim = Effect.filterOrFail(ledger.claim(task), Boolean, () => new Taken())
+    yield* client.create(question.body, task.idempotencyKey, claim).pipe(
+      Effect.onInterrupt(() => Effect.orDie(ledger.release(task.seq))),
       Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
-      Effect.catchTag("AnnotationClientError", (failure) => settle(task, question, failure)),
+      Effect.catchTags({
+        AnnotationClientError: (failure) => settle(task, question, failure),
+        Taken: () => Effect.void,
+      }),
     )
   }, Effect.uninterruptible)
 

@@ -65,6 +65,6 @@ describe("one job folder", () => {
       yield* Effect.promise(() => first.ended)
       const next = yield* cli([...args, "--json"])
       assert.strictEqual(next.status, 0, next.stderr)
-      assert.strictEqual(reportOf(next).already_submitted, 72)
+      assert.strictEqual(reportOf(next).known, 72)
     }))
 })

@@ -115,6 +115,6 @@ describe("broken off", () => {
 
       const again = yield* cli([...args, "--json"])
       assert.strictEqual(again.status, 0, again.stderr)
-      assert.isAbove(reportOf(again).already_submitted, 0)
+      assert.isAbove(reportOf(again).known, 0)
     }))
 })

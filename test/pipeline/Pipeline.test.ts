@@ -51,13 +51,13 @@ describe("a job over a file that grows", () => {
 
       const grown = yield* runOver([...itemLines(5), ...itemLines(3, 5)])
       assert.deepStrictEqual(itemsOf(grown.requests).toSorted(), ["prompt 5", "prompt 6", "prompt 7"])
-      assert.deepStrictEqual([grown.report.submitted, grown.report.already_submitted], [8, 5])
+      assert.deepStrictEqual([grown.report.submitted, grown.report.known], [8, 5])
       assert.strictEqual((yield* pairsOf(job)).length, 8)
       const bytes = hashes(job)
 
       const same = yield* runOver([...itemLines(5), ...itemLines(3, 5)])
       assert.deepStrictEqual(same.requests, [], "nothing is asked, and nothing is looked at again")
-      assert.deepStrictEqual([same.report.submitted, same.report.already_submitted], [8, 8])
+      assert.deepStrictEqual([same.report.submitted, same.report.known], [8, 8])
       assert.deepStrictEqual(hashes(job), bytes)
 
       // What was judged stays in the dataset, also where the input has moved on.

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Option } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
@@ -12,7 +12,7 @@ const test = (name: string, effect: Effect.Effect<void, unknown, Ledger>) =>
     Effect.provide(effect, Ledger.layer().pipe(Layer.provide(SqliteClient.layer({ filename: ":memory:" })))),
   )
 
-const report = RunReport.make({ elapsed: Option.none(), dataset: Option.none(), example: Option.none() })
+const report = RunReport.make({})
 
 const submitted = Effect.fnUntraced(function* (n: number) {
   const ledger = yield* Ledger
@@ -44,7 +44,8 @@ describe("RunReport", () => {
     ["in_doubt", ["invalid", "failed", "in_doubt"]],
     ["waiting", ["completed", "submitted"]],
     ["waiting", ["completed", "planned"]],
-    ["waiting", ["invalid", "failed", "refused", "in_doubt", "submitted"]],
+    ["waiting", ["invalid", "failed", "refused", "submitted"]],
+    ["in_doubt", ["completed", "in_doubt", "submitted"]],
   ]
   for (const [status, of] of statuses) {
     test(
@@ -74,7 +75,7 @@ describe("RunReport", () => {
       })
       const before = yield* report
       assert.deepStrictEqual(
-        [before.read, before.submitted, before.already_submitted, before.duplicates, before.rejected],
+        [before.read, before.submitted, before.known, before.duplicates, before.rejected],
         [6, 4, 2, 1, 1],
       )
       yield* ledger.markRefused(0, "no")
@@ -92,11 +93,7 @@ describe("RunReport", () => {
       const ledger = yield* Ledger
       yield* submitted(12)
       for (let i = 0; i < 12; i++) yield* ledger.markFailed(2 * i, `reason ${i}`)
-      const { seconds, troubles } = yield* RunReport.make({
-        elapsed: Option.some(Duration.millis(1_500)),
-        dataset: Option.none(),
-        example: Option.none(),
-      })
+      const { seconds, troubles } = yield* RunReport.make({ elapsed: Duration.millis(1_500) })
       assert.deepStrictEqual(
         troubles.map(({ reason, taskId }) => [taskId, reason]),
         Array.from({ length: 10 }, (_, i) => [`task_${i}`, `reason ${i}`]),
@@ -110,13 +107,13 @@ describe("RunReport", () => {
     Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* ledger.startRun()
-      const { already_submitted, dataset, duplicates, example, read, rejected, seconds, submitted } = yield* report
+      const { known, dataset, duplicates, example, read, rejected, seconds, submitted } = yield* report
       assert.deepStrictEqual(
-        { read, submitted, already_submitted, duplicates, rejected },
+        { read, submitted, known, duplicates, rejected },
         {
           read: 0,
           submitted: 0,
-          already_submitted: 0,
+          known: 0,
           duplicates: 0,
           rejected: 0,
         },

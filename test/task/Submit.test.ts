@@ -143,7 +143,7 @@ describe("submit", () => {
         assert.deepStrictEqual(state.counts.submitted, { tasks: 2, items: 4 })
         assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 2 })
         assert.match(state.troubles[0]?.reason ?? "", new RegExp(`${status}.*prompt 2 is not allowed`))
-        const refused = yield* Ledger.use((ledger) => ledger.refusedItems(1)).pipe(
+        const refused = yield* Ledger.use((ledger) => ledger.itemsIn(1, ["refused"])).pipe(
           inProcess(directory, service.profile),
         )
         assert.strictEqual(refused, 2)

@@ -586,7 +586,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* ledger.markFailed(2, "gone")
           yield* ledger.markInDoubt(3, "hm")
           yield* ledger.markCompleted(4, "{}")
-          yield* ledger.reopenInvalid
+          yield* ledger.reopen
           assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
           assert.deepStrictEqual(yield* ledger.counts, {
             ...untouched,
@@ -687,7 +687,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const first = yield* plan(newTasks([3, 2]))
           yield* claimAll
           yield* ledger.markRefused(0, "no")
-          assert.strictEqual(yield* ledger.refusedItems(first), 3)
+          assert.strictEqual(yield* ledger.itemsIn(first, ["refused"]), 3)
           const second = yield* ledger.startRun()
           yield* ledger.record(second, {
             tasks: [],
@@ -696,7 +696,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             counts: { ...nothing, read: 2, known: 2 },
             finished: true,
           })
-          assert.strictEqual(yield* ledger.refusedItems(second), 1)
+          assert.strictEqual(yield* ledger.itemsIn(second, ["refused"]), 1)
         }),
       )
     })
@@ -714,7 +714,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
               completed: yield* Stream.runCollect(ledger.completed),
               refused: yield* Stream.runCollect(ledger.refused),
               troubles: yield* ledger.troubles(10),
-              refusedItems: yield* ledger.refusedItems(1),
+              refusedItems: yield* ledger.itemsIn(1, ["refused"]),
             }
           })
           const work = Effect.gen(function* () {
@@ -748,7 +748,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
               ledger.settleInterrupted("in_doubt"),
               ledger.postpone(0, 1_000),
               ledger.markInvalid(1, "", "odd"),
-              ledger.reopenInvalid,
+              ledger.reopen,
               ledger.makeDue,
               ledger.split(2, [{ idempotencyKey: "k", body: "{}", items: [] }]),
             ]),
