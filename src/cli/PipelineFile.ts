@@ -32,6 +32,8 @@ export const pipelineArgument = Argument.String("PIPELINE").pipe(
 /** Whether an argument names a program rather than data. */
 export const isPipelineFile = (file: string): boolean => /\.[cm]?[jt]s$/.test(file)
 
+const isUsageError = Schema.is(UsageError)
+
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
@@ -89,6 +91,7 @@ export const reported = (
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
     const misnamed = Predicate.isTagged(failure, "UnknownExpert") || Predicate.isTagged(failure, "GoldFileError")
+    if (isUsageError(failure)) return Layer.effect(ServiceProfile, Effect.fail(failure))
     const told: ServiceUnusable | UsageError = misnamed ? new UsageError({ message }) : new ServiceUnusable({ message })
     return Layer.effect(ServiceProfile, Effect.fail(told))
   })

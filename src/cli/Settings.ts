@@ -133,10 +133,10 @@ export const sourceOf = Effect.fnUntraced(function* (flags: {
       message: `${ofJoin.map((name) => joinFlags[name]).join(", ")}: only for a join, with --completions`,
     })
   }
+  if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
   if (flags.completions.length < 2) {
     return yield* new UsageError({ message: "--completions: name two files or more, one for each model" })
   }
-  if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
   return Source.join({
     prompts,
     completions: flags.completions,

@@ -96,10 +96,13 @@ const longestRetryAfter = Duration.hours(1)
  * Backs off from half a second to half a minute with jitter, and no less than the service
  * asks for. The waits can be interrupted, also where the requests between them can't be.
  */
-const retrySchedule = (times: number) =>
+const retrySchedule = (times: number, worthwhile: (failure: AnnotationClientError) => boolean) =>
   Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
     Schedule.jittered,
     Schedule.setInputType<AnnotationClientError>(),
+    Schedule.upTo({ times }),
+    Schedule.while(({ input }) => worthwhile(input)),
+    // The wait itself, hence after all that may end the retries.
     Schedule.modifyDelay(({ input, duration }) =>
       Effect.as(
         Effect.interruptible(
@@ -112,7 +115,6 @@ const retrySchedule = (times: number) =>
         Duration.zero,
       ),
     ),
-    Schedule.upTo({ times }),
   )
 
 const StatusMember = Schema.fromJsonString(Schema.Struct({ status: Schema.String }))
@@ -129,7 +131,11 @@ const make = Effect.gen(function* () {
       algorithm: "token-bucket",
     }),
   ).pipe(Effect.orDie)
-  const schedule = retrySchedule(profile.retries)
+  const lookAgain = retrySchedule(profile.retries, mayRetry)
+  const createAgain = retrySchedule(
+    profile.retries,
+    (failure) => mayRetry(failure) && (profile.idempotencyKey === "honoured" || !maybeDone(failure)),
+  )
   let down = false
   /** Says once that the service does not answer, while it doesn't. */
   const sayOnce = (failure: AnnotationClientError) => {
@@ -198,10 +204,7 @@ const make = Effect.gen(function* () {
       first = false
       return sent
     })
-    const text = yield* Effect.retry(next, {
-      schedule,
-      while: (failure) => mayRetry(failure) && (profile.idempotencyKey === "honoured" || !maybeDone(failure)),
-    })
+    const text = yield* Effect.retry(next, createAgain)
     const taskId = Option.flatMap(parseJson(text), (json) => taskIdIn(json, profile.taskIdPaths))
     return Option.isSome(taskId)
       ? taskId.value
@@ -219,7 +222,7 @@ const make = Effect.gen(function* () {
       turn,
       attempt(client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }), "task"),
     )
-    const text = yield* Effect.retry(asked, { schedule, while: mayRetry })
+    const text = yield* Effect.retry(asked, lookAgain)
     const decoded = Schema.decodeUnknownOption(StatusMember)(text)
     if (Option.isNone(decoded)) {
       return yield* error(

@@ -10,7 +10,7 @@
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
  */
-import { Array as Arr, Data, Deferred, Effect, Latch, Option, Result, Schema, Stream } from "effect"
+import { Array as Arr, Data, Deferred, Effect, Latch, Option, Result, Schema, Semaphore, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
@@ -207,24 +207,34 @@ const send = Effect.fnUntraced(function* <E>(
     yield* Deferred.fail(halt, failure)
   })
 
-  /** The planned tasks after `seq`; waits for more while the input is being read. */
-  const nextPage = Effect.fnUntraced(function* (seq: number) {
+  let page: ReadonlyArray<PlannedTask> = []
+  let seq = -1
+  const oneAtATime = yield* Semaphore.make(1)
+  /** The next planned task; waits for one while the input is being read. None where the sending ends. */
+  const next = Effect.gen(function* () {
     while (!(yield* Deferred.isDone(halt))) {
+      const [task, ...rest] = page
+      if (task !== undefined) {
+        page = rest
+        seq = task.seq
+        return Option.some(task)
+      }
       const done = readingDone.isOpen()
       yield* ledger.planned.close
-      const page = yield* ledger.plannedAfter(seq)
-      const last = page.at(-1)
-      if (last !== undefined) return [page, Option.some(last.seq)] as const
+      page = yield* ledger.plannedAfter(seq)
+      if (page.length > 0) continue
       if (done) break
       yield* Effect.raceAllFirst([ledger.planned.await, readingDone.await, Effect.exit(Deferred.await(halt))])
     }
-    return [[], Option.none()] as const
-  })
+    return Option.none<PlannedTask>()
+  }).pipe(oneAtATime.withPermit)
 
-  yield* Stream.paginate<number, PlannedTask, SqlError>(-1, nextPage).pipe(
-    Stream.mapEffect(sendOne, { concurrency: profile.concurrency, unordered: true }),
-    Stream.runDrain,
-  )
+  // Senders, and not `Stream.mapEffect`: an interruption waits for each of them, so that the
+  // ledger is still open for what the last request brings.
+  const sender = Effect.gen(function* () {
+    for (let task = yield* next; Option.isSome(task); task = yield* next) yield* sendOne(task.value)
+  })
+  yield* Effect.all(Arr.replicate(sender, profile.concurrency), { concurrency: "unbounded", discard: true })
 })
 
 const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>

@@ -69,7 +69,9 @@ describe("1: failure", () => {
           ? ScriptedService.obliging(request, before)
           : ScriptedService.completedBy(service.received, request.path.split("/").at(-1)!),
       )
-      assert.strictEqual((yield* cli(args, to(mended))).status, 0)
+      // It listens elsewhere now, which is refused unless it is said to be the same service.
+      assertTold(yield* cli(args, to(mended)), 1, /tasks of this job are at .*, not at .*--moved/)
+      assert.strictEqual((yield* cli([...args, "--moved"], to(mended))).status, 0)
       assert.deepStrictEqual(mended.received.filter(isPost), [])
       assert.strictEqual((yield* pairsOf(job)).length, 4)
     }))
@@ -105,13 +107,6 @@ describe("1: failure", () => {
       assertTold(said, 1, new RegExp(`^prefstream: no annotation service at ${service.baseUrl}: .*Not here`, "m"))
     }))
 
-  test("an address that is none", () =>
-    Effect.gen(function* () {
-      const job = yield* temporaryDirectory
-      const said = yield* cli(["run", sample, "--dir", job], to({ baseUrl: "nowhere", token: "t" }))
-      assertTold(said, 1, /^prefstream: .*nowhere/m)
-    }))
-
   test("a token that the service refuses", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
@@ -144,6 +139,24 @@ describe("2: the command line or a setting is wrong", () => {
     ["two files of prompts in a join", ["run", sample, sample, "--completions", sample], /one file of prompts/],
     ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
     ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
+    ["an address that is none", ["submit", sample, "--base-url", "nowhere", "--token", "t"], /http.*found nowhere/],
+    ["one file of completions", ["run", sample, "--completions", sample], /two files or more/],
+    [
+      "an expert with a base URL",
+      ["run", sample, "--base-url", "http://h/v1", "--expert", "first"],
+      /embedded service/,
+    ],
+    ["guidelines twice", ["run", sample, "--guidelines", "a", "--guidelines-file", sample], /give one of them/],
+    [
+      "a gold file that is missing",
+      ["run", sample, "--expert", "gold:absent.jsonl"],
+      /absent\.jsonl: there is no such/,
+    ],
+    [
+      "a pipeline to submit, with flags that it says itself",
+      ["submit", `${root}pipelines/quickstart.ts`, "--batch-size", "3"],
+      /--batch-size: not together/,
+    ],
     ["no token", ["submit", sample, "--base-url", "http://localhost/v1"], /PREFSTREAM_TOKEN/],
     ["no ledger", ["status"], /there is no ledger at .*--dir/],
     ["no ledger to export from", ["export"], /there is no ledger at .*--dir/],

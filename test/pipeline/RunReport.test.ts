@@ -75,14 +75,20 @@ describe("RunReport", () => {
       })
       const before = yield* report
       assert.deepStrictEqual(
-        [before.read, before.submitted, before.known, before.duplicates, before.rejected],
-        [6, 4, 2, 1, 1],
+        [before.read, before.submitted, before.not_submitted, before.known, before.duplicates, before.rejected],
+        [6, 0, 4, 2, 1, 1],
       )
       yield* ledger.markRefused(0, "no")
       yield* ledger.markRefused(5, "no")
       const after = yield* report
-      assert.deepStrictEqual([after.read, after.submitted, after.duplicates, after.rejected], [6, 2, 1, 3])
-      assert.strictEqual(after.read, after.submitted + after.duplicates + after.rejected)
+      assert.deepStrictEqual(
+        [after.read, after.submitted, after.not_submitted, after.duplicates, after.rejected],
+        [6, 0, 2, 1, 3],
+      )
+      yield* Effect.forEach(yield* ledger.plannedAfter(-1), ({ seq }) => ledger.markSubmitted(seq, `task_${seq}`, 0))
+      const sent = yield* report
+      assert.deepStrictEqual([sent.submitted, sent.not_submitted], [2, 0])
+      assert.strictEqual(sent.read, sent.submitted + sent.duplicates + sent.rejected)
       assert.deepStrictEqual(after.tasks.refused, { tasks: 2, items: 4 })
     }),
   )

@@ -77,6 +77,7 @@ export const make = (
             profile: ServiceProfile.layer({
               baseUrl,
               token: Redacted.make(token),
+              identity: "the scripted service",
               requestsPerSecond: 1000,
               retries: 2,
               pollInterval: { min: "5 millis", max: "20 millis" },

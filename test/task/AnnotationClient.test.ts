@@ -212,6 +212,7 @@ describe("AnnotationClient", () => {
       check: (
         run: (method: Method, step?: Duration.Input) => Effect.Effect<Exit.Exit<unknown, AnnotationClientError>>,
         arrivals: ReadonlyArray<number>,
+        now: () => number,
       ) => Effect.Effect<void, unknown>,
     ) =>
       it.effect(name, () =>
@@ -234,6 +235,7 @@ describe("AnnotationClient", () => {
           yield* check(
             (method, step) => time.run(Effect.exit(Effect.provide(requests[method], client)), step),
             arrivals,
+            time.now,
           )
         }),
       )
@@ -271,8 +273,9 @@ describe("AnnotationClient", () => {
         `does not wait for a Retry-After beyond an hour: ${retryAfter}`,
         [later(retryAfter)],
         { idempotencyKey: "honoured" },
-        Effect.fnUntraced(function* (run, arrivals) {
-          const failure = yield* Effect.flip(yield* run("POST"))
+        Effect.fnUntraced(function* (run, arrivals, now) {
+          const failure = yield* Effect.flip(yield* run("POST", "1 second"))
+          assert.isBelow(now(), 60_000)
           assert(failure.reason._tag === "Unavailable")
           assert.isAbove(failure.reason.retryAfter ?? 0, 3_600_000)
           assert.strictEqual(arrivals.length, 1)
@@ -299,12 +302,14 @@ describe("AnnotationClient", () => {
         `gives up after ${retries} retries, at growing distances`,
         Array.from({ length: 20 }, () => down),
         { retries },
-        Effect.fnUntraced(function* (run, arrivals) {
+        Effect.fnUntraced(function* (run, arrivals, now) {
           for (const method of ["POST", "GET"] as const) {
             const before = arrivals.length
-            assert.isTrue(Exit.isFailure(yield* run(method)))
+            assert.isTrue(Exit.isFailure(yield* run(method, "10 millis")))
             const own = arrivals.slice(before)
             assert.strictEqual(own.length, 1 + retries)
+            // There is no wait after the last.
+            assert.isBelow(now() - own.at(-1)!, 300)
             // Half a second and its doubles, give or take the jitter of a fifth and the step of the clock.
             for (let i = 1; i < own.length; i++) {
               assert.isAtLeast(own[i]! - own[i - 1]!, 0.8 * 500 * 2 ** (i - 1))
@@ -339,10 +344,11 @@ describe("AnnotationClient", () => {
         `does not create a task again after ${name} where keys are ignored`,
         [answer],
         { idempotencyKey: "ignored", retries: 3 },
-        Effect.fnUntraced(function* (run, arrivals) {
-          const failure = yield* Effect.flip(yield* run("POST"))
+        Effect.fnUntraced(function* (run, arrivals, now) {
+          const failure = yield* Effect.flip(yield* run("POST", "10 millis"))
           assert.isTrue(failure.reason._tag === "Unavailable" && failure.reason.maybeDone)
           assert.strictEqual(arrivals.length, 1)
+          assert.isBelow(now() - arrivals[0]!, 300)
         }),
       )
       timed(
@@ -381,9 +387,10 @@ describe("AnnotationClient", () => {
         `is of no use after ${status}`,
         [{ status }],
         { idempotencyKey: "honoured", retries: 5 },
-        Effect.fnUntraced(function* (run, arrivals) {
-          assert.isTrue(Exit.isFailure(yield* run("POST")))
+        Effect.fnUntraced(function* (run, arrivals, now) {
+          assert.isTrue(Exit.isFailure(yield* run("POST", "10 millis")))
           assert.strictEqual(arrivals.length, 1)
+          assert.isBelow(now() - arrivals[0]!, 300)
         }),
       )
     }

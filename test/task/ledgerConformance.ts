@@ -429,6 +429,51 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       }
 
       test(
+        "what is in doubt is planned again where keys are honoured, and stays so elsewhere",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1, 1]))
+          yield* ledger.markInDoubt(1, "hm")
+          yield* ledger.settleInterrupted("in_doubt")
+          assert.strictEqual((yield* ledger.counts).in_doubt.tasks, 1)
+          yield* ledger.settleInterrupted("planned")
+          assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 2, items: 2 })
+        }),
+      )
+
+      test(
+        "a claimed task can be released, and no other",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1, 1]))
+          const [first] = yield* planned
+          yield* ledger.claim(first!)
+          yield* ledger.markSubmitted(1, "task_1", 0)
+          yield* ledger.release(0)
+          yield* ledger.release(1)
+          const { planned: released, submitted } = yield* ledger.counts
+          assert.deepStrictEqual([released.tasks, submitted.tasks], [1, 1])
+        }),
+      )
+
+      test(
+        "is bound to the service that took its first task, until that is said to have moved",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1]))
+          yield* ledger.bindService("here", false)
+          yield* ledger.bindService("there", false)
+          yield* Effect.forEach(yield* planned, ledger.claim)
+          const refused = yield* Effect.flip(ledger.bindService("here", false))
+          assert.strictEqual(refused._tag, "OtherService")
+          assert.match(refused.message, /at there, not at here/)
+          yield* ledger.bindService("there", false)
+          yield* ledger.bindService("here", true)
+          yield* ledger.bindService("here", false)
+        }),
+      )
+
+      test(
         "a split keeps the order and the items, and touches no other task",
         Effect.gen(function* () {
           const ledger = yield* Ledger
@@ -578,7 +623,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       )
 
       test(
-        "are those whose results did not fit again, once they are reopened, and no others",
+        "are those that failed and whose results did not fit again, once they are reopened, and no others",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* submitted(5, 60_000)
@@ -587,11 +632,10 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* ledger.markInDoubt(3, "hm")
           yield* ledger.markCompleted(4, "{}")
           yield* ledger.reopen
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_2"])
           assert.deepStrictEqual(yield* ledger.counts, {
             ...untouched,
-            submitted: { tasks: 2, items: 2 },
-            failed: { tasks: 1, items: 1 },
+            submitted: { tasks: 3, items: 3 },
             in_doubt: { tasks: 1, items: 1 },
             completed: { tasks: 1, items: 1 },
           })
