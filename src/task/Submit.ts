@@ -227,7 +227,7 @@ const send = Effect.fnUntraced(function* <E>(
       yield* Effect.raceAllFirst([ledger.planned.await, readingDone.await, Effect.exit(Deferred.await(halt))])
     }
     return Option.none<PlannedTask>()
-  }).pipe(oneAtATime.withPermit)
+  }).pipe((taken) => oneAtATime.withPermit(taken))
 
   // Senders, and not `Stream.mapEffect`: an interruption waits for each of them, so that the
   // ledger is still open for what the last request brings.

@@ -11,12 +11,11 @@ const options = (migrations: Migrations.Migrations): Migrations.MigrationsOption
 })
 
 /** A migration that leaves a table with a row, and can't run twice. */
-const create = (name: string) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`CREATE TABLE ${sql(name)} (n INTEGER)`
-    yield* sql`INSERT INTO ${sql(name)} ${sql.insert({ n: 1 })}`
-  })
+const create = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE ${sql(name)} (n INTEGER)`
+  yield* sql`INSERT INTO ${sql(name)} ${sql.insert({ n: 1 })}`
+})
 
 const tables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

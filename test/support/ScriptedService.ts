@@ -56,14 +56,15 @@ export const make = (
           }
           const before = [...received]
           received.push(got)
-          void Promise.resolve(answer(got, before)).then((reply) => {
-            if (reply === "reset") return void request.socket.destroy()
+          const send = async () => {
+            const reply = await answer(got, before)
+            if (reply === "reset") return request.socket.destroy()
             const { body = "", breaksOff = false, headers, status } = reply
             const text = typeof body === "string" ? body : JSON.stringify(body)
             response.writeHead(status, { "content-type": "application/json", ...headers })
-            if (!breaksOff) return void response.end(text)
-            response.write(text, () => request.socket.destroy())
-          })
+            return breaksOff ? response.write(text, () => request.socket.destroy()) : response.end(text)
+          }
+          void send()
         })
       })
       server.listen(0, "127.0.0.1", () => {

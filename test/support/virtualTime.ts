@@ -30,15 +30,17 @@ export const make = Effect.gen(function* () {
   const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
   /** Lets time pass in steps while the effect runs, but not while a request is under way. */
-  const run = <A, E, R>(effect: Effect.Effect<A, E, R>, step: Duration.Input = "250 millis") =>
-    Effect.gen(function* () {
-      const fiber = yield* Effect.forkChild(effect)
-      while (fiber.pollUnsafe() === undefined) {
-        yield* turn
-        if (underWay === 0) yield* TestClock.adjust(step)
-      }
-      return yield* Fiber.join(fiber)
-    })
+  const run = Effect.fnUntraced(function* <A, E, R>(
+    effect: Effect.Effect<A, E, R>,
+    step: Duration.Input = "250 millis",
+  ): Effect.fn.Return<A, E, R> {
+    const fiber = yield* Effect.forkChild(effect)
+    while (fiber.pollUnsafe() === undefined) {
+      yield* turn
+      if (underWay === 0) yield* TestClock.adjust(step)
+    }
+    return yield* Fiber.join(fiber)
+  })
 
   return { httpClient, run, now: () => clock.currentTimeMillisUnsafe() }
 })

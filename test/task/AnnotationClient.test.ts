@@ -426,6 +426,25 @@ describe("AnnotationClient", () => {
       }),
     )
 
+    it.effect("are no more than set when a request is tried again", () =>
+      Effect.gen(function* () {
+        const time = yield* VirtualTime.make
+        const arrivals: Array<number> = []
+        const service = yield* ScriptedService.make(
+          () => {
+            arrivals.push(time.now())
+            return { status: 503 }
+          },
+          { requestsPerSecond: 1, retries: 2 },
+        )
+        const client = AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient))
+        for (const request of Object.values(requests)) yield* time.run(Effect.exit(Effect.provide(request, client)))
+        assert.strictEqual(arrivals.length, 6)
+        // The first retry would come after half a second by itself.
+        for (const first of [0, 3]) assert.isAtLeast(arrivals[first + 1]! - arrivals[first]!, 900)
+      }),
+    )
+
     it.effect("may make a request wait for its turn longer than for its answer", () =>
       Effect.gen(function* () {
         const time = yield* VirtualTime.make
@@ -565,7 +584,8 @@ describe("AnnotationClient", () => {
         Effect.gen(function* () {
           const { client } = yield* answering({ status: 400, body: answer })
           const { reason } = yield* failureOf(create, client)
-          assert.deepStrictEqual({ ...reason }, { _tag: "Refused", status: 400, detail: expected })
+          assert(reason._tag === "Refused")
+          assert.deepStrictEqual([reason.status, reason.detail], [400, expected])
         }),
       )
     }

@@ -1,4 +1,3 @@
-/* oxlint-disable max-lines -- one contract, one suite */
 /**
  * What every ledger must do, whichever database it stands on.
  *
@@ -474,6 +473,40 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       )
 
       test(
+        "is at that service as long as a task is or may be there",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1, 1]))
+          yield* claimAll
+          yield* ledger.bindService("here", false)
+          const elsewhere = Effect.flip(ledger.bindService("there", false))
+          const moves = [
+            ledger.markInDoubt(0, "hm"),
+            ledger.markSubmitted(0, "task_0", 0),
+            ledger.markInvalid(0, "", "odd"),
+            ledger.markCompleted(0, "{}"),
+            ledger.markFailed(0, "gone"),
+          ]
+          yield* ledger.markRefused(1, "no")
+          for (const move of moves) {
+            yield* move
+            assert.strictEqual((yield* elsewhere)._tag, "OtherService")
+          }
+        }),
+      )
+
+      test(
+        "may be at another service while its tasks are only planned or refused",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1, 1]))
+          yield* ledger.bindService("here", false)
+          yield* ledger.markRefused(0, "no")
+          yield* ledger.bindService("there", false)
+        }),
+      )
+
+      test(
         "a split keeps the order and the items, and touches no other task",
         Effect.gen(function* () {
           const ledger = yield* Ledger
@@ -725,7 +758,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       )
 
       test(
-        "count a run's refused items, whichever run planned them",
+        "count a run's items, all or by state, whichever run planned them",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           const first = yield* plan(newTasks([3, 2]))
@@ -741,6 +774,10 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             finished: true,
           })
           assert.strictEqual(yield* ledger.itemsIn(second, ["refused"]), 1)
+          assert.strictEqual(yield* ledger.itemsIn(second, ["submitting"]), 1)
+          assert.strictEqual(yield* ledger.itemsIn(second, ["submitting", "refused", "planned"]), 2)
+          assert.strictEqual(yield* ledger.itemsSeenBy(second), 2)
+          assert.strictEqual(yield* ledger.itemsSeenBy(first), 3)
         }),
       )
     })
@@ -753,44 +790,56 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const state = Effect.gen(function* () {
             const ledger = yield* Ledger
             return {
-              ...(yield* readState(1, batchItems(0, 4))),
+              ...(yield* readState(1, batchItems(0, 5))),
               due: yield* ledger.due(10, never),
               completed: yield* Stream.runCollect(ledger.completed),
               refused: yield* Stream.runCollect(ledger.refused),
               troubles: yield* ledger.troubles(10),
               refusedItems: yield* ledger.itemsIn(1, ["refused"]),
+              itemsSeen: yield* ledger.itemsSeenBy(1),
             }
           })
-          const work = Effect.gen(function* () {
+          const work = Effect.fnUntraced(function* (partition: string) {
             const ledger = yield* Ledger
             const run = yield* ledger.startRun()
             assert.strictEqual(run, 1)
             yield* ledger.record(run, {
-              tasks: newTasks([1, 1, 1, 1]),
+              tasks: newTasks([1, 1, 1, 1, 1]),
               known: [],
               rejects: [reject(1)],
-              counts: { ...nothing, read: 5, new: 4, rejected: 1 },
+              counts: { ...nothing, read: 6, new: 5, rejected: 1 },
               finished: true,
             })
+            yield* ledger.bindService(partition, false)
             yield* claimAll
-            yield* ledger.markSubmitted(0, "task_0", 0)
+            yield* ledger.markSubmitted(0, "task_0", 5_000)
             yield* ledger.markSubmitted(1, "task_1", 0)
             yield* ledger.markCompleted(1, "{}")
             yield* ledger.markRefused(2, "no")
+            yield* ledger.markSubmitted(3, "task_3", 0)
+            yield* ledger.markInvalid(3, "", "odd")
           })
           const empty = yield* state.pipe(inPartition("b"))
-          yield* work.pipe(inPartition("a"))
+          yield* work("a").pipe(inPartition("a"))
           const worked = yield* state.pipe(inPartition("a"))
           assert.deepStrictEqual(yield* state.pipe(inPartition("b")), empty)
           assert.deepStrictEqual(empty.counts, untouched)
 
+          // Bound to a service of its own, which may change while it has no tasks itself.
+          const bind = (service: string) => Ledger.use((ledger) => ledger.bindService(service, false))
+          yield* Effect.andThen(bind("a"), bind("b")).pipe(inPartition("b"))
+          yield* bind("a").pipe(inPartition("a"))
+
           // The same items and ordinals have room in both, and what is done to one is not done to the other.
-          yield* work.pipe(inPartition("b"))
+          yield* work("b").pipe(inPartition("b"))
           assert.deepStrictEqual(yield* state.pipe(inPartition("b")), worked)
+          yield* bind("a").pipe(inPartition("a"))
+          yield* bind("b").pipe(inPartition("b"))
           yield* Ledger.use((ledger) =>
             Effect.all([
               ledger.settleInterrupted("in_doubt"),
               ledger.postpone(0, 1_000),
+              ledger.release(4),
               ledger.markInvalid(1, "", "odd"),
               ledger.reopen,
               ledger.makeDue,
