@@ -6,10 +6,10 @@
  *     npx node pipelines/stages.ts
  */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, Latch, Layer, Result, Stream } from "effect"
+import { Console, Effect, Layer, Result, Stream } from "effect"
 import { AnnotationService, bestAgainstRest, collect, Dataset, Judgments, Pipeline, Source, submit } from "prefstream"
 
-const directory = "prefstream-job"
+const directory = "stages"
 
 const items = Source.jsonl("data/sample.jsonl").records.pipe(
   Stream.filter((record) => Result.isFailure(record) || record.success.item.prompt.length < 200),
@@ -17,7 +17,7 @@ const items = Source.jsonl("data/sample.jsonl").records.pipe(
 
 const program = Effect.gen(function* () {
   yield* submit(items, { guidelines: "Prefer the completion that is correct." })
-  yield* collect({ submittingDone: yield* Latch.make(true) })
+  yield* collect()
 
   const pairs = Judgments.fromLedger.pipe(
     Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstRest(judgment))),

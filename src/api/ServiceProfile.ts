@@ -37,6 +37,8 @@ export interface ServiceSettings {
   readonly requestTimeout: Duration.Input
   /** How often a request that may succeed later is sent again. */
   readonly retries: number
+  /** How long a service may be down before a run that waits for results ends. */
+  readonly patience: Duration.Input
   /** Bounds of the time between two looks at a task; it grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
 }
@@ -51,6 +53,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "token"> = {
   requestsPerSecond: 10,
   requestTimeout: "60 seconds",
   retries: 6,
+  patience: "15 minutes",
   pollInterval: { min: "2 seconds", max: "5 minutes" },
 }
 

@@ -22,7 +22,8 @@ export const collectCommand = Command.make(
     timeout: Settings.timeout,
     json: Settings.json,
   },
-  Effect.fn("prefstream collect")(function* (flags) {
+  Effect.fn("prefstream collect")(function* (given) {
+    const flags = Option.isNone(given.pipeline) ? yield* Settings.fromEnvironment(given) : given
     const pipeline = Option.isSome(flags.pipeline) ? yield* loadPipeline(flags.pipeline.value) : undefined
     const directory = Option.getOrElse(flags.directory, () => pipeline?.directory ?? Settings.defaultDirectory)
     const service = Settings.serviceOf(

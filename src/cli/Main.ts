@@ -15,6 +15,7 @@ import { runCommand } from "./RunCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
 import { statusCommand } from "./StatusCommand.ts"
 import { submitCommand } from "./SubmitCommand.ts"
+import { printable } from "./Summary.ts"
 import { version } from "./Version.ts"
 
 const command = Command.make("prefstream").pipe(
@@ -24,7 +25,7 @@ const command = Command.make("prefstream").pipe(
   Command.withSubcommands([runCommand, submitCommand, collectCommand, exportCommand, statusCommand, serveCommand]),
 )
 
-const say = (message: string) => Console.error(`prefstream: ${message}`)
+const say = (message: string) => Console.error(`prefstream: ${printable(message)}`)
 
 /** A wrong command line is told in a line each, without the whole help before it. */
 const presenter: CliOutput.Presenter = {

@@ -28,8 +28,9 @@ const trialExpert = "longest"
 export const runCommand = Command.make(
   "run",
   flags,
-  Effect.fn("prefstream run")(function* (flags) {
-    const program = flags.files.find(isPipelineFile)
+  Effect.fn("prefstream run")(function* (given) {
+    const program = given.files.find(isPipelineFile)
+    const flags = program === undefined ? yield* Settings.fromEnvironment(given) : given
     const pipeline = program === undefined ? yield* fromFlags(flags) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
     const settings = {

@@ -41,7 +41,7 @@ export const serveCommand = Command.make(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     yield* fs.makeDirectory(path.dirname(path.resolve(flags.database)), { recursive: true })
-    const token = Option.isSome(flags.token) ? flags.token.value : yield* drawToken
+    const token = Option.isSome(flags.token) ? yield* Settings.usableToken(flags.token.value) : yield* drawToken
     const announce = Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const baseUrl = `${HttpServer.formatAddress(address)}/v1`

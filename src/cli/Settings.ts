@@ -4,7 +4,7 @@
  * Guarantees: a flag has the same name, meaning, default and environment variable
  * in every command; the token is `Redacted` from the moment it is read.
  */
-import { Config, Duration, Effect, FileSystem, Layer, Option, Record, type Redacted, Schema } from "effect"
+import { Config, Duration, Effect, FileSystem, Layer, Option, Record, Redacted, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import * as Source from "../source/Source.ts"
@@ -206,7 +206,6 @@ export const service = {
   baseUrl: Flag.String("base-url").pipe(
     Flag.withMetavar("URL"),
     Flag.withDescription("Annotation service, with its version: https://host/v1 [PREFSTREAM_BASE_URL]"),
-    Flag.withFallbackConfig(Config.String("PREFSTREAM_BASE_URL")),
     Flag.optional,
   ),
   token: Flag.Redacted("token").pipe(
@@ -267,6 +266,13 @@ export interface ServiceFlags {
   readonly pollMax: Option.Option<Duration.Duration>
 }
 
+/** A token as it can stand in a header: what surrounds it, such as the end of a file's line, is cut off. */
+export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
+  const text = Redacted.value(token).trim()
+  if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)
+  return yield* new UsageError({ message: "the organization token is empty, or holds characters that no token has" })
+})
+
 /** The settings that were given, laid over those of a profile. */
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
@@ -280,19 +286,29 @@ const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings
   },
 })
 
+/**
+ * The flags with the base URL of the environment, where none was given. Not for a pipeline
+ * file, which names its service itself: there only the flag says otherwise.
+ */
+export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
+  const environment = yield* Config.option(Config.String("PREFSTREAM_BASE_URL"))
+  return { ...flags, baseUrl: Option.orElse(flags.baseUrl, () => environment) }
+})
+
 /** The service at `--base-url`, or else `otherwise`. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* () {
       if (Option.isNone(flags.baseUrl)) return otherwise
-      if (!/^https?:\/\/[^/]/.test(flags.baseUrl.value)) {
+      if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(flags.baseUrl.value)) {
         return yield* new UsageError({
-          message: `--base-url: expected http://… or https://…, found ${flags.baseUrl.value}`,
+          message: "--base-url: expected http://… or https://…, without a user or password in it",
         })
       }
-      if (Option.isNone(flags.token))
+      if (Option.isNone(flags.token)) {
         return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
-      return ServiceProfile.layer({ baseUrl: flags.baseUrl.value, token: flags.token.value })
+      }
+      return ServiceProfile.layer({ baseUrl: flags.baseUrl.value, token: yield* usableToken(flags.token.value) })
     }),
   )
   const settings = Effect.flatMap(ServiceProfile, (profile) => {

@@ -18,8 +18,9 @@ export const submitCommand = Command.make(
     directory: Settings.directory,
     json: Settings.json,
   },
-  Effect.fn("prefstream submit")(function* (flags) {
-    const program = flags.files.find(isPipelineFile)
+  Effect.fn("prefstream submit")(function* (given) {
+    const program = given.files.find(isPipelineFile)
+    const flags = program === undefined ? yield* Settings.fromEnvironment(given) : given
     const pipeline = program === undefined ? yield* fromFlags(flags) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
     const service = Settings.serviceOf(flags, reported(pipeline.service))

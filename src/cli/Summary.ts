@@ -20,7 +20,7 @@ interface Options {
 
 /** Prints the report. */
 export const print = (report: RunReport, options: Options) =>
-  Console.log(options.json ? JSON.stringify(report) : text(report, options))
+  Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
 
 /** Prints the report, and ends the command with its status. */
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
@@ -136,6 +136,9 @@ export const table = (rows: ReadonlyArray<readonly [string, string]>): ReadonlyA
 export const number = (n: number): string => n.toLocaleString("en-US")
 
 export const count = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? "" : "s"}`
+
+/** Text that a terminal does not take for commands: control characters but tab and line end are shown as �. */
+export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
 
 const size = (bytes: number): string =>
   bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`

@@ -24,6 +24,9 @@ const make = Effect.fnUntraced(function* (options: {
   return server
 })
 
+/** Files and paths, as the server needs them. */
+export const services = NodeHttpServer.layerHttpServices
+
 /** Listens while the layer is in use. @param options `host` as an address or a name; `port` 0 is a free one. */
 export const layer = (options: Parameters<typeof make>[0] = {}) =>
-  Layer.merge(Layer.effect(HttpServer.HttpServer, make(options)), NodeHttpServer.layerHttpServices)
+  Layer.merge(Layer.effect(HttpServer.HttpServer, make(options)), services)

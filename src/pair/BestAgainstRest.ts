@@ -3,7 +3,7 @@
  * each of the rest.
  *
  * Guarantees: pure; the pairs of a judgment stand in the order of its completions; a
- * completion whose text equals the best one's, or an earlier one's, makes no pair.
+ * completion whose text equals the best one's makes no pair.
  */
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -14,7 +14,7 @@ export const bestAgainstRest = (judgment: Judgment): ReadonlyArray<PreferencePai
   const chosen = completions[bestCompletionIndex]!
   const metadataText = metadata === undefined ? null : JSON.stringify(metadata)
   return completions.flatMap((rejected, rejectedIndex) =>
-    rejected === chosen || completions.indexOf(rejected) < rejectedIndex
+    rejected === chosen
       ? []
       : [
           {

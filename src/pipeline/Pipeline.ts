@@ -69,11 +69,12 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
     Effect.gen(function* () {
       const submittingDone = yield* Latch.make()
       const submitting = submitLoop(settings.source.records, settings).pipe(Effect.ensuring(submittingDone.open))
-      const rejects = yield* Effect.all([submitting, collectLoop({ submittingDone })], {
-        concurrency: 2,
-        discard: true,
-      }).pipe(within(settings.timeout), thenWriteRejects(settings))
-      return (yield* RunReport.outstanding) > 0 ? { rejects } : { rejects, ...(yield* exportDataset(settings)) }
+      const ended = yield* Effect.all([submitting, collectLoop({ submittingDone })], { concurrency: 2 }).pipe(
+        within(settings.timeout),
+        thenWriteRejects(settings),
+      )
+      const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0] }
+      return (yield* RunReport.outstanding) > 0 ? read : { ...read, ...(yield* exportDataset(settings)) }
     }),
   )
   return yield* RunReport.make({ elapsed, ...ended })
@@ -81,10 +82,10 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
 
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
-  const [elapsed, rejects] = yield* Effect.timed(
+  const [elapsed, { rejects, value }] = yield* Effect.timed(
     submitLoop(settings.source.records, settings).pipe(within(settings.timeout), thenWriteRejects(settings)),
   )
-  return yield* RunReport.make({ elapsed, rejects })
+  return yield* RunReport.make({ elapsed, rejects, run: Option.getOrUndefined(value) })
 })
 
 /** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
@@ -121,8 +122,8 @@ export const exportDataset = Effect.fn("Pipeline.exportDataset")(function* (
 /** Ends the effect after a time, without failing: what is left to do is seen from the ledger. */
 const within =
   (timeout: Duration.Input | undefined) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<void, E, R> =>
-    timeout === undefined ? Effect.asVoid(effect) : Effect.asVoid(Effect.timeoutOption(effect, timeout))
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
+    timeout === undefined ? Effect.asSome(effect) : Effect.timeoutOption(effect, timeout)
 
 /** Writes the rejects file, however the reading ends. */
 const thenWriteRejects =
@@ -130,5 +131,5 @@ const thenWriteRejects =
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     effect.pipe(
       Effect.onError(() => Effect.ignore(RejectsFile.write(directory))),
-      Effect.andThen(RejectsFile.write(directory)),
+      Effect.flatMap((value) => Effect.map(RejectsFile.write(directory), (rejects) => ({ value, rejects }))),
     )

@@ -56,6 +56,8 @@ const statusOf = (tasks: StateCounts, readFinished: boolean, allRejected: boolea
 
 /** The state of the ledger, with what the last run has read. */
 export const make = Effect.fn("RunReport.make")(function* (options: {
+  /** The run that is reported; the last one that has read anything, where none is named. */
+  readonly run?: number | undefined
   readonly elapsed?: Duration.Duration
   readonly rejects?: ReadonlyArray<RejectCount>
   readonly dataset?: Option.Option<DatasetInfo>
@@ -63,7 +65,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
 }): Effect.fn.Return<RunReport, SqlError, Ledger> {
   const ledger = yield* Ledger
   const tasks = yield* ledger.counts
-  const last = yield* ledger.lastRun
+  const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
   const { counts, readFinished, run } = Option.getOrElse(last, () => ({
     run: 0,
     readFinished: true,

@@ -11,7 +11,7 @@
  *   again with the task that exists, as it stands now; another body answers 422.
  * - `GET /v1/tasks/{task_id}` of an open task answers 200 without `results`.
  */
-import { type Duration, Effect, Layer, Option, Redacted } from "effect"
+import { type Duration, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -35,6 +35,12 @@ export interface ServiceOptions {
   /** Time from a task's creation to its judgment. None by default. */
   readonly turnaround?: Duration.Input | undefined
   readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
+  /**
+   * Whether a task that no expert has an answer to is cancelled, rather than left open
+   * for others. It is tried again at the next start. So it is with the embedded service,
+   * whose client would wait for ever.
+   */
+  readonly cancelUnanswered?: boolean | undefined
 }
 
 const api = AnnotationApi.prefix("/v1")
@@ -95,7 +101,12 @@ export const layer = (options: ServiceOptions & { readonly token: Redacted.Redac
       Effect.forEach(options.experts, (expert) =>
         typeof expert === "string" ? Expert.parse(expert) : Effect.succeed(expert),
       ),
-      (experts) => Workforce.layer({ experts, turnaround: options.turnaround }),
+      (experts) =>
+        Workforce.layer({
+          experts,
+          turnaround: options.turnaround,
+          cancelUnanswered: options.cancelUnanswered,
+        }),
     ),
   )
   const routes = Layer.mergeAll(
@@ -126,7 +137,14 @@ export const layerServer = (
     Layer.provideMerge(NodeServer.layer({ host: options.host, port: options.port })),
     Layer.provide(SqliteClient.layer({ filename: options.database })),
     Layer.provide(Layer.effectDiscard(FileLock.acquire(options.database))),
+    Layer.provide(Layer.effectDiscard(makeFolderOf(options.database)).pipe(Layer.provide(NodeServer.services))),
   )
+
+const makeFolderOf = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true })
+})
 
 /**
  * A service for the program that it runs in: on loopback, at a free port, with a
@@ -147,6 +165,6 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           pollInterval: { min: "50 millis", max: "2 seconds" },
         }),
       )
-      return Layer.provide(Layer.unwrap(profile), layerServer({ ...options, token }))
+      return Layer.provide(Layer.unwrap(profile), layerServer({ cancelUnanswered: true, ...options, token }))
     }),
   ).pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -18,8 +18,8 @@ export const layer = (token: Redacted.Redacted<string>): Layer.Layer<Organizatio
   const expected = hash(token)
   const middleware = OrganizationToken.of({
     bearer: Effect.fnUntraced(function* (handled, { credential }) {
-      if (!Mac.timingSafeEqual(hash(credential), expected)) {
-        const given = Redacted.value(credential) !== ""
+      const given = Redacted.value(credential) !== ""
+      if (!given || !Mac.timingSafeEqual(hash(credential), expected)) {
         const detail = given
           ? "The organization token is not known here."
           : "Send the header Authorization: Bearer <ORGANIZATION_TOKEN>."

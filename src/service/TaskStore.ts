@@ -132,8 +132,14 @@ const make = Effect.gen(function* () {
     return rows.map((row) => row.task_id)
   })
 
-  /** Gives back the tasks that were taken and not completed. */
-  const giveBack = Effect.asVoid(sql`UPDATE task SET status = 'pending' WHERE status = 'in_progress'`)
+  /** Gives back the tasks that were taken or cancelled, and not completed. */
+  const giveBack = Effect.asVoid(
+    sql`UPDATE task SET status = 'pending' WHERE ${sql.in("status", ["in_progress", "cancelled"])}`,
+  )
+
+  /** Says that a task will get no results. */
+  const cancel = (taskId: string) =>
+    Effect.asVoid(write(sql`UPDATE task SET status = 'cancelled' WHERE task_id = ${taskId}`))
 
   /** When the oldest pending task was created, in epoch milliseconds. */
   const oldestPending = Effect.map(
@@ -158,7 +164,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  return { create, find, request, claim, giveBack, oldestPending, complete }
+  return { create, find, request, claim, giveBack, cancel, oldestPending, complete }
 })
 
 const decodeRequest = Schema.decodeEffect(Schema.fromJsonString(TaskRequest))
@@ -174,6 +180,7 @@ export class TaskStore extends Context.Service<
     readonly request: (taskId: string) => Effect.Effect<TaskRequest, SqlError>
     readonly claim: (limit: number, createdBefore: number) => Effect.Effect<ReadonlyArray<string>, SqlError>
     readonly giveBack: Effect.Effect<void, SqlError>
+    readonly cancel: (taskId: string) => Effect.Effect<void, SqlError>
     readonly oldestPending: Effect.Effect<Option.Option<number>, SqlError>
     readonly complete: (tasks: ReadonlyArray<TaskResults>) => Effect.Effect<void, SqlError>
   }

@@ -20,6 +20,8 @@ export interface WorkforceOptions {
   readonly experts: ReadonlyArray<Expert>
   /** Time from a task's creation to its judgment, for trying out how it is to wait. None by default. */
   readonly turnaround?: Duration.Input | undefined
+  /** Whether a task that no expert has an answer to is cancelled, rather than left open for others. It is tried again at the next start. */
+  readonly cancelUnanswered?: boolean | undefined
 }
 
 const batchSize = 32
@@ -57,7 +59,9 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       }
       const unanswered = request.prompts.length - results.length
       if (unanswered === 0) return Option.some<TaskResults>({ taskId, results })
-      yield* report(taskId, `no expert has an answer to ${unanswered} of ${request.prompts.length} prompts`)
+      const reason = `no expert has an answer to ${unanswered} of ${request.prompts.length} prompts`
+      yield* report(taskId, reason)
+      if (options.cancelUnanswered === true) yield* store.cancel(taskId)
       return Option.none<TaskResults>()
     },
     // An expert that breaks down leaves its task open; the others' work goes on.
@@ -69,7 +73,9 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     Effect.suspend(() => {
       if (reported.has(taskId)) return Effect.void
       reported.add(taskId)
-      return Effect.logWarning(`Task ${taskId} stays open: ${reason}`)
+      return Effect.logWarning(
+        `Task ${taskId} ${options.cancelUnanswered === true ? "is cancelled" : "stays open"}: ${reason}`,
+      )
     })
 
   const judgeBatch = Effect.gen(function* () {

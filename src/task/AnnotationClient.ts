@@ -9,88 +9,30 @@
  *
  * What the contract does not show is read by the `ServiceProfile`.
  */
-import { Context, Duration, Effect, Layer, Option, Redacted, Result, Schedule, Schema } from "effect"
-import { Headers, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { AnnotationApi, OrganizationToken } from "../api/AnnotationApi.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { TaskRequest } from "../domain/Task.ts"
-
-/** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
-export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", {
-  status: Schema.Int,
-  detail: Schema.String,
-}) {}
-
-/** There is no annotation service at this address: the whole setting is wrong. */
-export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
-  detail: Schema.String,
-}) {}
-
-/** The service refuses this request for good (400, 422 and the like). */
-export class Refused extends Schema.TaggedClass<Refused>()("Refused", {
-  status: Schema.Int,
-  detail: Schema.String,
-}) {}
-
-/** 413: the request is too large; half of it may pass. */
-export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", { detail: Schema.String }) {}
-
-/** 404 or 410: the service does not know this task, or not any more. */
-export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", {
-  status: Schema.Int,
-  detail: Schema.String,
-}) {}
-
-/** No answer, or one that says: later. */
-export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
-  status: Schema.optionalKey(Schema.Int),
-  detail: Schema.String,
-  /** Milliseconds that the service asked to wait. */
-  retryAfter: Schema.optionalKey(Schema.Finite),
-  /** Whether the request may have been carried out all the same. */
-  maybeDone: Schema.Boolean,
-}) {}
-
-/** The service answered with success, in a form that can't be used. */
-export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
-  detail: Schema.String,
-}) {}
-
-export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
-  baseUrl: Schema.String,
-  reason: Schema.Union([AccessDenied, NoSuchService, Refused, TooLarge, TaskUnknown, Unavailable, UnusableAnswer]),
-}) {
-  get isRetryable(): boolean {
-    return this.reason._tag === "Unavailable"
-  }
-  override get message(): string {
-    const { reason } = this
-    switch (reason._tag) {
-      case "AccessDenied":
-        return `${this.baseUrl} refuses the token (${reason.status}): ${reason.detail.replace(/\.$/, "")}. Set a valid one in PREFSTREAM_TOKEN.`
-      case "NoSuchService":
-        return `no annotation service at ${this.baseUrl}: ${reason.detail}`
-      case "Refused":
-        return `refused (${reason.status}): ${reason.detail}`
-      case "TaskUnknown":
-        return `the service does not know the task (${reason.status}): ${reason.detail}`
-      case "Unavailable":
-        return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
-      default:
-        return reason.detail
-    }
-  }
-}
+import {
+  AnnotationClientError,
+  excerpt,
+  maybeDone,
+  mayRetry,
+  noAnswer,
+  refusal,
+  retryAfterOf,
+  Unavailable,
+  UnusableAnswer,
+} from "./AnnotationClientError.ts"
 
 /** A task as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
   | { readonly _tag: "Open"; readonly status: string }
   | { readonly _tag: "Completed"; readonly body: string }
   | { readonly _tag: "Failed"; readonly status: string }
-
-const longestRetryAfter = Duration.hours(1)
 
 /**
  * Backs off from half a second to half a minute with jitter, and no less than the service
@@ -199,11 +141,24 @@ const make = Effect.gen(function* () {
     yield* turn
     yield* beforeSending
     let first = true
+    let doubtful = false
     const next = Effect.suspend(() => {
       if (!first) return Effect.andThen(turn, sent)
       first = false
       return sent
-    })
+    }).pipe(
+      // A refusal after a try that may have been taken says nothing of that first one.
+      Effect.mapError((failure) =>
+        doubtful && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
+          ? error(new UnusableAnswer({ detail: `an earlier try may have been taken; then: ${failure.message}` }))
+          : failure,
+      ),
+      Effect.tapError((failure) =>
+        Effect.sync(() => {
+          doubtful = doubtful || maybeDone(failure)
+        }),
+      ),
+    )
     const text = yield* Effect.retry(next, createAgain)
     const taskId = Option.flatMap(parseJson(text), (json) => taskIdIn(json, profile.taskIdPaths))
     return Option.isSome(taskId)
@@ -241,118 +196,6 @@ const make = Effect.gen(function* () {
 const decodeRequest = Schema.decodeUnknownEffect(Schema.fromJsonString(TaskRequest))
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
-
-const mayRetry = (failure: AnnotationClientError): boolean =>
-  failure.reason._tag === "Unavailable" && (failure.reason.retryAfter ?? 0) <= Duration.toMillis(longestRetryAfter)
-
-const maybeDone = (failure: AnnotationClientError): boolean =>
-  failure.reason._tag === "Unavailable" && failure.reason.maybeDone
-
-/** What a refused or failed answer means, by its status alone. */
-const refusal = (
-  response: HttpClientResponse.HttpClientResponse,
-  text: string,
-  onNotFound: "service" | "task",
-  retryAfter: number | undefined,
-): AnnotationClientError["reason"] => {
-  const { status } = response
-  const detail = problemDetail(text)
-  if (status === 401 || status === 403) return new AccessDenied({ status, detail })
-  if (status === 413) return new TooLarge({ detail })
-  if ((status === 404 || status === 410) && onNotFound === "task") return new TaskUnknown({ status, detail })
-  if (status < 400 || status === 404 || status === 405 || status === 410) {
-    return new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
-  }
-  if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    return new Unavailable({
-      status,
-      detail,
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-      maybeDone: status !== 429 && status !== 503 && status !== 425,
-    })
-  }
-  return new Refused({ status, detail })
-}
-
-/** Causes that say that no connection was made, or no secure one: nothing was sent. */
-const notConnected = new Set([
-  "ERR_INVALID_URL",
-  "EPROTO",
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-])
-
-const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
-  if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
-    return new NoSuchService({ detail: failure.message })
-  }
-  const codes = causes(failure).flatMap((cause) =>
-    "code" in cause && typeof cause.code === "string" ? [cause.code] : [],
-  )
-  return new Unavailable({
-    detail: codes[0] ?? (failure instanceof Error ? failure.message : String(failure)),
-    maybeDone: !codes.some(
-      (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
-    ),
-  })
-}
-
-/** An error and what it was caused by, innermost last. */
-const causes = (failure: unknown): ReadonlyArray<object> => {
-  const chain: Array<object> = []
-  for (let at = failure; typeof at === "object" && at !== null && !chain.includes(at);) {
-    chain.push(at)
-    if ("errors" in at && Array.isArray(at.errors))
-      chain.push(...at.errors.filter((inner) => typeof inner === "object"))
-    at = "cause" in at ? at.cause : "reason" in at ? at.reason : undefined
-  }
-  return chain
-}
-
-const retryAfterOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
-  const header = response.headers["retry-after"]
-  if (header === undefined) return undefined
-  const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-  return Result.match(Headers.parseRetryAfter(header), {
-    onFailure: () => undefined,
-    onSuccess: (retryAfter) => Duration.toMillis(Headers.retryAfterDelay(retryAfter, now)),
-  })
-})
-
-const Problem = Schema.Struct({
-  title: Schema.optionalKey(Schema.String),
-  detail: Schema.optionalKey(Schema.String),
-  message: Schema.optionalKey(Schema.String),
-  error: Schema.optionalKey(Schema.Unknown),
-  errors: Schema.optionalKey(Schema.Unknown),
-})
-
-/** The reason that an error's body gives: RFC 9457 members, or what other services use, or its beginning. */
-const problemDetail = (text: string): string =>
-  Option.match(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text), {
-    onNone: () => (text.trim() === "" ? "no reason given" : excerpt(text)),
-    onSome: (problem) => {
-      const words = problem.detail ?? problem.message ?? problem.title
-      const places = problem.errors ?? problem.error
-      return (
-        [
-          words,
-          places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places)),
-        ]
-          .filter((part) => part !== undefined)
-          .join(": ") || excerpt(text)
-      )
-    },
-  })
-
-const excerpt = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim()
-  return line.length <= 300 ? line : `${line.slice(0, 300)}…`
-}
 
 /** The first of the paths that leads to a non-empty string, or to a number, as text. */
 const taskIdIn = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> => {

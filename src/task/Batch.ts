@@ -2,7 +2,8 @@
  * Prompt items gathered into tasks, by count and by bytes.
  *
  * Guarantees: order is kept; no batch exceeds a limit, except that an item which
- * alone exceeds `maxBytes` is a batch of its own; the same items with the same
+ * alone exceeds `maxBytes` is a batch of its own; no prompt occurs twice in a batch, so
+ * that results can be told apart in whatever order they come; the same items with the same
  * limits give the same batches, however they arrive (so a run that was broken
  * off and started again builds the tasks that the undisturbed run builds).
  */
@@ -41,18 +42,21 @@ export const cut = (items: ReadonlyArray<BatchItem>, limits: BatchLimits): Cut =
   const batches: Array<Arr.NonEmptyReadonlyArray<BatchItem>> = []
   let start = 0
   let bytes = 0
+  const prompts = new Set<string>()
   const close = (end: number) => {
     const batch = items.slice(start, end)
     if (Arr.isReadonlyArrayNonEmpty(batch)) batches.push(batch)
     start = end
     bytes = 0
+    prompts.clear()
   }
   for (let i = 0; i < items.length; i++) {
-    const size = items[i]!.bytes
-    if (i > start && (i - start === limits.maxPrompts || bytes + size > limits.maxBytes)) {
+    const { bytes: size, item } = items[i]!
+    if (i > start && (i - start === limits.maxPrompts || bytes + size > limits.maxBytes || prompts.has(item.prompt))) {
       close(i)
     }
     bytes += size
+    prompts.add(item.prompt)
   }
   if (items.length - start === limits.maxPrompts) close(items.length)
   return { batches, rest: items.slice(start) }

@@ -10,9 +10,10 @@
  * The time between two looks at a task grows with its age, between the bounds of
  * the profile's `pollInterval`, with jitter; the due times stand in the ledger.
  */
-import { Clock, Duration, Effect, type Latch, Option, Random, Result } from "effect"
+import { Array as Arr, Clock, Duration, Effect, Latch, Option, Random, Result, Semaphore } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
-import { AnnotationClient, type AnnotationClientError } from "./AnnotationClient.ts"
+import { AnnotationClient } from "./AnnotationClient.ts"
+import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import { match } from "./Judgments.ts"
 import { Ledger } from "./Ledger.ts"
 import type { OpenTask } from "./LedgerModel.ts"
@@ -27,26 +28,28 @@ export const nextLook = (profile: ServiceSettings, age: number): number =>
 /** Tasks taken from the ledger together. */
 const pageSize = 256
 
-/** Looks that may fail one after another before the run ends with the last failure. */
-const failuresInARow = 5
+/** Unusable answers to one task, one after another, after which it is set aside as invalid. */
+const mostUnusable = 3
 
-/** Another process may submit tasks to the same ledger; no longer than this passes before it is asked again. */
+/** A bound on each pause, so that the clock of a machine that was asleep does not matter long. */
 const longestWait = Duration.seconds(30)
 
 export interface CollectOptions {
-  /** Open when no more tasks will be submitted by this process. */
-  readonly submittingDone: Latch.Latch
+  /** Opened when no more tasks will be submitted by this process. Without it none are being submitted. */
+  readonly submittingDone?: Latch.Latch | undefined
   /** Whether to look at each outstanding task once and leave the rest for later. */
   readonly once?: boolean | undefined
 }
 
 /** Looks at outstanding tasks until none is left. */
-export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions) {
+export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
   const started = yield* Clock.currentTimeMillis
-  let failures = 0
+  const submittingDone = options.submittingDone ?? (yield* Latch.make(true))
+  let downSince: number | undefined
+  const unusable = new Map<number, number>()
 
   const later = Effect.fnUntraced(function* (task: OpenTask) {
     const now = yield* Clock.currentTimeMillis
@@ -57,7 +60,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const lookAt = Effect.fnUntraced(
     function* (task: OpenTask) {
       const view = yield* client.look(task.taskId)
-      failures = 0
+      downSince = undefined
+      unusable.delete(task.seq)
       switch (view._tag) {
         case "Open":
           return yield* later(task)
@@ -79,15 +83,21 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (failure.reason._tag) {
       case "TaskUnknown":
         return yield* ledger.markFailed(task.seq, failure.message)
-      case "UnusableAnswer":
-        return yield* ledger.markInvalid(task.seq, "", failure.message)
+      case "UnusableAnswer": {
+        const times = (unusable.get(task.seq) ?? 0) + 1
+        unusable.set(task.seq, times)
+        return times < mostUnusable && options.once !== true
+          ? yield* later(task)
+          : yield* ledger.markInvalid(task.seq, "", failure.message)
+      }
       case "Unavailable":
       case "Refused":
-      case "TooLarge":
-        failures++
-        if (failures >= failuresInARow) return yield* failure
-        yield* Effect.logWarning(`could not look at ${task.taskId}, will try again: ${failure.message}`)
+      case "TooLarge": {
+        const now = yield* Clock.currentTimeMillis
+        downSince ??= now
+        if (now - downSince > Duration.toMillis(profile.patience)) return yield* failure
         return yield* later(task)
+      }
       case "AccessDenied":
       case "NoSuchService":
         return yield* failure
@@ -95,23 +105,55 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   })
 
   yield* ledger.bindService(profile.identity ?? profile.baseUrl, profile.moved ?? false)
+  if (submittingDone.isOpen()) {
+    yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
+  }
   yield* ledger.reopen
   if (options.once === true) yield* ledger.makeDue
   const horizon = options.once === true ? Option.some(started) : Option.none()
-  while (true) {
-    const done = options.submittingDone.isOpen()
-    yield* ledger.submitted.close
-    const { tasks, wait } = yield* ledger.due(pageSize, horizon)
-    if (tasks.length > 0) {
-      yield* Effect.forEach(tasks, lookAt, { concurrency: profile.concurrency, discard: true })
-    } else if (options.once === true) {
-      return
-    } else if (Option.isNone(wait)) {
-      if (done) return
-      yield* Effect.raceFirst(ledger.submitted.await, options.submittingDone.await)
-    } else {
-      const pause = Effect.sleep(Duration.min(Duration.millis(wait.value), longestWait))
-      yield* done ? pause : Effect.raceFirst(pause, ledger.submitted.await)
+
+  let page: ReadonlyArray<OpenTask> = []
+  const underWay = new Set<number>()
+  const settled = yield* Latch.make()
+  const oneAtATime = yield* Semaphore.make(1)
+
+  /** The next task that is due; waits for one while any is outstanding or may come. None where the collecting ends. */
+  const next = Effect.gen(function* () {
+    while (true) {
+      const [task, ...rest] = page
+      if (task !== undefined) {
+        page = rest
+        underWay.add(task.seq)
+        return Option.some(task)
+      }
+      const done = submittingDone.isOpen()
+      yield* ledger.submitted.close
+      yield* settled.close
+      const { tasks, wait } = yield* ledger.due(pageSize + underWay.size, horizon)
+      page = tasks.filter(({ seq }) => !underWay.has(seq))
+      if (page.length > 0) continue
+      if (underWay.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
+      const pause = Option.filter(wait, () => tasks.length === 0).pipe(
+        Option.match({
+          onNone: () => Effect.never,
+          onSome: (millis) => Effect.sleep(Duration.min(Duration.millis(millis), longestWait)),
+        }),
+      )
+      yield* Effect.raceAllFirst([
+        pause,
+        ledger.submitted.await,
+        settled.await,
+        ...(done ? [] : [submittingDone.await]),
+      ])
     }
-  }
+  }).pipe((taken) => oneAtATime.withPermit(taken))
+
+  const collector = Effect.gen(function* () {
+    for (let task = yield* next; Option.isSome(task); task = yield* next) {
+      yield* lookAt(task.value)
+      underWay.delete(task.value.seq)
+      yield* settled.open
+    }
+  })
+  yield* Effect.all(Arr.replicate(collector, profile.concurrency), { concurrency: "unbounded", discard: true })
 })

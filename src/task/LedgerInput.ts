@@ -6,6 +6,7 @@
  * become known together with it, and the counts always agree with what is recorded.
  */
 import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import type { Reject } from "../domain/Reject.ts"
 import type { BatchItem } from "./Batch.ts"
 import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Sighting, TaskState } from "./LedgerModel.ts"
@@ -121,14 +122,13 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     return Number(rows[0]!.items)
   })
 
-  const lastRun = Effect.gen(function* () {
+  const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
     const rows = yield* sql<
       Record<
         "run" | "read_count" | "new_count" | "known_count" | "duplicate_count" | "rejected_count" | "read_finished",
         number
       >
-    >`
-      SELECT * FROM run WHERE ${here} AND read_count > 0 ORDER BY run DESC LIMIT 1`
+    >`SELECT * FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       run: Number(row.run),
       /** Whether its input was read to the end. */
@@ -141,7 +141,13 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
         rejected: Number(row.rejected_count),
       } satisfies ReadCounts,
     }))
-  }).pipe(Effect.withSpan("Ledger.lastRun"))
+  })
 
-  return { startRun, sight, record, itemsIn, itemsSeenBy, lastRun }
+  /** What a run has read. */
+  const runOf = Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`))
+
+  /** The last run that has read anything. */
+  const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
+
+  return { startRun, sight, record, itemsIn, itemsSeenBy, runOf, lastRun }
 }

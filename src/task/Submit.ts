@@ -17,7 +17,8 @@ import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { rlhfRanking, TaskRequest } from "../domain/Task.ts"
 import * as Sha256 from "../node/Sha256.ts"
-import { AnnotationClient, type AnnotationClientError } from "./AnnotationClient.ts"
+import { AnnotationClient } from "./AnnotationClient.ts"
+import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
@@ -46,6 +47,9 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
 /** The task was sent, or split, since it was seen to be planned. */
 class Taken extends Data.TaggedError("Taken") {}
 
+/** Tasks that may come to be in doubt one after another before the run ends. */
+const mostDoubtsInARow = 5
+
 export type SubmitError = SqlError | AnnotationClientError
 
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
@@ -72,12 +76,21 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const run = yield* ledger.startRun()
   const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
   const readingDone = yield* Latch.make()
-  const reader = plan(run, records, options).pipe(
+  let rejections = 0
+  /** Counts records that were refused, by the source or by the service. */
+  const rejected = (count: number) =>
+    Effect.suspend(() => {
+      rejections += count
+      return options.maxRejects !== undefined && rejections > options.maxRejects
+        ? Effect.fail(new TooManyRejects({ rejected: rejections, limit: options.maxRejects }))
+        : Effect.void
+    })
+  const reader = plan(run, records, options, rejected).pipe(
     Effect.raceFirst(Deferred.await(halt)),
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),
   )
-  yield* Effect.all([reader, send(readingDone, halt)], { concurrency: 2, discard: true })
+  yield* Effect.all([reader, send(readingDone, halt, rejected)], { concurrency: 2, discard: true })
   return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run
 })
 
@@ -86,6 +99,7 @@ const plan = Effect.fnUntraced(function* <E, R>(
   run: number,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: SubmitOptions,
+  rejected: (count: number) => Effect.Effect<void, TooManyRejects>,
 ) {
   const ledger = yield* Ledger
   let counts = nothingRead
@@ -122,9 +136,7 @@ const plan = Effect.fnUntraced(function* <E, R>(
     waiting = finished ? [] : rest
     const tasks = [...batches, ...last].map((batch) => newTask(batch, options))
     yield* ledger.record(run, { tasks, known, rejects, counts, finished })
-    if (options.maxRejects !== undefined && counts.rejected > options.maxRejects) {
-      return yield* new TooManyRejects({ rejected: counts.rejected, limit: options.maxRejects })
-    }
+    yield* rejected(rejects.length)
   })
 
   let gathered: Array<Result.Result<SourceItem, Reject>> = []
@@ -149,7 +161,8 @@ const plan = Effect.fnUntraced(function* <E, R>(
 /** Sends planned tasks until none is left and the reading is done, or until `halt` is set. */
 const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
-  halt: Deferred.Deferred<never, E | SubmitError>,
+  halt: Deferred.Deferred<never, E | SubmitError | TooManyRejects>,
+  rejected: (count: number) => Effect.Effect<void, TooManyRejects>,
 ) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -164,9 +177,14 @@ const send = Effect.fnUntraced(function* <E>(
     const question = yield* ledger.question(task.seq)
     // Claimed when its turn has come, so that only what is being sent can come to be in doubt.
     // The halves of a split task can also turn up among the planned ones: then they are taken.
-    const claim = Effect.filterOrFail(ledger.claim(task), Boolean, () => new Taken())
+    let claimed = false
+    const claim = ledger.claim(task).pipe(
+      Effect.filterOrFail(Boolean, () => new Taken()),
+      Effect.tap(() => Effect.sync(() => void (claimed = true))),
+    )
     yield* client.create(question.body, task.idempotencyKey, claim).pipe(
-      Effect.onInterrupt(() => Effect.orDie(ledger.release(task.seq))),
+      Effect.onInterrupt(() => (claimed ? Effect.orDie(ledger.release(task.seq)) : Effect.void)),
+      Effect.tap(() => Effect.sync(() => void (doubtsInARow = 0))),
       Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
       Effect.catchTags({
         AnnotationClientError: (failure) => settle(task, question, failure),
@@ -174,6 +192,13 @@ const send = Effect.fnUntraced(function* <E>(
       }),
     )
   }, Effect.uninterruptible)
+
+  let doubtsInARow = 0
+
+  const refuse = Effect.fnUntraced(function* (task: PlannedTask, question: TaskQuestion, reason: string) {
+    yield* ledger.markRefused(task.seq, reason)
+    yield* rejected(question.items.length).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
+  })
 
   /** What becomes of a task that was not taken. */
   const settle = Effect.fnUntraced(function* (
@@ -184,9 +209,9 @@ const send = Effect.fnUntraced(function* <E>(
     const { reason } = failure
     switch (reason._tag) {
       case "Refused":
-        return yield* ledger.markRefused(task.seq, failure.message)
+        return yield* refuse(task, question, failure.message)
       case "TooLarge": {
-        if (question.items.length === 1) return yield* ledger.markRefused(task.seq, `refused (413): ${reason.detail}`)
+        if (question.items.length === 1) return yield* refuse(task, question, `refused (413): ${reason.detail}`)
         const halves = halve(question)
         yield* ledger.split(task.seq, halves)
         let seq = task.seq
@@ -200,7 +225,10 @@ const send = Effect.fnUntraced(function* <E>(
         return yield* ledger.markInDoubt(task.seq, failure.message)
       case "Unavailable":
         if (reason.maybeDone && profile.idempotencyKey === "ignored") {
-          return yield* ledger.markInDoubt(task.seq, failure.message)
+          yield* ledger.markInDoubt(task.seq, failure.message)
+          // A service that breaks down is not given the whole job to lose.
+          if (++doubtsInARow >= mostDoubtsInARow) yield* Deferred.fail(halt, failure)
+          return
         }
     }
     yield* ledger.markPlanned(task.seq)

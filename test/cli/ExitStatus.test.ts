@@ -99,6 +99,32 @@ describe("1: failure", () => {
       assert.strictEqual(report.dataset?.rows, 1)
     }))
 
+  test("gold answers that do not cover the items: told, and mended by the next run with more of them", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const goldLines = (n: number) =>
+        itemLines(n).map((line) => JSON.stringify({ ...JSON.parse(line), gold: { best_completion_index: 1 } }))
+      yield* write(`${job}/items.jsonl`, itemLines(4))
+      yield* write(`${job}/gold.jsonl`, goldLines(3))
+      const args = [
+        "run",
+        `${job}/items.jsonl`,
+        "--dir",
+        job,
+        "--batch-size",
+        "1",
+        "--expert",
+        `gold:${job}/gold.jsonl`,
+      ]
+      const said = yield* cli(args)
+      assert.strictEqual(said.status, 1)
+      assert.match(said.stderr, /is cancelled: no expert has an answer to 1 of 1 prompts/)
+      assert.strictEqual((yield* pairsOf(job)).length, 3)
+      yield* write(`${job}/gold.jsonl`, goldLines(4))
+      assert.strictEqual((yield* cli(args)).status, 0)
+      assert.strictEqual((yield* pairsOf(job)).length, 4)
+    }))
+
   test("an address that is no annotation service", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
@@ -139,7 +165,18 @@ describe("2: the command line or a setting is wrong", () => {
     ["two files of prompts in a join", ["run", sample, sample, "--completions", sample], /one file of prompts/],
     ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
     ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
-    ["an address that is none", ["submit", sample, "--base-url", "nowhere", "--token", "t"], /http.*found nowhere/],
+    [
+      "an address that is none",
+      ["submit", sample, "--base-url", "nowhere", "--token", "t"],
+      /--base-url: expected http/,
+    ],
+    [
+      "a password in the address",
+      ["submit", sample, "--base-url", "http://me:word@host/v1", "--token", "t"],
+      /without a user/,
+    ],
+    ["an empty token", ["submit", sample, "--base-url", "http://host/v1", "--token", " "], /token is empty/],
+    ["a service without a token", ["serve", "--token", ""], /token is empty/],
     ["one file of completions", ["run", sample, "--completions", sample], /two files or more/],
     [
       "an expert with a base URL",

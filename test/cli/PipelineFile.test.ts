@@ -37,6 +37,17 @@ describe("the example pipelines run", () => {
       )
     }))
 
+  test("pipelines/quickstart.ts, at its own service, whatever address the environment names", () =>
+    Effect.gen(function* () {
+      const folder = yield* workplace
+      const elsewhere = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "t" }
+      const said = yield* Effect.promise(() =>
+        run(["run", "pipelines/quickstart.ts", "--dir", "other", "--json"], elsewhere, folder),
+      )
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(reportOf(said).dataset?.rows, 144)
+    }))
+
   test("pipelines/stages.ts, as a program of its own", () =>
     Effect.gen(function* () {
       const folder = yield* workplace
@@ -44,8 +55,8 @@ describe("the example pipelines run", () => {
         () => spawned(process.execPath, [...fromSources, "pipelines/stages.ts"], { cwd: folder }).ended,
       )
       assert.strictEqual(said.status, 0, said.stderr)
-      const pairs = yield* pairsOf(`${folder}/prefstream-job`)
-      assert.strictEqual(said.stdout, `${pairs.length} pairs in prefstream-job/dataset\n`)
+      const pairs = yield* pairsOf(`${folder}/stages`)
+      assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
       assert.isNotEmpty(pairs)
       assert.isBelow(pairs.length, 144)
       for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)

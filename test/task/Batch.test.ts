@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import { type BatchItem, cut } from "../../src/task/Batch.ts"
 
-const item = (bytes: number, i = 0): BatchItem => ({
-  item: { prompt: "p", completions: ["a", "b"] },
+const item = (bytes: number, i = 0, prompt = i): BatchItem => ({
+  item: { prompt: `p${prompt}`, completions: ["a", "b"] },
   origin: { file: "memory", line: i + 1 },
   itemId: String(i),
   contentHash: String(i),
@@ -16,7 +16,10 @@ const sizes = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) =>
 
 describe("Batch.cut", () => {
   it("closes a batch by count", () => {
-    const { batches, rest } = cut([1, 1, 1, 1, 1].map(item), { maxPrompts: 2, maxBytes: 100 })
+    const { batches, rest } = cut(
+      [1, 1, 1, 1, 1].map((bytes, i) => item(bytes, i)),
+      { maxPrompts: 2, maxBytes: 100 },
+    )
     assert.deepStrictEqual(sizes(batches), [
       [1, 1],
       [1, 1],
@@ -25,13 +28,32 @@ describe("Batch.cut", () => {
   })
 
   it("closes a batch before an item that would exceed the bytes", () => {
-    const { batches, rest } = cut([40, 50, 20, 30].map(item), { maxPrompts: 10, maxBytes: 100 })
+    const { batches, rest } = cut(
+      [40, 50, 20, 30].map((bytes, i) => item(bytes, i)),
+      { maxPrompts: 10, maxBytes: 100 },
+    )
     assert.deepStrictEqual(sizes(batches), [[40, 50]])
     assert.deepStrictEqual(sizes([rest]), [[20, 30]])
   })
 
+  it("closes a batch before a prompt that it holds already, so that results can be told apart", () => {
+    const items = [0, 1, 0, 2, 2, 3].map((prompt, i) => item(1, i, prompt))
+    const { batches, rest } = cut(items, { maxPrompts: 10, maxBytes: 100 })
+    assert.deepStrictEqual(
+      [...batches, rest].map((batch) => batch.map(({ item }) => item.prompt)),
+      [
+        ["p0", "p1"],
+        ["p0", "p2"],
+        ["p2", "p3"],
+      ],
+    )
+  })
+
   it("gives an item that alone exceeds the bytes a batch of its own", () => {
-    const { batches, rest } = cut([10, 500, 10].map(item), { maxPrompts: 10, maxBytes: 100 })
+    const { batches, rest } = cut(
+      [10, 500, 10].map((bytes, i) => item(bytes, i)),
+      { maxPrompts: 10, maxBytes: 100 },
+    )
     assert.deepStrictEqual(sizes(batches), [[10], [500]])
     assert.deepStrictEqual(sizes([rest]), [[10]])
   })
@@ -43,7 +65,7 @@ describe("Batch.cut", () => {
         fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 60 }),
         fc.integer({ min: 1, max: 5 }),
         (bytes, portions, maxPrompts) => {
-          const items = bytes.map(item)
+          const items = bytes.map((bytes, i) => item(bytes, i))
           const limits = { maxPrompts, maxBytes: 100 }
           const whole = cut(items, limits)
           let waiting: ReadonlyArray<BatchItem> = []

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Latch, Redacted, Stream } from "effect"
-import { defaults } from "../../src/api/ServiceProfile.ts"
+import { Duration, Effect, Fiber, Latch, Redacted, Stream } from "effect"
+import { defaults, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskResult } from "../../src/domain/Task.ts"
 import { collect, nextLook } from "../../src/task/Collect.ts"
 import * as Judgments from "../../src/task/Judgments.ts"
@@ -22,6 +22,7 @@ const gets = (service: ScriptedService.ScriptedService) => service.received.filt
 /** Six items in three tasks, and a service that answers a GET as the test says. */
 const submitted = Effect.fnUntraced(function* (
   answer: (taskId: string, seen: number, before: ReadonlyArray<ScriptedService.Received>) => ScriptedService.Answer,
+  settings: Partial<ServiceSettings> = {},
 ) {
   const directory = yield* temporaryDirectory
   const service = yield* ScriptedService.make(
@@ -30,7 +31,7 @@ const submitted = Effect.fnUntraced(function* (
       const seen = before.filter(({ method, path }) => method === "GET" && path === request.path).length
       return answer(request.path.split("/").at(-1)!, seen, before)
     },
-    { retries: 1, concurrency: 1 },
+    { retries: 1, concurrency: 1, ...settings },
   )
   const process = inProcess(directory, service.profile)
   yield* submit(records(items(6)), { batch }).pipe(process)
@@ -128,7 +129,7 @@ describe("collect", () => {
 
   test("ends when the service stays down, and finds everything still outstanding", () =>
     Effect.gen(function* () {
-      const { process } = yield* submitted(() => ({ status: 503, body: { detail: "down" } }))
+      const { process } = yield* submitted(() => ({ status: 503, body: { detail: "down" } }), { patience: 0 })
       const failure = yield* collectAll.pipe(Effect.flip, process)
       assert.match(String((failure as Error).message), /unavailable \(503\): down/)
       const { counts } = yield* state.pipe(process)
@@ -144,6 +145,28 @@ describe("collect", () => {
       assert.strictEqual(counts.completed.tasks, 2)
       assert.strictEqual(counts.invalid.tasks, 1)
       assert.match(troubles[0]?.reason ?? "", /<html>/)
+    }))
+
+  test("does not let a slow task hold up the others", () =>
+    Effect.gen(function* () {
+      const { process, service } = yield* submitted(
+        (taskId, _, before) =>
+          taskId === "task_0"
+            ? { status: 429, headers: { "retry-after": "600" } }
+            : ScriptedService.completedBy(before, taskId),
+        { concurrency: 2 },
+      )
+      const { counts } = yield* Effect.gen(function* () {
+        const collecting = yield* Effect.forkChild(collect())
+        const ledger = yield* Ledger
+        yield* Effect.repeat(Effect.andThen(Effect.yieldNow, ledger.counts), {
+          until: ({ completed }) => completed.tasks === 2,
+        })
+        yield* Fiber.interrupt(collecting)
+        return yield* state
+      }).pipe(process)
+      assert.strictEqual(counts.submitted.tasks, 1)
+      assert.isAtLeast(gets(service).length, 3)
     }))
 
   test("looks once at each outstanding task when asked to", () =>

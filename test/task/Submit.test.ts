@@ -276,7 +276,10 @@ describe("submit", () => {
   test("gives up after the set number of retries, and keeps the task for later", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(() => problem(503, "down for maintenance"), { retries: 1 })
+      const service = yield* ScriptedService.make(
+        () => ({ ...problem(503, "down for maintenance"), headers: { "retry-after": "0" } }),
+        { retries: 1 },
+      )
       const failure = yield* submit(records(items(1)), { batch }).pipe(
         Effect.flip,
         inProcess(directory, service.profile),
@@ -349,6 +352,58 @@ describe("submit", () => {
       )
       assert.strictEqual(state.counts.in_doubt.tasks, 1)
       assert.match(state.troubles[0]?.reason ?? "", /no task id at any of task_id, id/)
+    }))
+
+  test("counts what the service refuses against the limit of rejects, too", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => problem(422, "no"), { concurrency: 1 })
+      const failure = yield* submit(records(items(20)), { batch, maxRejects: 3 }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
+      assert.strictEqual(failure._tag, "TooManyRejects")
+      assert.strictEqual(posts(service).length, 2)
+    }))
+
+  test("does not give a whole job to a service that breaks down", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => problem(500, "oops"), { concurrency: 1 })
+      const failure = yield* submit(records(items(40)), { batch }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
+      assert.match(String(failure.message), /unavailable \(500\): oops/)
+      const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual([counts.in_doubt.tasks, counts.planned.tasks], [5, 15])
+    }))
+
+  test("takes 503 without a time to come back for a request that may have been taken", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => problem(503, "upstream broke off"))
+      const state = yield* submit(records(items(2)), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.strictEqual(state.counts.in_doubt.tasks, 1)
+      assert.strictEqual(posts(service).length, 1)
+    }))
+
+  test("a refusal after a try that may have been taken leaves the task in doubt", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(
+        (_, before) => (before.length === 0 ? "reset" : problem(422, "this key is taken")),
+        { idempotencyKey: "honoured" },
+      )
+      const state = yield* submit(records(items(2)), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.strictEqual(state.counts.in_doubt.tasks, 1)
+      assert.match(state.troubles[0]?.reason ?? "", /earlier try may have been taken.*this key is taken/)
     }))
 
   test("stops reading when more records are rejected than allowed", () =>

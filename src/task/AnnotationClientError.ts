@@ -1,0 +1,195 @@
+/**
+ * What can go wrong between client and service, and what it means.
+ *
+ * Guarantees: every failure has a reason that says what may be done about it, decided
+ * by status, header and error code, never by a message's text; `maybeDone` is false
+ * only where the service certainly did not take the request.
+ */
+import { Duration, Effect, Option, Result, Schema } from "effect"
+import { Headers, HttpClientError, type HttpClientResponse } from "effect/http"
+
+/** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
+export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** There is no annotation service at this address: the whole setting is wrong. */
+export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
+  detail: Schema.String,
+}) {}
+
+/** The service refuses this request for good (400, 422 and the like). */
+export class Refused extends Schema.TaggedClass<Refused>()("Refused", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** 413: the request is too large; half of it may pass. */
+export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", { detail: Schema.String }) {}
+
+/** 404 or 410: the service does not know this task, or not any more. */
+export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** No answer, or one that says: later. */
+export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
+  status: Schema.optionalKey(Schema.Int),
+  detail: Schema.String,
+  /** Milliseconds that the service asked to wait. */
+  retryAfter: Schema.optionalKey(Schema.Finite),
+  /** Whether the request may have been carried out all the same. */
+  maybeDone: Schema.Boolean,
+}) {}
+
+/** The service answered with success, in a form that can't be used. */
+export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
+  detail: Schema.String,
+}) {}
+
+export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
+  baseUrl: Schema.String,
+  reason: Schema.Union([AccessDenied, NoSuchService, Refused, TooLarge, TaskUnknown, Unavailable, UnusableAnswer]),
+}) {
+  get isRetryable(): boolean {
+    return this.reason._tag === "Unavailable"
+  }
+  override get message(): string {
+    const { reason } = this
+    switch (reason._tag) {
+      case "AccessDenied":
+        return `${this.baseUrl} refuses the token (${reason.status}): ${reason.detail.replace(/\.$/, "")}. Set a valid one in PREFSTREAM_TOKEN.`
+      case "NoSuchService":
+        return `no annotation service at ${this.baseUrl}: ${reason.detail}`
+      case "Refused":
+        return `refused (${reason.status}): ${reason.detail}`
+      case "TaskUnknown":
+        return `the service does not know the task (${reason.status}): ${reason.detail}`
+      case "Unavailable":
+        return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
+      default:
+        return reason.detail
+    }
+  }
+}
+
+const longestRetryAfter = Duration.hours(1)
+
+export const mayRetry = (failure: AnnotationClientError): boolean =>
+  failure.reason._tag === "Unavailable" && (failure.reason.retryAfter ?? 0) <= Duration.toMillis(longestRetryAfter)
+
+export const maybeDone = (failure: AnnotationClientError): boolean =>
+  failure.reason._tag === "Unavailable" && failure.reason.maybeDone
+
+/** What a refused or failed answer means, by its status and `Retry-After` alone. */
+export const refusal = (
+  response: HttpClientResponse.HttpClientResponse,
+  text: string,
+  onNotFound: "service" | "task",
+  retryAfter: number | undefined,
+): AnnotationClientError["reason"] => {
+  const { status } = response
+  const detail = problemDetail(text)
+  if (status === 401 || status === 403) return new AccessDenied({ status, detail })
+  if (status === 413) return new TooLarge({ detail })
+  if ((status === 404 || status === 410) && onNotFound === "task") return new TaskUnknown({ status, detail })
+  if (status < 400 || status === 404 || status === 405 || status === 410) {
+    return new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
+  }
+  // 409 is how a service says that the first request with this idempotency key is still under way.
+  if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
+    return new Unavailable({
+      status,
+      detail,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      // A gateway also answers 503 when the service behind it broke off; with a time to come back it is a refusal.
+      maybeDone: !(status === 429 || status === 425 || (status === 503 && retryAfter !== undefined)),
+    })
+  }
+  return new Refused({ status, detail })
+}
+
+/** Causes that say that no connection was made, or no secure one: nothing was sent. */
+const notConnected = new Set([
+  "EPROTO",
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+])
+
+export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
+  if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
+    return new NoSuchService({ detail: failure.message })
+  }
+  const codes = causes(failure).flatMap((cause) =>
+    "code" in cause && typeof cause.code === "string" ? [cause.code] : [],
+  )
+  const [unsendable] = codes.filter((code) =>
+    /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code),
+  )
+  if (unsendable !== undefined) return new NoSuchService({ detail: `the request can't be sent (${unsendable})` })
+  return new Unavailable({
+    detail: codes[0] ?? (failure instanceof Error ? failure.message : String(failure)),
+    maybeDone: !codes.some(
+      (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
+    ),
+  })
+}
+
+/** An error and what it was caused by, innermost last. */
+const causes = (failure: unknown): ReadonlyArray<object> => {
+  const chain: Array<object> = []
+  for (let at = failure; typeof at === "object" && at !== null && !chain.includes(at);) {
+    chain.push(at)
+    if ("errors" in at && Array.isArray(at.errors))
+      chain.push(...at.errors.filter((inner) => typeof inner === "object"))
+    at = "cause" in at ? at.cause : "reason" in at ? at.reason : undefined
+  }
+  return chain
+}
+
+export const retryAfterOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+  const header = response.headers["retry-after"]
+  if (header === undefined) return undefined
+  const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+  return Result.match(Headers.parseRetryAfter(header), {
+    onFailure: () => undefined,
+    onSuccess: (retryAfter) => Duration.toMillis(Headers.retryAfterDelay(retryAfter, now)),
+  })
+})
+
+const Problem = Schema.Struct({
+  title: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String),
+  message: Schema.optionalKey(Schema.String),
+  error: Schema.optionalKey(Schema.Unknown),
+  errors: Schema.optionalKey(Schema.Unknown),
+})
+
+/** The reason that an error's body gives: RFC 9457 members, or what other services use, or its beginning. */
+const problemDetail = (text: string): string =>
+  Option.match(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text), {
+    onNone: () => (text.trim() === "" ? "no reason given" : excerpt(text)),
+    onSome: (problem) => {
+      const words = problem.detail ?? problem.message ?? problem.title
+      const places = problem.errors ?? problem.error
+      return (
+        [
+          words,
+          places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places)),
+        ]
+          .filter((part) => part !== undefined)
+          .join(": ") || excerpt(text)
+      )
+    },
+  })
+
+export const excerpt = (text: string): string => {
+  const line = text.replace(/\s+/g, " ").trim()
+  return line.length <= 300 ? line : `${line.slice(0, 300)}…`
+}
