@@ -133,12 +133,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ seq }) => !underWay.has(seq))
       if (page.length > 0) continue
       if (underWay.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      const pause = Option.filter(wait, () => tasks.length === 0).pipe(
-        Option.match({
-          onNone: () => Effect.never,
-          onSome: (millis) => Effect.sleep(Duration.min(Duration.millis(millis), longestWait)),
-        }),
-      )
+      // What is due may all be under way, and take long: the others' time comes meanwhile.
+      const pause = Option.match(wait, {
+        onNone: () => Effect.never,
+        onSome: (millis) =>
+          Effect.sleep(tasks.length > 0 ? firstLook(profile) : Math.min(millis, Duration.toMillis(longestWait))),
+      })
       yield* Effect.raceAllFirst([
         pause,
         ledger.submitted.await,

@@ -150,10 +150,12 @@ describe("collect", () => {
   test("does not let a slow task hold up the others", () =>
     Effect.gen(function* () {
       const { process, service } = yield* submitted(
-        (taskId, _, before) =>
+        (taskId, seen, before) =>
           taskId === "task_0"
             ? { status: 429, headers: { "retry-after": "600" } }
-            : ScriptedService.completedBy(before, taskId),
+            : seen < 2
+              ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
+              : ScriptedService.completedBy(before, taskId),
         { concurrency: 2 },
       )
       const { counts } = yield* Effect.gen(function* () {
