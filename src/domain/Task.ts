@@ -28,6 +28,12 @@ export const TaskRequest = Schema.Struct({
 })
 export type TaskRequest = typeof TaskRequest.Type
 
+/** A `TaskRequest` as the text of its JSON. */
+export const TaskRequestText = Schema.fromJsonString(TaskRequest)
+
+/** Reads a request that was written by prefstream. Throws where it was not. */
+export const parseTaskRequest = Schema.decodeUnknownSync(TaskRequestText)
+
 /** What experts said of one prompt beside their choice. Unknown members are kept. */
 export const Annotations = Schema.StructWithRest(
   Schema.Struct({ rationale: Schema.optionalKey(Schema.NullOr(Schema.String)) }),

@@ -6,17 +6,15 @@
  * was refused. The ledger holds the same records, so a run that was killed before
  * it wrote the file loses none.
  */
-import { Effect, FileSystem, Option, Schema, Stream } from "effect"
+import { Effect, FileSystem, Option, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
-import { TaskRequest } from "../domain/Task.ts"
+import { parseTaskRequest } from "../domain/Task.ts"
 import { Ledger } from "../task/Ledger.ts"
 import type { TaskQuestion } from "../task/LedgerModel.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-const decodeRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
-
 const refusedItems = (task: TaskQuestion & { readonly reason: string }): ReadonlyArray<Reject> => {
-  const { prompts } = decodeRequest(task.body)
+  const { prompts } = parseTaskRequest(task.body)
   return task.items.map((item, i) => ({
     ...item.origin,
     code: "refused_by_service",

@@ -14,7 +14,7 @@ import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { type ResultItem, TaskRequest } from "../domain/Task.ts"
+import { type ResultItem, type TaskRequest, TaskRequestText } from "../domain/Task.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as Zstd from "../node/Zstd.ts"
 import * as GroupCommit from "../sql/GroupCommit.ts"
@@ -167,7 +167,7 @@ const make = Effect.gen(function* () {
   return { create, find, request, claim, giveBack, cancel, oldestPending, complete }
 })
 
-const decodeRequest = Schema.decodeEffect(Schema.fromJsonString(TaskRequest))
+const decodeRequest = Schema.decodeEffect(TaskRequestText)
 
 export class TaskStore extends Context.Service<
   TaskStore,

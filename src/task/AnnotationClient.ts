@@ -15,7 +15,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { RateLimiter } from "effect/persistence"
 import { AnnotationApi, OrganizationToken } from "../api/AnnotationApi.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import { TaskRequest } from "../domain/Task.ts"
+import { TaskRequestText } from "../domain/Task.ts"
 import {
   AnnotationClientError,
   excerpt,
@@ -193,7 +193,7 @@ const make = Effect.gen(function* () {
   return { create, look }
 })
 
-const decodeRequest = Schema.decodeUnknownEffect(Schema.fromJsonString(TaskRequest))
+const decodeRequest = Schema.decodeUnknownEffect(TaskRequestText)
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 

@@ -11,15 +11,13 @@
 import { Effect, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Judgment } from "../domain/Judgment.ts"
-import { ResultItem, type TaskPrompt, TaskRequest } from "../domain/Task.ts"
+import { parseTaskRequest, ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import { Ledger } from "./Ledger.ts"
 import type { CompletedTask, TaskQuestion } from "./LedgerModel.ts"
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
-const decodeRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
-
 /** A stored result that no longer fits its task: the ledger was changed by something else. */
 export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisfit", {
   taskId: Schema.String,
@@ -38,7 +36,7 @@ export const match = (
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
-  const { prompts } = decodeRequest(question.body)
+  const { prompts } = parseTaskRequest(question.body)
   const { results } = answer.success
   if (results.length !== prompts.length) {
     return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)

@@ -15,7 +15,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
-import { rlhfRanking, TaskRequest } from "../domain/Task.ts"
+import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../domain/Task.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"
@@ -305,11 +305,9 @@ const idempotencyKey = (
   items: ReadonlyArray<readonly [itemId: string, contentHash: string]>,
 ): string => Sha256.hex(JSON.stringify([task_type, guidelines ?? null, items]))
 
-const decodeRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
-
 /** The same question as two tasks, the first with the larger half. */
 const halve = (question: TaskQuestion) => {
-  const request = decodeRequest(question.body)
+  const request = parseTaskRequest(question.body)
   const middle = Math.ceil(request.prompts.length / 2)
   return [[0, middle] as const, [middle, request.prompts.length] as const].map(([start, end]) => {
     const prompts = request.prompts.slice(start, end)
