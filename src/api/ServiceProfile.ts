@@ -15,9 +15,9 @@ export interface ServiceSettings {
    * What the service is called in a ledger, which is bound to one service. The base URL
    * by default; something else where the address differs from start to start.
    */
-  readonly identity?: string | undefined
+  readonly identity: string
   /** Whether a ledger that knows the service by another identity is to take this one. */
-  readonly moved?: boolean | undefined
+  readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that
    * the first request created. `"honoured"` makes a retry safe after a crash or
@@ -44,7 +44,8 @@ export interface ServiceSettings {
 }
 
 /** Safe with a service of which only the contract is known. */
-export const defaults: Omit<ServiceSettings, "baseUrl" | "token"> = {
+export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
+  moved: false,
   idempotencyKey: "ignored",
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
   completedStatuses: ["completed"],
@@ -63,6 +64,8 @@ export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSetti
   /** A service at an address. Settings that are not given are `defaults`. */
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
-  ): Layer.Layer<ServiceProfile> =>
-    Layer.succeed(ServiceProfile, { ...defaults, ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, "") })
+  ): Layer.Layer<ServiceProfile> => {
+    const baseUrl = settings.baseUrl.replace(/\/+$/, "")
+    return Layer.succeed(ServiceProfile, { identity: baseUrl, ...defaults, ...settings, baseUrl })
+  }
 }

@@ -4,7 +4,7 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
-import { loadPipeline, pipelineArgument, reported } from "./PipelineFile.ts"
+import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -24,8 +24,7 @@ export const collectCommand = Command.make(
   },
   Effect.fn("prefstream collect")(function* (given) {
     const flags = Option.isNone(given.pipeline) ? yield* Settings.fromEnvironment(given) : given
-    const pipeline = Option.isSome(flags.pipeline) ? yield* loadPipeline(flags.pipeline.value) : undefined
-    const directory = Option.getOrElse(flags.directory, () => pipeline?.directory ?? Settings.defaultDirectory)
+    const { directory, pipeline } = yield* jobOf(flags)
     const service = Settings.serviceOf(
       flags,
       pipeline === undefined ? Settings.serviceRequired : reported(pipeline.service),

@@ -1,14 +1,14 @@
 /**
  * `prefstream export`: the dataset from the ledger, without the service or the input.
  */
-import { Effect, FileSystem, Option } from "effect"
+import { Effect, FileSystem } from "effect"
 import { Command } from "effect/cli"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { Ledger } from "../task/Ledger.ts"
 import { UsageError } from "./ExitStatus.ts"
-import { loadPipeline, pipelineArgument } from "./PipelineFile.ts"
+import { jobOf, pipelineArgument } from "./PipelineFile.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
 
@@ -24,8 +24,7 @@ export const exportCommand = Command.make(
   "export",
   { pipeline: pipelineArgument, directory: Settings.directory, json: Settings.json },
   Effect.fn("prefstream export")(function* (flags) {
-    const pipeline = Option.isSome(flags.pipeline) ? yield* loadPipeline(flags.pipeline.value) : undefined
-    const directory = Option.getOrElse(flags.directory, () => pipeline?.directory ?? Settings.defaultDirectory)
+    const { directory, pipeline } = yield* jobOf(flags)
     yield* Effect.gen(function* () {
       const [elapsed, written] = yield* Effect.timed(Pipeline.exportDataset({ directory, pairs: pipeline?.pairs }))
       const report = yield* RunReport.make({ elapsed, ...written })

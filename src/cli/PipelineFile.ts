@@ -11,6 +11,7 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type * as Pipeline from "../pipeline/Pipeline.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { messageOf } from "./Failure.ts"
+import * as Settings from "./Settings.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */
 export class ServiceUnusable extends Schema.TaggedError<ServiceUnusable>()("ServiceUnusable", {
@@ -36,7 +37,7 @@ const isUsageError = Schema.is(UsageError)
 
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
-export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
+const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
   const module: unknown = yield* Effect.tryPromise({
     try: () => import(pathToFileURL(resolve(file)).href),
     catch: (cause) => new UsageError({ message: `can't load the pipeline ${file}: ${messageOf(cause)}` }),
@@ -81,6 +82,18 @@ export const fromProgram = Effect.fnUntraced(function* (
     return yield* new UsageError({ message: `${said.join(", ")}: not together with the pipeline file ${program}` })
   }
   return yield* loadPipeline(program)
+})
+
+/** The pipeline that a command names, if it does, and the job folder. */
+export const jobOf = Effect.fnUntraced(function* (flags: {
+  readonly pipeline: Option.Option<string>
+  readonly directory: Option.Option<string>
+}) {
+  const pipeline = Option.isSome(flags.pipeline) ? yield* loadPipeline(flags.pipeline.value) : undefined
+  return {
+    pipeline,
+    directory: Option.getOrElse(flags.directory, () => pipeline?.directory ?? Settings.defaultDirectory),
+  }
 })
 
 /** A service's own failures to start, all told in the same way. */

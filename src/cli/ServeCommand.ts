@@ -1,12 +1,11 @@
 /**
  * `prefstream serve`: the annotation service by itself, for pipelines in other processes.
  */
-import { Config, Console, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
+import { Config, Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
-import { SecureRandom } from "effect/crypto"
-import { Hex } from "effect/encoding"
 import { HttpServer } from "effect/http"
 import * as AnnotationService from "../service/AnnotationService.ts"
+import * as OrganizationTokens from "../service/OrganizationTokens.ts"
 import * as Settings from "./Settings.ts"
 
 export const serveCommand = Command.make(
@@ -38,10 +37,9 @@ export const serveCommand = Command.make(
     ...Settings.embedded,
   },
   Effect.fn("prefstream serve")(function* (flags) {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    yield* fs.makeDirectory(path.dirname(path.resolve(flags.database)), { recursive: true })
-    const token = Option.isSome(flags.token) ? yield* Settings.usableToken(flags.token.value) : yield* drawToken
+    const token = Option.isSome(flags.token)
+      ? yield* Settings.usableToken(flags.token.value)
+      : yield* OrganizationTokens.draw
     const announce = Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
       const baseUrl = `${HttpServer.formatAddress(address)}/v1`
@@ -76,8 +74,3 @@ export const serveCommand = Command.make(
     },
   ]),
 )
-
-const drawToken = Effect.gen(function* () {
-  const random = yield* SecureRandom.SecureRandom
-  return Redacted.make(Hex.encode(yield* random.randomBytes(32)))
-}).pipe(Effect.provide(SecureRandom.layerWebCrypto))

@@ -111,7 +111,7 @@ const tasks = (counts: StateCounts): string =>
     .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, "item")})`)
     .join(", ") || "none"
 
-export const troubles = (troubles: ReadonlyArray<Trouble>): ReadonlyArray<string> =>
+const troubles = (troubles: ReadonlyArray<Trouble>): ReadonlyArray<string> =>
   troubles.length === 0
     ? []
     : [
@@ -130,7 +130,7 @@ const pair = (pair: PreferencePair): ReadonlyArray<string> =>
       return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
     })
 
-export const table = (rows: ReadonlyArray<readonly [string, string]>): ReadonlyArray<string> =>
+const table = (rows: ReadonlyArray<readonly [string, string]>): ReadonlyArray<string> =>
   rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
 
 export const number = (n: number): string => n.toLocaleString("en-US")

@@ -92,10 +92,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
 export const collect = Effect.fn("Pipeline.collect")(function* (
   options: Pick<Settings, "timeout"> & { readonly once?: boolean | undefined },
 ) {
-  const submittingDone = yield* Latch.make(true)
-  const [elapsed] = yield* Effect.timed(
-    collectLoop({ submittingDone, once: options.once }).pipe(within(options.timeout)),
-  )
+  const [elapsed] = yield* Effect.timed(collectLoop({ once: options.once }).pipe(within(options.timeout)))
   return yield* RunReport.make({ elapsed })
 })
 

@@ -11,9 +11,7 @@
  *   again with the task that exists, as it stands now; another body answers 422.
  * - `GET /v1/tasks/{task_id}` of an open task answers 200 without `results`.
  */
-import { type Duration, Effect, FileSystem, Layer, Option, Path, Redacted } from "effect"
-import { SecureRandom } from "effect/crypto"
-import { Hex } from "effect/encoding"
+import { type Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema, HttpApiSwagger } from "effect/http-api"
 import { AnnotationApi, Organization } from "../api/AnnotationApi.ts"
@@ -153,8 +151,7 @@ const makeFolderOf = Effect.fnUntraced(function* (file: string) {
 export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const random = yield* SecureRandom.SecureRandom
-      const token = Redacted.make(Hex.encode(yield* random.randomBytes(32)), { label: "organization token" })
+      const token = yield* OrganizationTokens.draw
       const profile = Effect.map(HttpServer.HttpServer, ({ address }) =>
         ServiceProfile.layer({
           baseUrl: `${HttpServer.formatAddress(address)}/v1`,
@@ -167,4 +164,4 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
       )
       return Layer.provide(Layer.unwrap(profile), layerServer({ cancelUnanswered: true, ...options, token }))
     }),
-  ).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+  )

@@ -5,7 +5,7 @@
  * by status, header and error code, never by a message's text; `maybeDone` is false
  * only where the service certainly did not take the request.
  */
-import { Duration, Effect, Option, Result, Schema } from "effect"
+import { Clock, Duration, Effect, Option, Result, Schema } from "effect"
 import { Headers, HttpClientError, type HttpClientResponse } from "effect/http"
 
 /** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
@@ -156,7 +156,7 @@ const causes = (failure: unknown): ReadonlyArray<object> => {
 export const retryAfterOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
   const header = response.headers["retry-after"]
   if (header === undefined) return undefined
-  const now = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+  const now = yield* Clock.currentTimeMillis
   return Result.match(Headers.parseRetryAfter(header), {
     onFailure: () => undefined,
     onSuccess: (retryAfter) => Duration.toMillis(Headers.retryAfterDelay(retryAfter, now)),

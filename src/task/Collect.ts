@@ -10,19 +10,22 @@
  * The time between two looks at a task grows with its age, between the bounds of
  * the profile's `pollInterval`, with jitter; the due times stand in the ledger.
  */
-import { Array as Arr, Clock, Duration, Effect, Latch, Option, Random, Result, Semaphore } from "effect"
+import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import { match } from "./Judgments.ts"
 import { Ledger } from "./Ledger.ts"
 import type { OpenTask } from "./LedgerModel.ts"
+import * as Workers from "./Workers.ts"
+
+type Polling = Pick<ServiceSettings, "pollInterval">
 
 /** Milliseconds from the submission of a task to the first look at it. */
-export const firstLook = (profile: ServiceSettings): number => Duration.toMillis(profile.pollInterval.min)
+export const firstLook = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
 /** Milliseconds until the next look at a task of the given age: half its age, within the bounds. */
-export const nextLook = (profile: ServiceSettings, age: number): number =>
+export const nextLook = (profile: Polling, age: number): number =>
   Math.min(Math.max(age / 2, firstLook(profile)), Duration.toMillis(profile.pollInterval.max))
 
 /** Tasks taken from the ledger together. */
@@ -104,7 +107,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     }
   })
 
-  yield* ledger.bindService(profile.identity ?? profile.baseUrl, profile.moved ?? false)
+  yield* ledger.bindService(profile.identity, profile.moved)
   if (submittingDone.isOpen()) {
     yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
   }
@@ -115,7 +118,6 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   let page: ReadonlyArray<OpenTask> = []
   const underWay = new Set<number>()
   const settled = yield* Latch.make()
-  const oneAtATime = yield* Semaphore.make(1)
 
   /** The next task that is due; waits for one while any is outstanding or may come. None where the collecting ends. */
   const next = Effect.gen(function* () {
@@ -146,14 +148,13 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         ...(done ? [] : [submittingDone.await]),
       ])
     }
-  }).pipe((taken) => oneAtATime.withPermit(taken))
-
-  const collector = Effect.gen(function* () {
-    for (let task = yield* next; Option.isSome(task); task = yield* next) {
-      yield* lookAt(task.value)
-      underWay.delete(task.value.seq)
-      yield* settled.open
-    }
   })
-  yield* Effect.all(Arr.replicate(collector, profile.concurrency), { concurrency: "unbounded", discard: true })
+
+  const collectOne = Effect.fnUntraced(function* (task: OpenTask) {
+    yield* lookAt(task)
+    underWay.delete(task.seq)
+    yield* settled.open
+  })
+
+  yield* Workers.run(profile.concurrency, next, collectOne)
 })

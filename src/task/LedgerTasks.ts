@@ -58,6 +58,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
       ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`)
   })
 
+  // Planned tasks are all due at 0: said here, it lets the index give them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
     const rows = yield* sql<{ seq: number; idempotency_key: string }>`SELECT seq, idempotency_key FROM task
       WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`

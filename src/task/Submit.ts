@@ -10,7 +10,7 @@
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
  */
-import { Array as Arr, Data, Deferred, Effect, Latch, Option, Result, Schema, Semaphore, Stream } from "effect"
+import { Array as Arr, Data, Deferred, Effect, Latch, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
@@ -23,6 +23,7 @@ import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
 import type { NewTask, PlannedTask, ReadCounts, TaskQuestion } from "./LedgerModel.ts"
+import * as Workers from "./Workers.ts"
 
 export interface SubmitOptions {
   /** Free-text instructions for the experts. */
@@ -71,7 +72,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
-  yield* ledger.bindService(profile.identity ?? profile.baseUrl, profile.moved ?? false)
+  yield* ledger.bindService(profile.identity, profile.moved)
   yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
   const run = yield* ledger.startRun()
   const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
@@ -237,7 +238,6 @@ const send = Effect.fnUntraced(function* <E>(
 
   let page: ReadonlyArray<PlannedTask> = []
   let seq = -1
-  const oneAtATime = yield* Semaphore.make(1)
   /** The next planned task; waits for one while the input is being read. None where the sending ends. */
   const next = Effect.gen(function* () {
     while (!(yield* Deferred.isDone(halt))) {
@@ -255,14 +255,9 @@ const send = Effect.fnUntraced(function* <E>(
       yield* Effect.raceAllFirst([ledger.planned.await, readingDone.await, Effect.exit(Deferred.await(halt))])
     }
     return Option.none<PlannedTask>()
-  }).pipe((taken) => oneAtATime.withPermit(taken))
-
-  // Senders, and not `Stream.mapEffect`: an interruption waits for each of them, so that the
-  // ledger is still open for what the last request brings.
-  const sender = Effect.gen(function* () {
-    for (let task = yield* next; Option.isSome(task); task = yield* next) yield* sendOne(task.value)
   })
-  yield* Effect.all(Arr.replicate(sender, profile.concurrency), { concurrency: "unbounded", discard: true })
+
+  yield* Workers.run(profile.concurrency, next, sendOne)
 })
 
 const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
