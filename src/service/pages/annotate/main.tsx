@@ -1,0 +1,3 @@
+import { render } from "preact"
+
+render(<p>Annotation</p>, document.querySelector("#app")!)

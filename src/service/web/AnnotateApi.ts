@@ -1,0 +1,173 @@
+/**
+ * What the annotation page asks of the service, as one `HttpApi`: for the page's own use,
+ * not part of the service's contract.
+ *
+ * Guarantees: an expert sees completions in an order of his or her own and names them by
+ * their place in it; which completion that is stays with the service. So nothing on the page
+ * tells which model wrote what.
+ *
+ * Every request but `join` needs the session cookie of an active expert. Every request that
+ * changes anything must carry `content-type: application/json` or the header `x-prefstream: 1`,
+ * and come from the page's own origin; see `Csrf`.
+ */
+import { Context, Schema } from "effect"
+import {
+  HttpApi,
+  HttpApiEndpoint,
+  HttpApiGroup,
+  HttpApiMiddleware,
+  HttpApiSchema,
+  HttpApiSecurity,
+} from "effect/http-api"
+import { BodyTooLarge, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
+import { Conflict, Forbidden, NotSignedIn } from "./WebProblems.ts"
+
+/** The expert who is signed in. */
+export class SignedInExpert extends Context.Service<
+  SignedInExpert,
+  { readonly expertId: string; readonly name: string }
+>()("prefstream/service/SignedInExpert") {}
+
+/** The cookie is HttpOnly and SameSite=Strict; its value is random, and stored hashed. */
+export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { provides: SignedInExpert }>()(
+  "prefstream/service/ExpertSession",
+  {
+    security: { cookie: HttpApiSecurity.apiKey({ key: "prefstream_expert", in: "cookie" }) },
+    error: NotSignedIn,
+  },
+) {}
+
+/** Places in the order shown, zero-based. */
+const Place = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** What an expert has entered for an item and not yet submitted. Groups of places, best first. */
+export const Draft = Schema.Struct({
+  mode: Schema.Literals(["best", "rank"]),
+  best: Schema.NullOr(Place),
+  ranking: Schema.Array(Schema.Array(Place)),
+  rationale: Schema.String.check(Schema.isMaxLength(20_000)),
+  /** Seconds of looking at the item until the draft was saved. */
+  seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+})
+export type Draft = typeof Draft.Type
+
+/** One item that the expert holds. */
+export const HeldItem = Schema.Struct({
+  item_id: Schema.Int,
+  guidelines: Schema.NullOr(Schema.String),
+  prompt: Schema.String,
+  /** In the order of this expert. */
+  completions: Schema.Array(Schema.String),
+  draft: Schema.NullOr(Draft),
+  /** Whether the item was submitted before, and taken back with `undo`. */
+  undone: Schema.Boolean,
+  /** The item returns to the queue at this time (epoch milliseconds) unless a draft is saved before. */
+  held_until: Schema.Int,
+  task: Schema.Struct({
+    task_id: Schema.String,
+    prompts: Schema.Int,
+    /** How many of the task's prompts this expert has judged. */
+    judged: Schema.Int,
+    /** One-based place of this prompt in its task. */
+    number: Schema.Int,
+  }),
+})
+export type HeldItem = typeof HeldItem.Type
+
+export const Progress = Schema.Struct({
+  /** Items judged by this expert, ever. */
+  judged: Schema.Int,
+  /** Items judged by this expert since midnight, UTC. */
+  judged_today: Schema.Int,
+  /** Votes that open tasks still need, of whichever experts. */
+  needed: Schema.Int,
+  /** Whether the last submission can be taken back. */
+  undoable: Schema.Boolean,
+})
+export type Progress = typeof Progress.Type
+
+export const Work = Schema.Struct({
+  /** Null where nothing is left for this expert at present. */
+  item: Schema.NullOr(HeldItem),
+  progress: Progress,
+})
+export type Work = typeof Work.Type
+
+const Reason = Schema.String.check(Schema.isMaxLength(2_000))
+
+export const Submission = Schema.Struct({
+  /** The place preferred; null where `ranking` says it. */
+  best: Schema.NullOr(Place),
+  /** All places, best first, where the expert ranked; null otherwise. */
+  ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
+  rationale: Schema.String.check(Schema.isMaxLength(20_000)),
+  seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+})
+export type Submission = typeof Submission.Type
+
+const params = { item_id: Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString)) }
+const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, ServiceFailure] as const
+
+/** Turns an invitation into a session; the invitation is used up. Sets the cookie. */
+const join = HttpApiEndpoint.post("join", "/join", {
+  payload: Schema.Struct({ code: Schema.String.check(Schema.isMaxLength(200)) }),
+  success: Schema.Struct({ name: Schema.String }),
+  error,
+})
+
+export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
+
+/** What the expert holds, or else the next item for him or her. The same item until it is submitted, skipped or flagged. */
+const next = HttpApiEndpoint.post("next", "/next", { success: Work, error })
+
+/** Saves the draft, and holds the item for longer. Conflict: the item is no longer held. */
+const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", {
+  params,
+  payload: Draft,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+/** Gives the vote; answers with what is next. Conflict: the item is no longer held. */
+const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", {
+  params,
+  payload: Submission,
+  success: Work,
+  error,
+})
+
+/** Leaves the item to others; it does not come back to this expert. */
+const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
+  params,
+  payload: Schema.Struct({ reason: Reason }),
+  success: Work,
+  error,
+})
+
+/** Leaves the item to others and shows it to the service's operator, with the reason (not blank). */
+const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", {
+  params,
+  payload: Schema.Struct({ reason: Reason.check(Schema.isNonEmpty()) }),
+  success: Work,
+  error,
+})
+
+/**
+ * Takes back the last vote, as long as its task is not complete: the item is held again, with
+ * the vote as its draft. What was held before keeps its draft and comes afterwards.
+ * Conflict: there is nothing to take back.
+ */
+const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work, error })
+
+const session = HttpApiEndpoint.get("session", "/session", {
+  success: Schema.Struct({ expert_id: Schema.String, name: Schema.String, progress: Progress }),
+  error,
+})
+
+const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error })
+
+export class AnnotateWork extends HttpApiGroup.make("work")
+  .add(next, saveDraft, submit, skip, flag, undo, session, signOut)
+  .middleware(ExpertSession) {}
+
+export class AnnotateApi extends HttpApi.make("annotate").add(AnnotateJoin, AnnotateWork).prefix("/annotate/api") {}

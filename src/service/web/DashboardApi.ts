@@ -1,0 +1,346 @@
+/**
+ * What the dashboard asks of the service, as one `HttpApi`: for the dashboard's own use,
+ * not part of the service's contract.
+ *
+ * Guarantees: secrets (tokens, the webhook's secret, invitations) are in the answer to the
+ * request that made them, and in no other. Times are epoch milliseconds. Lists come newest
+ * first, a page at a time: `next` is what to pass as `before` for the page after, null at the end.
+ *
+ * Every request but those of `DashboardSignIn` needs the session cookie of an operator. Every
+ * request that changes anything must carry `content-type: application/json` or the header
+ * `x-prefstream: 1`, and come from the page's own origin; see `Csrf`.
+ */
+import { Context, Schema } from "effect"
+import {
+  HttpApi,
+  HttpApiEndpoint,
+  HttpApiGroup,
+  HttpApiMiddleware,
+  HttpApiSchema,
+  HttpApiSecurity,
+} from "effect/http-api"
+import { Ranking, Vote } from "../../domain/Vote.ts"
+import { BodyTooLarge, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
+import { Conflict, Forbidden, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
+
+/** The operator who is signed in. */
+export class SignedInOperator extends Context.Service<SignedInOperator, { readonly name: string }>()(
+  "prefstream/service/SignedInOperator",
+) {}
+
+/** The cookie is HttpOnly and SameSite=Strict; its value is random, and stored hashed. */
+export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, { provides: SignedInOperator }>()(
+  "prefstream/service/OperatorSession",
+  {
+    security: { cookie: HttpApiSecurity.apiKey({ key: "prefstream_operator", in: "cookie" }) },
+    error: NotSignedIn,
+  },
+) {}
+
+const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, NotFound, ServiceFailure, TooManyAttempts] as const
+const Millis = Schema.Int
+const Name = Schema.String.check(Schema.isTrimmed(), Schema.isBetweenLength(1, 100))
+const Password = Schema.String.check(Schema.isBetweenLength(10, 1_000))
+const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
+const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
+
+// Signing in
+
+/** Uses up a sign-in link: makes the operator's account, or gives it a new password. Sets the cookie. */
+const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
+  payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),
+  success: Schema.Struct({ name: Schema.String }),
+  error,
+})
+
+const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
+  payload: Schema.Struct({ name: Schema.String, password: Schema.String }),
+  success: Schema.Struct({ name: Schema.String }),
+  error: [...error, NotSignedIn],
+})
+
+export class DashboardSignIn extends HttpApiGroup.make("signIn").add(setUp, signIn) {}
+
+const session = HttpApiEndpoint.get("session", "/session", { success: Schema.Struct({ name: Schema.String }), error })
+const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error })
+
+export class DashboardSession extends HttpApiGroup.make("session").add(session, signOut).middleware(OperatorSession) {}
+
+// Tasks
+
+export const TaskStatus = Schema.Literals(["pending", "in_progress", "completed", "cancelled"])
+
+export const TaskSummary = Schema.Struct({
+  task_id: Schema.String,
+  /** The task's own id where it has no group. */
+  group_id: Schema.String,
+  status: TaskStatus,
+  created_at: Millis,
+  finished_at: Schema.NullOr(Millis),
+  prompts: Schema.Int,
+  /** Prompts that have all their votes. */
+  prompts_done: Schema.Int,
+  votes_per_prompt: Schema.Int,
+  votes: Schema.Int,
+  /** Prompts that somebody flagged, and that are not done. */
+  flagged: Schema.Int,
+})
+export type TaskSummary = typeof TaskSummary.Type
+
+export const Overview = Schema.Struct({
+  tasks: Schema.Struct({ pending: Schema.Int, in_progress: Schema.Int, completed: Schema.Int, cancelled: Schema.Int }),
+  /** Votes given and needed by the tasks that are open. */
+  open_votes: Schema.Struct({ given: Schema.Int, needed: Schema.Int }),
+})
+export type Overview = typeof Overview.Type
+
+export const TaskItem = Schema.Struct({
+  /** Zero-based place in the task. */
+  index: Schema.Int,
+  prompt: Schema.String,
+  completions: Schema.Array(Schema.String),
+  done: Schema.Boolean,
+  votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
+  /** Experts who hold the item at present. */
+  held_by: Schema.Array(Schema.String),
+  set_aside: Schema.Array(
+    Schema.Struct({ expert_name: Schema.String, kind: Schema.Literals(["skip", "flag"]), reason: Schema.String }),
+  ),
+  /** Where the item is done. */
+  result: Schema.NullOr(
+    Schema.Struct({
+      best_completion_index: Schema.Int,
+      agreement: Schema.Finite,
+      tie: Schema.Boolean,
+      ranking: Schema.NullOr(Ranking),
+      rationale: Schema.NullOr(Schema.String),
+    }),
+  ),
+})
+export type TaskItem = typeof TaskItem.Type
+
+export const TaskDetail = Schema.Struct({
+  task: TaskSummary,
+  guidelines: Schema.NullOr(Schema.String),
+  /** From `from` on, up to 20. */
+  items: Schema.Array(TaskItem),
+  from: Schema.Int,
+})
+export type TaskDetail = typeof TaskDetail.Type
+
+const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overview, error })
+const list = HttpApiEndpoint.get("list", "/tasks", {
+  query: { ...page, status: Schema.optionalKey(TaskStatus) },
+  success: Schema.Struct({ tasks: Schema.Array(TaskSummary), next: Schema.NullOr(Schema.Int) }),
+  error,
+})
+const taskParams = { task_id: Schema.String }
+const detail = HttpApiEndpoint.get("detail", "/tasks/:task_id", {
+  params: taskParams,
+  query: { from: Schema.optionalKey(IntFromQuery) },
+  success: TaskDetail,
+  error,
+})
+/** Conflict: the task is complete already. */
+const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", {
+  params: taskParams,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+/** Forgets who set the item aside (skips and flags), so that all experts are asked again. */
+const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:index/return", {
+  params: { ...taskParams, index: IntFromQuery },
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+export class DashboardTasks extends HttpApiGroup.make("tasks")
+  .add(overview, list, detail, cancel, returnItem)
+  .middleware(OperatorSession) {}
+
+// Organization tokens
+
+export const TokenSummary = Schema.Struct({
+  token_id: Schema.String,
+  name: Schema.String,
+  /** The first characters, to tell tokens apart. */
+  hint: Schema.String,
+  created_at: Millis,
+  last_used_at: Schema.NullOr(Millis),
+  /** When it stops being accepted: after a rotation. */
+  expires_at: Schema.NullOr(Millis),
+  revoked_at: Schema.NullOr(Millis),
+})
+export type TokenSummary = typeof TokenSummary.Type
+const NewToken = Schema.Struct({ token: Schema.String, summary: TokenSummary })
+
+const tokenParams = { token_id: Schema.String }
+const listTokens = HttpApiEndpoint.get("list", "/tokens", {
+  success: Schema.Struct({ tokens: Schema.Array(TokenSummary) }),
+  error,
+})
+const createToken = HttpApiEndpoint.post("create", "/tokens", {
+  payload: Schema.Struct({ name: Name }),
+  success: NewToken,
+  error,
+})
+/** A new token with the same name; the old one is accepted for `keep_hours` more (0: no longer). */
+const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
+  params: tokenParams,
+  payload: Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) }),
+  success: NewToken,
+  error,
+})
+const revokeToken = HttpApiEndpoint.post("revoke", "/tokens/:token_id/revoke", {
+  params: tokenParams,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+export class DashboardTokens extends HttpApiGroup.make("tokens")
+  .add(listTokens, createToken, rotateToken, revokeToken)
+  .middleware(OperatorSession) {}
+
+// Webhook
+
+export const WebhookSettings = Schema.Struct({
+  /** Null where none is set. */
+  url: Schema.NullOr(Schema.String),
+  enabled: Schema.Boolean,
+  /** Why it was disabled by the service, such as 410 from the receiver. */
+  disabled_reason: Schema.NullOr(Schema.String),
+  /** Secrets that sign at present: the newest first, and while it is rotated the one before. */
+  secrets: Schema.Array(Schema.Struct({ created_at: Millis, expires_at: Schema.NullOr(Millis) })),
+})
+export type WebhookSettings = typeof WebhookSettings.Type
+
+export const Delivery = Schema.Struct({
+  /** The `webhook-id` header: the same for each attempt. */
+  message_id: Schema.String,
+  type: Schema.String,
+  group_id: Schema.String,
+  tasks: Schema.Int,
+  created_at: Millis,
+  state: Schema.Literals(["waiting", "delivered", "failed"]),
+  attempts: Schema.Int,
+  next_attempt_at: Schema.NullOr(Millis),
+  /** HTTP status of the last attempt; null before the first, and where none came. */
+  last_status: Schema.NullOr(Schema.Int),
+})
+export type Delivery = typeof Delivery.Type
+
+export const DeliveryDetail = Schema.Struct({
+  delivery: Delivery,
+  /** The body, as sent. */
+  payload: Schema.String,
+  attempts: Schema.Array(
+    Schema.Struct({
+      at: Millis,
+      url: Schema.String,
+      status: Schema.NullOr(Schema.Int),
+      /** Why it failed where no status came, or what a status means: refused connection, timeout, redirect. */
+      error: Schema.NullOr(Schema.String),
+      millis: Schema.Int,
+      /** The first 1,000 characters of the answer. */
+      answer: Schema.String,
+    }),
+  ),
+})
+export type DeliveryDetail = typeof DeliveryDetail.Type
+
+const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings, error })
+/** Sets the URL and enables. With the first URL a secret is made, which is in this answer only. Conflict: an address that is not allowed. */
+const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
+  payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(2_000)) }),
+  success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),
+  error,
+})
+const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook", { success: HttpApiSchema.NoContent, error })
+/** A new secret; the old one signs along for `keep_hours` more. */
+const rotateSecret = HttpApiEndpoint.post("rotateSecret", "/webhook/rotate-secret", {
+  payload: Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) }),
+  success: Schema.Struct({ settings: WebhookSettings, secret: Schema.String }),
+  error,
+})
+/** Sends an event of type `webhook.test` to the URL. */
+const testWebhook = HttpApiEndpoint.post("test", "/webhook/test", {
+  success: Schema.Struct({ message_id: Schema.String }),
+  error,
+})
+const deliveries = HttpApiEndpoint.get("deliveries", "/deliveries", {
+  query: page,
+  success: Schema.Struct({ deliveries: Schema.Array(Delivery), next: Schema.NullOr(Schema.Int) }),
+  error,
+})
+const deliveryParams = { message_id: Schema.String }
+const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
+  params: deliveryParams,
+  success: DeliveryDetail,
+  error,
+})
+/** Attempts the delivery once more, at once; the schedule starts anew where that fails. */
+const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", {
+  params: deliveryParams,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+export class DashboardWebhook extends HttpApiGroup.make("webhook")
+  .add(webhook, setWebhook, removeWebhook, rotateSecret, testWebhook, deliveries, delivery, resend)
+  .middleware(OperatorSession) {}
+
+// Experts
+
+export const ExpertSummary = Schema.Struct({
+  expert_id: Schema.String,
+  name: Schema.String,
+  kind: Schema.Literals(["person", "automatic"]),
+  active: Schema.Boolean,
+  /** Whether the invitation was accepted. */
+  joined: Schema.Boolean,
+  created_at: Millis,
+  last_seen_at: Schema.NullOr(Millis),
+  judged: Schema.Int,
+  /** Of the items with several votes: how many the expert judged like the majority. */
+  majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
+  /** Of the gold items: how many the expert judged right. */
+  gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
+})
+export type ExpertSummary = typeof ExpertSummary.Type
+
+const expertParams = { expert_id: Schema.String }
+const NewInvitation = Schema.Struct({
+  expert: ExpertSummary,
+  /** Path and code of the link, from the service's root on; it can be used once, for 7 days. */
+  invitation: Schema.String,
+})
+const listExperts = HttpApiEndpoint.get("list", "/experts", {
+  success: Schema.Struct({ experts: Schema.Array(ExpertSummary) }),
+  error,
+})
+const invite = HttpApiEndpoint.post("invite", "/experts", {
+  payload: Schema.Struct({ name: Name }),
+  success: NewInvitation,
+  error,
+})
+/** A new link for an expert who lost the old one, or works on another device. Older links stop working; sessions go on. */
+const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/invite", {
+  params: expertParams,
+  success: NewInvitation,
+  error,
+})
+/** An expert who is not active is signed out, and what he or she holds returns to the queue. Votes stay. */
+const setActive = HttpApiEndpoint.put("setActive", "/experts/:expert_id/active", {
+  params: expertParams,
+  payload: Schema.Struct({ active: Schema.Boolean }),
+  success: ExpertSummary,
+  error,
+})
+
+export class DashboardExperts extends HttpApiGroup.make("experts")
+  .add(listExperts, invite, inviteAgain, setActive)
+  .middleware(OperatorSession) {}
+
+export class DashboardApi extends HttpApi.make("dashboard")
+  .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
+  .prefix("/dashboard/api") {}

@@ -1,0 +1,42 @@
+/**
+ * The problems (RFC 9457) of the dashboard and of the annotation page, beside those that they
+ * share with the service's contract.
+ *
+ * Guarantees: each has a stable `type`, and a `detail` that can be shown to a person.
+ */
+import { HttpApiError } from "effect/http-api"
+
+/** 401: no session, or one that has ended. */
+export class NotSignedIn extends HttpApiError.Problem<NotSignedIn>()("NotSignedIn", {
+  type: "tag:prefstream,2026:not-signed-in",
+  status: 401,
+  title: "Sign in first.",
+}) {}
+
+/** 403: the request did not come from one of the service's own pages, or the link is used up or too old. */
+export class Forbidden extends HttpApiError.Problem<Forbidden>()("Forbidden", {
+  type: "tag:prefstream,2026:forbidden",
+  status: 403,
+  title: "This is not allowed.",
+}) {}
+
+/** 404: there is no such thing. */
+export class NotFound extends HttpApiError.Problem<NotFound>()("NotFound", {
+  type: "tag:prefstream,2026:not-found",
+  status: 404,
+  title: "There is no such thing.",
+}) {}
+
+/** 409: things have changed since the page was drawn. */
+export class Conflict extends HttpApiError.Problem<Conflict>()("Conflict", {
+  type: "tag:prefstream,2026:conflict",
+  status: 409,
+  title: "This is no longer possible.",
+}) {}
+
+/** 429: too many failed attempts to sign in; the `Retry-After` header says when to come back. */
+export class TooManyAttempts extends HttpApiError.Problem<TooManyAttempts>()("TooManyAttempts", {
+  type: "tag:prefstream,2026:too-many-attempts",
+  status: 429,
+  title: "Too many attempts.",
+}) {}
