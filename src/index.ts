@@ -15,6 +15,7 @@ export { AnnotationClientError } from "./task/AnnotationClientError.ts"
 export { Ledger } from "./task/Ledger.ts"
 export { submit, type SubmitOptions } from "./task/Submit.ts"
 export { collect, type CollectOptions } from "./task/Collect.ts"
+export * as WebhookReceiver from "./task/WebhookReceiver.ts"
 
 export * as Judgments from "./task/Judgments.ts"
 export type { Judgment } from "./domain/Judgment.ts"
@@ -26,4 +27,4 @@ export * as Pipeline from "./pipeline/Pipeline.ts"
 export type { RunReport, RunStatus } from "./pipeline/RunReport.ts"
 
 export * as AnnotationService from "./service/AnnotationService.ts"
-export * as Expert from "./service/Expert.ts"
+export * as Expert from "./service/expert/ScriptedExperts.ts"

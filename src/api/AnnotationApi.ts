@@ -25,7 +25,9 @@ import {
   BodyTooLarge,
   IdempotencyKeyReused,
   MalformedRequest,
+  RequestTimedOut,
   ServiceFailure,
+  ServiceTooSlow,
   TaskNotFound,
   TooManyRequests,
   Unauthorized,
@@ -48,6 +50,50 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
   },
 ) {}
 
+/** The most votes for each prompt that a task may ask for. */
+export const mostVotes = 25
+
+/**
+ * What the embedded service takes at `POST /tasks`: the contract's request, and what the contract
+ * leaves open. A client that sends what the contract shows gets what it expects.
+ */
+export const ServiceTaskRequest = Schema.Struct({
+  ...TaskRequest.fields,
+  votes: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostVotes })).annotate({
+      description:
+        "How many experts judge each prompt. Of their votes the majority counts: each vote gives one first-choice " +
+        "vote to its choice, or equal parts of it to the completions that it ranks together at the top. Of several " +
+        "completions with the most first-choice votes, the one with the highest mean Borda score is best (the " +
+        "completion at rank r of m scores m - r; those ranked together share the mean of their ranks), of several that are " +
+        "equal in this too the one that the earliest vote chose, last the one with the lowest index; " +
+        "`annotations.tie` is then true. `annotations.agreement` is the share of first-choice votes that went to the best. " +
+        "Without this member the service's own setting counts.",
+    }),
+  ),
+  group: Schema.optionalKey(
+    Schema.String.check(Schema.isBetweenLength(1, 255)).annotate({
+      description:
+        "Tasks of one group are announced together: one webhook when all tasks of the group that were created are " +
+        "completed or cancelled. A task without a group is a group of its own, under its own id.",
+    }),
+  ),
+  group_size: Schema.optionalKey(
+    Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
+      description:
+        "How many tasks the group will have: it is not announced before as many were created. Of several that are " +
+        "given for one group the greatest counts.",
+    }),
+  ),
+}).check(
+  Schema.makeFilter(({ group, group_size }) =>
+    group === undefined && group_size !== undefined
+      ? { path: ["group_size"], issue: "expected a group, which this is the size of" }
+      : undefined,
+  ),
+)
+export type ServiceTaskRequest = typeof ServiceTaskRequest.Type
+
 /** What the embedded service answers to `POST /tasks`. */
 export const TaskCreated = Schema.Struct({
   task_id: Schema.String,
@@ -60,7 +106,7 @@ const createTask = HttpApiEndpoint.post("create", "/tasks", {
     /** Same key and body: the same task. Same key, another body: 422. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
-  payload: TaskRequest,
+  payload: ServiceTaskRequest,
   success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), {
     /** Path of the task. */
     location: Schema.String,
@@ -72,14 +118,16 @@ const createTask = HttpApiEndpoint.post("create", "/tasks", {
     UnprocessableTask,
     IdempotencyKeyReused,
     TooManyRequests,
+    RequestTimedOut,
     ServiceFailure,
+    ServiceTooSlow,
   ],
 })
 
 const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   params: { task_id: Schema.String },
   success: TaskResult,
-  error: [TaskNotFound, TooManyRequests, ServiceFailure],
+  error: [TaskNotFound, TooManyRequests, ServiceFailure, ServiceTooSlow],
 })
 
 /** The two endpoints of the contract. */

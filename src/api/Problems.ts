@@ -36,6 +36,13 @@ export class TaskNotFound extends HttpApiError.Problem<TaskNotFound>()("TaskNotF
   title: "There is no such task.",
 }) {}
 
+/** 408: the request did not arrive in time. */
+export class RequestTimedOut extends HttpApiError.Problem<RequestTimedOut>()("RequestTimedOut", {
+  type: "tag:prefstream,2026:request-timed-out",
+  status: 408,
+  title: "The request did not arrive in time.",
+}) {}
+
 /** 413: the body is larger than the service takes. */
 export class BodyTooLarge extends HttpApiError.Problem<BodyTooLarge>()(
   "BodyTooLarge",
@@ -76,4 +83,11 @@ export class ServiceFailure extends HttpApiError.Problem<ServiceFailure>()("Serv
   type: "tag:prefstream,2026:service-failure",
   status: 500,
   title: "The service failed to answer.",
+}) {}
+
+/** 503: the service did not get to an answer in time. */
+export class ServiceTooSlow extends HttpApiError.Problem<ServiceTooSlow>()("ServiceTooSlow", {
+  type: "tag:prefstream,2026:service-too-slow",
+  status: 503,
+  title: "The service did not answer in time.",
 }) {}

@@ -41,6 +41,17 @@ export interface ServiceSettings {
   readonly patience: Duration.Input
   /** Bounds of the time between two looks at a task; it grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
+  readonly webhook: WebhookProfile
+}
+
+/** What the contract does not show of the service's webhooks. */
+export interface WebhookProfile {
+  /**
+   * Paths of task ids in a delivery's payload, in dots, `[*]` for each element of an array:
+   * `data.task_ids`, `data.tasks[*].id`. The ids at all of them count; a payload that has
+   * none at any is taken to tell of every outstanding task.
+   */
+  readonly taskIdPaths: ReadonlyArray<string>
 }
 
 /** Safe with a service of which only the contract is known. */
@@ -56,6 +67,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   retries: 6,
   patience: "15 minutes",
   pollInterval: { min: "2 seconds", max: "5 minutes" },
+  webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },
 }
 
 export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(

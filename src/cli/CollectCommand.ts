@@ -4,10 +4,12 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
+import { UsageError } from "./ExitStatus.ts"
 import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
+import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 
 export const collectCommand = Command.make(
   "collect",
@@ -18,18 +20,24 @@ export const collectCommand = Command.make(
     ),
     pipeline: pipelineArgument,
     ...Settings.service,
+    ...webhookFlags,
     directory: Settings.directory,
     timeout: Settings.timeout,
     json: Settings.json,
   },
   Effect.fn("prefstream collect")(function* (given) {
     const flags = Option.isNone(given.pipeline) ? yield* Settings.fromEnvironment(given) : given
+    if (flags.once && Option.isSome(flags.listen)) {
+      return yield* new UsageError({ message: "--listen: not together with --once, which does not wait" })
+    }
     const { directory, pipeline } = yield* jobOf(flags)
+    const webhook = flags.once ? undefined : yield* webhookOf(flags, pipeline?.webhook)
     const service = Settings.serviceOf(
       flags,
       pipeline === undefined ? Settings.serviceRequired : reported(pipeline.service),
     )
-    yield* Progress.during(Pipeline.collect({ once: flags.once, timeout: Option.getOrUndefined(flags.timeout) })).pipe(
+    const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), webhook }
+    yield* Progress.during(Pipeline.collect(options)).pipe(
       Effect.provide(Pipeline.layer({ directory, service })),
       Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),
     )
@@ -42,5 +50,9 @@ export const collectCommand = Command.make(
   Command.withExamples([
     { command: "prefstream collect --dir week-48", description: "Wait until every result is there" },
     { command: "prefstream collect --dir week-48 --once", description: "In a cron line: take what is there" },
+    {
+      command: "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485",
+      description: "Wait, and be told by the service's webhooks",
+    },
   ]),
 )

@@ -103,7 +103,9 @@ export const reported = (
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
-    const misnamed = Predicate.isTagged(failure, "UnknownExpert") || Predicate.isTagged(failure, "GoldFileError")
+    const misnamed = ["UnknownExpert", "GoldFileError", "JudgeSettingsError"].some((tag) =>
+      Predicate.isTagged(failure, tag),
+    )
     if (isUsageError(failure)) return Layer.effect(ServiceProfile, Effect.fail(failure))
     const told: ServiceUnusable | UsageError = misnamed ? new UsageError({ message }) : new ServiceUnusable({ message })
     return Layer.effect(ServiceProfile, Effect.fail(told))

@@ -6,16 +6,20 @@ import { Command } from "effect/cli"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
+import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
 import { UsageError } from "./ExitStatus.ts"
+import { judgeOf } from "./JudgeFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
+import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 
 const flags = {
   ...Settings.input,
   ...Settings.task,
   ...Settings.service,
+  ...webhookFlags,
   ...Settings.embedded,
   directory: Settings.directory,
   timeout: Settings.timeout,
@@ -31,13 +35,15 @@ export const runCommand = Command.make(
   Effect.fn("prefstream run")(function* (given) {
     const program = given.files.find(isPipelineFile)
     const flags = program === undefined ? yield* Settings.fromEnvironment(given) : given
-    const pipeline = program === undefined ? yield* fromFlags(flags) : yield* fromProgram(program, flags)
+    const judge = yield* judgeOf(flags)
+    const pipeline = program === undefined ? yield* fromFlags(flags, judge) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
     const settings = {
       ...pipeline,
       directory,
       timeout: Option.getOrElse(flags.timeout, () => pipeline.timeout),
       maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
+      webhook: yield* webhookOf(flags, pipeline.webhook),
     }
     const service = Settings.serviceOf(flags, reported(pipeline.service))
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
@@ -78,9 +84,11 @@ const fromFlags = Effect.fnUntraced(function* (
     Parameters<typeof Settings.submitOptionsOf>[0] &
     Settings.ServiceFlags & {
       readonly directory: Option.Option<string>
+      readonly listen: Option.Option<unknown>
       readonly experts: ReadonlyArray<string>
       readonly turnaround: Option.Option<Duration.Duration>
     },
+  judge: JudgeSettings | undefined,
 ) {
   const directory = Settings.directoryOf(flags.directory)
   const source = yield* Settings.sourceOf(flags)
@@ -88,6 +96,11 @@ const fromFlags = Effect.fnUntraced(function* (
   if (Option.isSome(flags.baseUrl) && (flags.experts.length > 0 || Option.isSome(flags.turnaround))) {
     return yield* new UsageError({
       message: "--expert, --turnaround: only for the embedded service, which is not used with a base URL",
+    })
+  }
+  if (Option.isNone(flags.baseUrl) && Option.isSome(flags.listen)) {
+    return yield* new UsageError({
+      message: "--listen: only with a base URL; the embedded service sends no webhooks to its own run",
     })
   }
   if (Option.isNone(flags.baseUrl) && flags.experts.length === 0) {
@@ -99,6 +112,7 @@ const fromFlags = Effect.fnUntraced(function* (
   const service = AnnotationService.layerEmbedded({
     database: JobFolder.service(directory),
     experts: flags.experts.length === 0 ? [trialExpert] : flags.experts,
+    judge,
     turnaround: Option.getOrUndefined(flags.turnaround),
   })
   return Pipeline.make({ ...options, directory, source, service })

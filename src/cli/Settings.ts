@@ -11,6 +11,7 @@ import * as Source from "../source/Source.ts"
 import { defaultLimits } from "../task/Batch.ts"
 import type { SubmitOptions } from "../task/Submit.ts"
 import { UsageError } from "./ExitStatus.ts"
+import { judgeFlags } from "./JudgeFlags.ts"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 const NotNegative = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
@@ -336,10 +337,11 @@ export const embedded = {
   experts: Flag.String("expert").pipe(
     Flag.withMetavar("EXPERT"),
     Flag.withDescription(
-      "Scripted expert of the embedded service: gold:FILE, first, last, longest, shortest or random; repeat to ask the next where one has no answer",
+      "Automatic expert of the embedded service: judge:MODEL (a language model), gold:FILE, first, last, longest, shortest or random; repeat to ask the next where one has no answer",
     ),
     Flag.atLeast(0),
   ),
+  ...judgeFlags,
   turnaround: duration("turnaround").pipe(
     Flag.withDescription("Time that the scripted experts take for a task, to try out waiting"),
     Flag.optional,

@@ -3,18 +3,20 @@
  *
  * Guarantees: loopback and a free port unless told otherwise; when its scope
  * closes, requests under way get a second to finish, then every connection is
- * closed, so that no client can keep the program from ending.
+ * closed, so that no client can keep the program from ending. A connection that
+ * sends its request too slowly is closed: headers within 20 seconds, the whole
+ * within two minutes.
  */
 import { createServer } from "node:http"
-import { NodeHttpServer } from "@effect/platform-node"
+import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import { HttpServer } from "effect/http"
+import { HttpServer, type HttpServerRequest } from "effect/http"
 
 const make = Effect.fnUntraced(function* (options: {
   readonly host?: string | undefined
   readonly port?: number | undefined
 }) {
-  const node = createServer()
+  const node = createServer({ headersTimeout: 20_000, requestTimeout: 120_000, connectionsCheckingInterval: 5_000 })
   const server = yield* NodeHttpServer.make(() => node, {
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
@@ -23,6 +25,10 @@ const make = Effect.fnUntraced(function* (options: {
   yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
   return server
 })
+
+/** Whether the whole request has arrived, its body included. */
+export const hasArrived = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  NodeHttpServerRequest.toIncomingMessage(request).complete
 
 /** Files and paths, as the server needs them. */
 export const services = NodeHttpServer.layerHttpServices

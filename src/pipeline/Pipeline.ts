@@ -20,6 +20,7 @@ import { collect as collectLoop } from "../task/Collect.ts"
 import * as Judgments from "../task/Judgments.ts"
 import { Ledger } from "../task/Ledger.ts"
 import { submit as submitLoop, type SubmitOptions } from "../task/Submit.ts"
+import * as WebhookReceiver from "../task/WebhookReceiver.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
@@ -32,6 +33,8 @@ export interface Settings extends SubmitOptions {
   readonly pairs?: ((judgment: Judgment) => ReadonlyArray<PreferencePair>) | undefined
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
+  /** Where to receive the service's webhooks while results are awaited. Without it, polling alone finds them. */
+  readonly webhook?: WebhookReceiver.ListenOptions | undefined
 }
 
 export interface Pipeline<E = never, R = never> extends Settings {
@@ -71,6 +74,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const submitting = submitLoop(settings.source.records, settings).pipe(Effect.ensuring(submittingDone.open))
       const ended = yield* Effect.all([submitting, collectLoop({ submittingDone })], { concurrency: 2 }).pipe(
         within(settings.timeout),
+        listening(settings.webhook),
         thenWriteRejects(settings),
       )
       const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0] }
@@ -90,9 +94,11 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
 
 /** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
-  options: Pick<Settings, "timeout"> & { readonly once?: boolean | undefined },
+  options: Pick<Settings, "timeout" | "webhook"> & { readonly once?: boolean | undefined },
 ) {
-  const [elapsed] = yield* Effect.timed(collectLoop({ once: options.once }).pipe(within(options.timeout)))
+  const [elapsed] = yield* Effect.timed(
+    collectLoop({ once: options.once }).pipe(within(options.timeout), listening(options.webhook)),
+  )
   return yield* RunReport.make({ elapsed })
 })
 
@@ -121,6 +127,12 @@ const within =
   (timeout: Duration.Input | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
     timeout === undefined ? Effect.asSome(effect) : Effect.timeoutOption(effect, timeout)
+
+/** Receives webhooks while the effect runs, if asked to. */
+const listening =
+  (webhook: WebhookReceiver.ListenOptions | undefined) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provide(effect, webhook === undefined ? Layer.empty : WebhookReceiver.layer(webhook))
 
 /** Writes the rejects file, however the reading ends. */
 const thenWriteRejects =

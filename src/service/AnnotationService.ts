@@ -1,6 +1,6 @@
 /**
  * The annotation service: the whole contract over HTTP, from the same definition
- * as the client, with scripted experts who do the work.
+ * as the client, with a dashboard, a page for people who judge, and automatic experts.
  *
  * Guarantees: a task whose creation was answered is stored durably; every answer
  * other than 2xx is a problem (RFC 9457); of requests only failures are logged.
@@ -13,37 +13,74 @@
  */
 import { type Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder, HttpApiSchema, HttpApiSwagger } from "effect/http-api"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { AnnotationApi, Organization } from "../api/AnnotationApi.ts"
 import { IdempotencyKeyReused, TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
 import * as NodeServer from "../node/HttpServer.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
-import * as Expert from "./Expert.ts"
+import * as ApiDocument from "./ApiDocument.ts"
+import type { JudgeSettings } from "./expert/JudgeSettings.ts"
+import * as GoldExpert from "./expert/GoldExpert.ts"
+import * as Expert from "./expert/ScriptedExperts.ts"
 import * as OrganizationTokens from "./OrganizationTokens.ts"
-import * as ProblemResponses from "./ProblemResponses.ts"
+import * as RateLimit from "./RateLimit.ts"
+import * as RequestGuard from "./RequestGuard.ts"
 import * as TaskLimits from "./TaskLimits.ts"
-import { TaskStore } from "./TaskStore.ts"
+import { Database } from "./store/Database.ts"
+import { Experts } from "./store/Experts.ts"
+import { TaskStore } from "./store/TaskStore.ts"
+import { VoteQueue } from "./store/VoteQueue.ts"
+import * as ApiDocs from "./web/ApiDocs.ts"
+import { OwnAddress } from "./web/OwnAddress.ts"
+import { Tokens } from "./web/Tokens.ts"
+import * as Web from "./web/Web.ts"
+import { Webhooks } from "./webhook/Webhooks.ts"
 import { Workforce } from "./Workforce.ts"
 
 export interface ServiceOptions {
-  /** Asked in this order: experts, or names as on the command line (`longest`, `gold:answers.jsonl`). */
+  /** Asked in this order: experts, or names as on the command line (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`). */
   readonly experts: ReadonlyArray<Expert.Expert | string>
+  /** How experts that are named `judge:MODEL` are reached and asked. */
+  readonly judge?: JudgeSettings | undefined
   /** Time from a task's creation to its judgment. None by default. */
   readonly turnaround?: Duration.Input | undefined
   readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
+  /** Votes for each prompt of a task that does not say how many. One by default. */
+  readonly votes?: number | undefined
+  /** How long an item is held for a person who does nothing. 30 minutes by default. */
+  readonly hold?: Duration.Input | undefined
+  /** A file of prompt items with `gold`: experts are measured by it. */
+  readonly gold?: string | undefined
   /**
    * Whether a task that no expert has an answer to is cancelled, rather than left open
    * for others. It is tried again at the next start. So it is with the embedded service,
    * whose client would wait for ever.
    */
   readonly cancelUnanswered?: boolean | undefined
+  /** Accepted beside the tokens that are made in the dashboard. */
+  readonly token?: Redacted.Redacted<string> | undefined
+  /** For each token; 100 requests a second and 200 at once by default. */
+  readonly rateLimit?: RateLimit.RateLimit | "none" | undefined
+  /** Time for a request to arrive and to be answered. A minute by default. */
+  readonly requestTimeout?: Duration.Input | undefined
+  /** Whether people work here: the dashboard and the annotation page. True by default. */
+  readonly pages?: boolean | undefined
+  /** Where people reach the service behind a proxy: `https://annotate.example`. */
+  readonly publicUrl?: string | undefined
+  /**
+   * Whether webhooks may go to private networks. To this machine itself they may go where only
+   * this machine can reach the service.
+   */
+  readonly allowPrivateWebhooks?: boolean | undefined
 }
+
+const closingBrace = Buffer.from("}")
 
 const api = AnnotationApi.prefix("/v1")
 
-const taskHandlers = (limits: TaskLimits.TaskLimits) =>
+const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
   HttpApiBuilder.group(
     api,
     "tasks",
@@ -57,15 +94,25 @@ const taskHandlers = (limits: TaskLimits.TaskLimits) =>
           const { name: organization } = yield* Organization
           // The body was read to decode the payload; this gives the same bytes again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
-          const task = yield* store.create({ organization, idempotencyKey: headers["idempotency-key"], body }).pipe(
-            Effect.catchTags({
-              IdempotencyKeyConflict: ({ taskId }) =>
-                new IdempotencyKeyReused({
-                  detail: `The key created ${taskId} from another body. Use a key of its own for each task.`,
-                }),
-              SqlError: Effect.die,
-            }),
-          )
+          const { group, group_size, votes = defaultVotes } = payload
+          const task = yield* store
+            .create({
+              organization,
+              idempotencyKey: headers["idempotency-key"],
+              body,
+              content: payload,
+              votes,
+              group: group === undefined ? undefined : { id: group, size: group_size },
+            })
+            .pipe(
+              Effect.catchTags({
+                IdempotencyKeyConflict: ({ taskId }) =>
+                  new IdempotencyKeyReused({
+                    detail: `The key created ${taskId} from another body. Use a key of its own for each task.`,
+                  }),
+                SqlError: Effect.die,
+              }),
+            )
           yield* workforce.wake
           return HttpApiSchema.withHeaders({
             body: { task_id: task.taskId, status: task.status },
@@ -79,10 +126,10 @@ const taskHandlers = (limits: TaskLimits.TaskLimits) =>
           const { status, results } = task.value
           if (Option.isNone(results)) return { task_id, status }
           // The results stand in the store as they are sent: they need no second encoding.
-          return HttpServerResponse.text(
-            `{"task_id":${JSON.stringify(task_id)},"status":"${status}","results":${results.value}}`,
-            { contentType: "application/json" },
-          )
+          const head = Buffer.from(`{"task_id":${JSON.stringify(task_id)},"status":"${status}","results":`)
+          return HttpServerResponse.uint8Array(Buffer.concat([head, results.value, closingBrace]), {
+            contentType: "application/json",
+          })
         }),
       })
     }),
@@ -92,12 +139,15 @@ const taskHandlers = (limits: TaskLimits.TaskLimits) =>
  * The service's routes and its experts, on the given server and database, with
  * `/v1/openapi.json` and, for a browser, `/v1/docs`.
  */
-export const layer = (options: ServiceOptions & { readonly token: Redacted.Redacted<string> }) => {
+export const layer = (options: ServiceOptions) => {
   const limits = { ...TaskLimits.defaultLimits, ...options.limits }
+  const votes = options.votes ?? 1
+  const rateLimit = options.rateLimit === "none" ? undefined : (options.rateLimit ?? RateLimit.defaultRateLimit)
+  const documented = api.annotateMerge(ApiDocument.annotations({ limits, rateLimit, votes }))
   const workforce = Layer.unwrap(
     Effect.map(
       Effect.forEach(options.experts, (expert) =>
-        typeof expert === "string" ? Expert.parse(expert) : Effect.succeed(expert),
+        typeof expert === "string" ? Expert.parse(expert, options.judge) : Effect.succeed(expert),
       ),
       (experts) =>
         Workforce.layer({
@@ -108,23 +158,56 @@ export const layer = (options: ServiceOptions & { readonly token: Redacted.Redac
     ),
   )
   const routes = Layer.mergeAll(
-    HttpApiBuilder.layer(api, { openapiPath: "/v1/openapi.json" }),
-    HttpApiSwagger.layer(api, { path: "/v1/docs" }),
-    ProblemResponses.layer(limits.bodyBytes),
-  ).pipe(Layer.provide(taskHandlers(limits)), Layer.provide(OrganizationTokens.layer(options.token)))
+    HttpApiBuilder.layer(documented, { openapiPath: "/v1/openapi.json" }),
+    ApiDocs.layer(documented, "/v1/docs"),
+    options.pages === false ? Layer.empty : Web.layer,
+    RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout: options.requestTimeout }),
+  ).pipe(
+    Layer.provide(taskHandlers(limits, votes)),
+    Layer.provide(OrganizationTokens.layer({ token: options.token, rateLimit })),
+  )
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    Layer.provide(TaskStore.layer),
+    Layer.provideMerge(Layer.merge(Web.accounts, Tokens.layer)),
+    Layer.provide(store(options)),
+    Layer.provideMerge(OwnAddress.layer({ publicUrl: options.publicUrl })),
   )
 }
 
-/** The service on Node, its whole state in one SQLite file. `HttpServer` tells its address. */
+/** Tasks, experts, votes, webhooks: all that the service's file holds. */
+const store = ({ allowPrivateWebhooks, gold, hold }: ServiceOptions) =>
+  Layer.unwrap(
+    Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (answerTo) =>
+      Layer.merge(TaskStore.layer, Experts.layer).pipe(
+        Layer.provideMerge(
+          VoteQueue.layer({
+            hold,
+            goldAnswer:
+              answerTo &&
+              ((prompt) => Option.map(answerTo(prompt), ({ best_completion_index }) => best_completion_index)),
+          }),
+        ),
+        Layer.provideMerge(
+          Layer.unwrap(
+            Effect.map(OwnAddress, ({ loopback }) =>
+              Webhooks.layer({ allowLoopback: loopback, allowPrivate: allowPrivateWebhooks }),
+            ),
+          ),
+        ),
+        Layer.provideMerge(Database.layer),
+      ),
+    ),
+  )
+
+/**
+ * The service on Node, its whole state in one SQLite file. `OwnAddress` tells where it is, `Accounts`
+ * gives the link to sign in, `Tokens` those of the organization.
+ */
 export const layerServer = (
   options: ServiceOptions & {
     /** Path of the SQLite file; created where it does not exist. */
     readonly database: string
-    readonly token: Redacted.Redacted<string>
     /** Loopback by default. */
     readonly host?: string | undefined
     /** A free one by default. */
@@ -162,6 +245,9 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           pollInterval: { min: "50 millis", max: "2 seconds" },
         }),
       )
-      return Layer.provide(Layer.unwrap(profile), layerServer({ cancelUnanswered: true, ...options, token }))
+      return Layer.provide(
+        Layer.unwrap(profile),
+        layerServer({ cancelUnanswered: true, pages: false, rateLimit: "none", ...options, token }),
+      )
     }),
   )

@@ -1,39 +1,69 @@
 /**
- * Which organization a token belongs to.
+ * Which organization a request comes from: by its token, and within the token's rate limit.
  *
- * Guarantees: tokens are compared by their hashes, in a time that doesn't depend
- * on how much of a wrong token is right; they appear in no answer and no log.
+ * Guarantees: a token appears in no answer and no log; the token that is given to the layer (of the
+ * embedded service, or of `PREFSTREAM_TOKEN`) is compared by its hash, in a time that doesn't
+ * depend on how much of a wrong token is right; for those that are stored see `Tokens`. A request
+ * without a token that is accepted is refused before anything else is said about it.
  */
-import { Effect, Layer, Redacted } from "effect"
-import { Mac, SecureRandom } from "effect/crypto"
-import { Hex } from "effect/encoding"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { Mac } from "effect/crypto"
+import { HttpEffect, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { Organization, OrganizationToken } from "../api/AnnotationApi.ts"
-import { Unauthorized } from "../api/Problems.ts"
-import * as Sha256 from "../node/Sha256.ts"
+import { TooManyRequests, Unauthorized } from "../api/Problems.ts"
+import * as RateLimit from "./RateLimit.ts"
+import * as Secrets from "./web/Secrets.ts"
+import { type AcceptedToken, draw as drawToken, Tokens } from "./web/Tokens.ts"
 
-const hash = (token: Redacted.Redacted<string>): Uint8Array =>
-  new TextEncoder().encode(Sha256.hex(Redacted.value(token)))
+export interface OrganizationTokensOptions {
+  /** Accepted beside those that are stored. */
+  readonly token?: Redacted.Redacted<string> | undefined
+  /** For each token. None where it is not given. */
+  readonly rateLimit?: RateLimit.RateLimit | undefined
+}
 
-/** A new token: 256 bits, hexadecimal. */
-export const draw = Effect.gen(function* () {
-  const random = yield* SecureRandom.SecureRandom
-  return Redacted.make(Hex.encode(yield* random.randomBytes(32)), { label: "organization token" })
-}).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+const bytesOfHash = (token: string) => new TextEncoder().encode(Secrets.hash(token))
 
-/** One organization, with one token. */
-export const layer = (token: Redacted.Redacted<string>): Layer.Layer<OrganizationToken> => {
-  const expected = hash(token)
-  const middleware = OrganizationToken.of({
+const make = Effect.fnUntraced(function* (options: OrganizationTokensOptions) {
+  const tokens = yield* Tokens
+  const given = options.token === undefined ? undefined : bytesOfHash(Redacted.value(options.token))
+  const take = options.rateLimit === undefined ? undefined : yield* RateLimit.make(options.rateLimit)
+
+  const accept = (token: string): Effect.Effect<Option.Option<AcceptedToken>> =>
+    given !== undefined && Mac.timingSafeEqual(bytesOfHash(token), given)
+      ? Effect.succeedSome({ tokenId: "given", organization: "default" })
+      : tokens.accept(token)
+
+  return OrganizationToken.of({
     bearer: Effect.fnUntraced(function* (handled, { credential }) {
-      const given = Redacted.value(credential) !== ""
-      if (!given || !Mac.timingSafeEqual(hash(credential), expected)) {
-        const detail = given
-          ? "The organization token is not known here."
-          : "Send the header Authorization: Bearer <ORGANIZATION_TOKEN>."
+      const token = Redacted.value(credential)
+      const accepted = token === "" ? Option.none() : yield* accept(token)
+      if (Option.isNone(accepted)) {
+        const detail =
+          token === ""
+            ? "Send the header Authorization: Bearer <ORGANIZATION_TOKEN>."
+            : "The organization token is not known here, was revoked, or has expired."
         return yield* new Unauthorized({ detail })
       }
-      return yield* Effect.provideService(handled, Organization, { name: "default" })
+      const { organization: name, tokenId } = accepted.value
+      if (take !== undefined) {
+        const { headers, retryAfterSeconds } = yield* take(tokenId)
+        yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+          Effect.succeed(HttpServerResponse.setHeaders(response, headers)),
+        )
+        if (retryAfterSeconds !== undefined) {
+          const detail = `The token has used up its requests. Come back in ${retryAfterSeconds} s.`
+          return yield* Effect.orDie(HttpServerRespondable.toResponse(new TooManyRequests({ detail })))
+        }
+      }
+      return yield* Effect.provideService(handled, Organization, { name })
     }),
   })
-  return Layer.succeed(OrganizationToken, middleware)
-}
+})
+
+/** A new token: for a service that lives as long as its program. */
+export const draw = drawToken
+
+/** The tokens of the one organization. */
+export const layer = (options: OrganizationTokensOptions): Layer.Layer<OrganizationToken, never, Tokens> =>
+  Layer.effect(OrganizationToken, make(options))

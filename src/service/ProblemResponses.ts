@@ -5,10 +5,9 @@
  * `application/problem+json` with a `type` that stays the same; a defect is logged
  * here and answered without a word about its cause.
  */
-import { ByteSize, Cause, Effect, SchemaIssue, type Types } from "effect"
+import { ByteSize, Cause, type Duration, Effect, Fiber, SchemaIssue, type Types } from "effect"
 import {
   HttpIncomingMessage,
-  HttpRouter,
   HttpServerError,
   HttpServerRequest,
   HttpServerRespondable,
@@ -20,9 +19,12 @@ import {
   BodyTooLarge,
   EndpointNotFound,
   MalformedRequest,
+  RequestTimedOut,
   ServiceFailure,
+  ServiceTooSlow,
   UnsupportedMediaType,
 } from "../api/Problems.ts"
+import * as NodeServer from "../node/HttpServer.ts"
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -58,31 +60,55 @@ const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest,
   }
 }
 
-/** Bounds request bodies to `bodyBytes`, and answers failures. */
-export const layer = (bodyBytes: number) =>
-  HttpRouter.middleware(
-    Effect.fnUntraced(
-      function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const response = yield* Effect.catchCause(handled, (cause) => {
-          if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
-          const error = Cause.squash(cause)
-          const problem = toProblem(error, request, bodyBytes)
-          if (problem !== undefined) return HttpServerRespondable.toResponse(problem)
-          return Effect.andThen(
-            Effect.logError(`${request.method} ${request.url} failed`, cause),
-            HttpServerRespondable.toResponse(new ServiceFailure()),
-          )
-        })
-        if (response.status === 401) return HttpServerResponse.setHeader(response, "www-authenticate", "Bearer")
-        if (response.status === 415 && response.headers["content-type"] !== ProblemDetails.contentType) {
-          const found = request.headers["content-type"]
-          const detail = `Send the body as application/json; it came as ${found}.`
-          return yield* HttpServerRespondable.toResponse(new UnsupportedMediaType({ detail }))
-        }
-        return response
-      },
+const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
+  NodeServer.hasArrived(request)
+    ? HttpServerRespondable.toResponse(
+        new ServiceTooSlow({ detail: "The service did not get to an answer in time. Try again later." }),
+      )
+    : Effect.map(
+        HttpServerRespondable.toResponse(new RequestTimedOut({ detail: "The request did not arrive in time." })),
+        HttpServerResponse.setHeader("connection", "close"),
+      )
+
+/**
+ * Bounds a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures.
+ * A request that is given up goes on where it can't be stopped: what it has asked the database to
+ * write is written.
+ */
+export const answering = (options: {
+  readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
+  readonly timeout: Duration.Input
+}) =>
+  Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const bodyBytes = options.bodyBytes(request)
+    // In a fiber of its own, which ends with the request's scope, after the answer: to end it before would
+    // close the connection while the body is being read, and nobody would learn why.
+    const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
-    ),
-    { global: true },
-  )
+      Effect.forkScoped,
+    )
+    const response = yield* Fiber.join(fiber).pipe(
+      Effect.timeoutOrElse({ duration: options.timeout, orElse: () => tooSlow(request) }),
+      Effect.interruptible,
+      Effect.catchCause((cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        const error = Cause.squash(cause)
+        const problem = toProblem(error, request, bodyBytes)
+        if (problem !== undefined) return HttpServerRespondable.toResponse(problem)
+        return Effect.andThen(
+          Effect.logError(`${request.method} ${request.url} failed`, cause),
+          HttpServerRespondable.toResponse(new ServiceFailure()),
+        )
+      }),
+    )
+    if (response.status === 401 && request.url.startsWith("/v1/")) {
+      return HttpServerResponse.setHeader(response, "www-authenticate", "Bearer")
+    }
+    if (response.status === 415 && response.headers["content-type"] !== ProblemDetails.contentType) {
+      const found = request.headers["content-type"]
+      const detail = `Send the body as application/json; it came as ${found}.`
+      return yield* HttpServerRespondable.toResponse(new UnsupportedMediaType({ detail }))
+    }
+    return response
+  })

@@ -2,41 +2,59 @@
  * What the service takes: which tasks, and how large.
  *
  * Guarantees: a request that passes has prompts with text and at least two
- * completions each, within the limits; one that does not is refused with every
- * place that is wrong (the first hundred).
+ * completions each, within the limits, and no text with a lone surrogate (which
+ * no file could keep unchanged); one that does not is refused with every place
+ * that is wrong (the first hundred), the limit, and what was found.
  */
 import { Effect } from "effect"
 import { UnprocessableTask } from "../api/Problems.ts"
 import { rlhfRanking, type TaskRequest } from "../domain/Task.ts"
 
+/** Lengths of texts are in characters as JavaScript and JSON's escapes count them (UTF-16 code units). */
 export interface TaskLimits {
   readonly bodyBytes: number
   readonly promptsPerTask: number
   readonly completionsPerPrompt: number
+  readonly promptCharacters: number
+  readonly completionCharacters: number
+  readonly guidelinesCharacters: number
 }
 
 export const defaultLimits: TaskLimits = {
   bodyBytes: 10 * 1024 * 1024,
   promptsPerTask: 1_000,
   completionsPerPrompt: 64,
+  promptCharacters: 200_000,
+  completionCharacters: 200_000,
+  guidelinesCharacters: 50_000,
 }
 
 const supportedTaskTypes: ReadonlyArray<string> = [rlhfRanking]
 const mostErrors = 100
 
+type Place = ReadonlyArray<string | number>
+
 /** Fails where the service doesn't do what is asked. */
 export const check = (request: TaskRequest, limits: TaskLimits): Effect.Effect<void, UnprocessableTask> => {
-  const errors: Array<{ readonly path: ReadonlyArray<string | number>; readonly message: string }> = []
-  const expect = (holds: boolean, path: ReadonlyArray<string | number>, message: string) => {
+  const errors: Array<{ readonly path: Place; readonly message: string }> = []
+  const expect = (holds: boolean, path: Place, message: string) => {
     if (!holds && errors.length < mostErrors) errors.push({ path: ["payload", ...path], message })
   }
+  const expectText = (text: string, most: number, place: () => Place) => {
+    if (text.length > most) {
+      expect(false, place(), `expected at most ${most} characters, found ${text.length}`)
+    } else if (!text.isWellFormed()) {
+      expect(false, place(), "expected well-formed Unicode, found a lone surrogate")
+    }
+  }
 
-  const { task_type, prompts } = request
+  const { guidelines, prompts, task_type } = request
   expect(
     supportedTaskTypes.includes(task_type),
     ["task_type"],
     `expected one of ${supportedTaskTypes.join(", ")}, found ${JSON.stringify(task_type.slice(0, 100))}`,
   )
+  if (guidelines !== undefined) expectText(guidelines, limits.guidelinesCharacters, () => ["guidelines"])
   expect(prompts.length > 0, ["prompts"], "expected at least one prompt")
   expect(
     prompts.length <= limits.promptsPerTask,
@@ -45,10 +63,14 @@ export const check = (request: TaskRequest, limits: TaskLimits): Effect.Effect<v
   )
   prompts.forEach(({ prompt, completions }, i) => {
     expect(prompt.trim() !== "", ["prompts", i, "prompt"], "expected text, found a blank string")
+    expectText(prompt, limits.promptCharacters, () => ["prompts", i, "prompt"])
     expect(
       completions.length >= 2 && completions.length <= limits.completionsPerPrompt,
       ["prompts", i, "completions"],
       `expected 2 to ${limits.completionsPerPrompt} completions, found ${completions.length}`,
+    )
+    completions.forEach((completion, k) =>
+      expectText(completion, limits.completionCharacters, () => ["prompts", i, "completions", k]),
     )
   })
 

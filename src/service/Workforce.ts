@@ -1,19 +1,24 @@
 /**
- * The experts at work: pending tasks are taken from the store, judged, completed.
+ * The automatic experts at work: items are taken from the queue, judged, recorded.
  *
- * Guarantees: each task is judged, whether it was created a moment ago or before a
- * restart; a task is completed with one result per prompt, or not at all; results
- * follow the order of the prompts, and each index points into its completions. Of
- * several experts the first that has an answer counts, prompt by prompt. A task
- * with a prompt that nobody can answer stays open, and is named once in the log;
- * it is tried again at the next start.
+ * Guarantees: each item is judged, whether it was created a moment ago or before a restart.
+ * Of several experts those vote that are named first, until an item has its votes; one
+ * without an answer leaves its place to the next. One that fails is asked again later, less and
+ * less often, and the others' work goes on. Slow experts (`Expert.atOnce`) hold up nobody else's
+ * tasks, and their votes are recorded one by one.
  *
- * Memory is bounded by `batchSize` tasks, however many are pending.
+ * A task that misses a vote which none of them can give stays open for others, or is cancelled;
+ * it is tried again at the next start. The first thousand such tasks are named in the log, once each.
+ *
+ * Memory is bounded by `tasksAtOnce` tasks, however many are pending.
  */
-import { Cause, Clock, Context, Duration, Effect, Latch, Layer, Option, Schedule } from "effect"
-import type { ResultItem, TaskPrompt } from "../domain/Task.ts"
-import type { Expert } from "./Expert.ts"
-import { type TaskResults, TaskStore } from "./TaskStore.ts"
+import { Cause, Clock, Context, Duration, Effect, FiberSet, Latch, Layer, Schedule } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Expert } from "./expert/Expert.ts"
+import * as Judging from "./expert/Judging.ts"
+import { Experts } from "./store/Experts.ts"
+import { TaskStore } from "./store/TaskStore.ts"
+import { type Claim, type Claims, type Judged, VoteQueue } from "./store/VoteQueue.ts"
 
 export interface WorkforceOptions {
   /** Asked in this order. */
@@ -24,82 +29,136 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-const batchSize = 32
-const judgedAtOnce = 8
+const tasksAtOnce = 32
+const mostReported = 1_000
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
+  const queue = yield* VoteQueue
   const store = yield* TaskStore
   const turnaround = Duration.toMillis(options.turnaround ?? 0)
-  const work = yield* Latch.make(false)
-  const reported = new Set<string>()
+  const cancels = options.cancelUnanswered === true
+  const judging = yield* Judging.make(options.experts)
+  const roomy = yield* Latch.make(true)
+  let underWay = 0
+  const workers = yield* FiberSet.make()
+  yield* Effect.forEach(judging.names, (yield* Experts).ensure, { discard: true })
 
-  const judgePrompt = Effect.fnUntraced(function* (prompt: TaskPrompt, guidelines: string | undefined) {
-    for (const expert of options.experts) {
-      const vote = yield* expert.judge(prompt, guidelines)
-      if (Option.isNone(vote)) continue
-      const { best_completion_index, rationale } = vote.value
-      if (prompt.completions[best_completion_index] === undefined) {
-        return yield* Effect.die(
-          `expert ${expert.name} chose index ${best_completion_index} of ${prompt.completions.length}`,
-        )
-      }
-      return { prompt: prompt.prompt, best_completion_index, annotations: { rationale } } satisfies ResultItem
-    }
-    return undefined
-  })
-
-  /** The task's results; none where it stays open. */
-  const judgeTask = Effect.fnUntraced(
-    function* (taskId: string) {
-      const request = yield* store.request(taskId)
-      const results: Array<ResultItem> = []
-      for (const prompt of request.prompts) {
-        const result = yield* judgePrompt(prompt, request.guidelines)
-        if (result !== undefined) results.push(result)
-      }
-      const unanswered = request.prompts.length - results.length
-      if (unanswered === 0) return Option.some<TaskResults>({ taskId, results })
-      const reason = `no expert has an answer to ${unanswered} of ${request.prompts.length} prompts`
-      yield* report(taskId, reason)
-      if (options.cancelUnanswered === true) yield* store.cancel(taskId)
-      return Option.none<TaskResults>()
-    },
-    // An expert that breaks down leaves its task open; the others' work goes on.
-    (effect, taskId) =>
-      Effect.catchDefect(effect, (defect) => Effect.as(report(taskId, Cause.pretty(Cause.die(defect))), Option.none())),
-  )
-
-  const report = (taskId: string, reason: string) =>
+  const failing = new Set<string>()
+  const lacking = new Set<string>()
+  const report = (reported: Set<string>, taskId: string, ends: boolean, reason: string) =>
     Effect.suspend(() => {
-      if (reported.has(taskId)) return Effect.void
+      if (reported.has(taskId) || reported.size === mostReported) return Effect.void
       reported.add(taskId)
-      return Effect.logWarning(
-        `Task ${taskId} ${options.cancelUnanswered === true ? "is cancelled" : "stays open"}: ${reason}`,
-      )
+      return Effect.logWarning(`Task ${taskId} ${ends ? "is cancelled" : "stays open"}: ${reason}`)
     })
 
-  const judgeBatch = Effect.gen(function* () {
-    yield* work.close
-    const now = yield* Clock.currentTimeMillis
-    const claimed = yield* store.claim(batchSize, now - turnaround)
-    if (claimed.length > 0) {
-      const judged = yield* Effect.forEach(claimed, judgeTask, { concurrency: judgedAtOnce })
-      return yield* store.complete(judged.filter(Option.isSome).map((task) => task.value))
-    }
-    // A task that is created now becomes due after those that wait already.
-    const oldest = yield* store.oldestPending
-    yield* Option.isSome(oldest) ? Effect.sleep(Math.max(1, oldest.value + turnaround - now)) : work.await
+  // Without end: the store may come back, and nothing else would do it.
+  const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
+    effect.pipe(
+      Effect.tapError((error) => Effect.logError("The experts can't reach the task store; trying again", error)),
+      Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])),
+      Effect.orDie,
+    )
+
+  const giveUp = Effect.fnUntraced(function* (taskId: string, reason: string) {
+    yield* report(lacking, taskId, cancels, reason)
+    if (cancels) yield* persistently(store.cancelUnanswered(taskId))
   })
 
-  yield* store.giveBack.pipe(
-    Effect.andThen(Effect.forever(judgeBatch)),
-    Effect.tapError((error) => Effect.logError("The experts can't reach the task store; trying again", error)),
-    // Without end: the store may come back, and nothing else would judge the tasks.
-    Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])),
-    Effect.forkScoped,
+  const judgeClaim = Effect.fnUntraced(function* (claim: Claim) {
+    const { guidelines, items, taskId } = claim
+    const say = (reason: string) => report(failing, taskId, false, reason)
+    let unanswered = 0
+    const judge = (item: Judging.Item) =>
+      Effect.map(judging.judge(item, guidelines, say), (outcome) => {
+        if (outcome.lacking > 0) unanswered++
+        return outcome.judged
+      })
+
+    const atOnce = judging.atOnce(items)
+    if (atOnce === undefined) {
+      yield* persistently(queue.record(yield* Effect.forEach(items, judge)))
+    } else {
+      const untouched: Array<Judged> = []
+      const judgeAndRecord = (item: Judging.Item) =>
+        Effect.flatMap(judge(item), (judged) => {
+          if (judged.answers.length > 0) return persistently(queue.record([judged]))
+          untouched.push(judged)
+          return Effect.void
+        })
+      yield* Effect.forEach(items, judgeAndRecord, { concurrency: atOnce, discard: true })
+      if (untouched.length > 0) yield* persistently(queue.record(untouched))
+    }
+    if (unanswered > 0) yield* giveUp(taskId, `no expert has an answer to ${unanswered} of ${claim.prompts} prompts`)
+  })
+
+  const claim = (tasks: number) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      queue.reconsider(judging.due(now))
+      return yield* queue.claim({
+        experts: judging.names,
+        tasks,
+        createdBefore: now - turnaround,
+        isAvailable: judging.isAvailable(now),
+      })
+    }).pipe(persistently)
+
+  /** Waits for what is created or returns, for a task's time, for an expert that can be asked again. */
+  const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
+    const now = yield* Clock.currentTimeMillis
+    const due = createdAt === undefined ? Infinity : createdAt + turnaround
+    const until = Math.min(due, judging.nextChange(now) ?? Infinity)
+    if (until === Infinity) return yield* queue.awaitWork
+    yield* Effect.timeoutOption(queue.awaitWork, Math.max(1, until - now))
+  })
+
+  const begin = Effect.fnUntraced(function* (claim: Claim) {
+    underWay++
+    const ended = Effect.suspend(() => {
+      underWay--
+      return roomy.open
+    })
+    const judged = Effect.tapCause(Effect.interruptible(judgeClaim(claim)), (cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`Judging task ${claim.taskId} failed`, cause),
+    )
+    yield* FiberSet.run(workers, Effect.ensuring(judged, ended))
+  })
+
+  // What is claimed is begun, or returns to the queue only at the next start.
+  const takeTasks = Effect.uninterruptibleMask(
+    Effect.fnUntraced(function* (restore) {
+      if (underWay === tasksAtOnce) {
+        yield* roomy.close
+        yield* restore(roomy.await)
+      }
+      const { claims, idle } = yield* claim(tasksAtOnce - underWay)
+      yield* Effect.forEach(claims, begin, { discard: true })
+      if (idle !== undefined) yield* restore(rest(idle))
+    }),
   )
 
-  return { wake: Effect.asVoid(work.open) }
+  // Nobody to ask: whoever waits for a task is told so.
+  const cancelAll = Effect.gen(function* () {
+    yield* claim(1)
+    const { tasks } = yield* persistently(store.list({ status: "pending" }))
+    for (const { prompts, task_id } of tasks) {
+      yield* giveUp(task_id, `no expert has an answer to ${prompts} of ${prompts} prompts`)
+    }
+    if (tasks.length === 0) yield* queue.awaitWork
+  })
+
+  const work = Effect.catchCause(judging.names.length === 0 && cancels ? cancelAll : takeTasks, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.failCause(cause)
+      : Effect.andThen(
+          Effect.logError("The experts' work failed; it goes on in a minute", cause),
+          Effect.sleep("1 minute"),
+        ),
+  )
+  yield* Effect.forkScoped(Effect.forever(work))
+
+  return { wake: queue.wake }
 })
 
 export class Workforce extends Context.Service<

@@ -27,6 +27,7 @@ import {
   Unavailable,
   UnusableAnswer,
 } from "./AnnotationClientError.ts"
+import * as TaskIds from "./TaskIds.ts"
 
 /** A task as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
@@ -160,7 +161,7 @@ const make = Effect.gen(function* () {
       ),
     )
     const text = yield* Effect.retry(next, createAgain)
-    const taskId = Option.flatMap(parseJson(text), (json) => taskIdIn(json, profile.taskIdPaths))
+    const taskId = Option.flatMap(parseJson(text), (json) => TaskIds.one(json, profile.taskIdPaths))
     return Option.isSome(taskId)
       ? taskId.value
       : yield* error(
@@ -196,22 +197,6 @@ const make = Effect.gen(function* () {
 const decodeRequest = Schema.decodeUnknownEffect(TaskRequestText)
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
-
-/** The first of the paths that leads to a non-empty string, or to a number, as text. */
-const taskIdIn = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> => {
-  for (const path of paths) {
-    const found = path
-      .split(".")
-      .reduce<unknown>(
-        (at, member) =>
-          typeof at === "object" && at !== null && Object.hasOwn(at, member) ? Reflect.get(at, member) : undefined,
-        json,
-      )
-    if (typeof found === "string" && found !== "") return Option.some(found)
-    if (typeof found === "number" && Number.isSafeInteger(found)) return Option.some(String(found))
-  }
-  return Option.none()
-}
 
 export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<typeof make>>()(
   "prefstream/task/AnnotationClient",

@@ -8,7 +8,10 @@
  * its own loss.
  *
  * The time between two looks at a task grows with its age, between the bounds of
- * the profile's `pollInterval`, with jitter; the due times stand in the ledger.
+ * the profile's `pollInterval`, with jitter; the due times stand in the ledger. A hint
+ * that a webhook delivery left there is followed at once. While hints arrive, polling is
+ * slower, but never off: a hint that is lost costs half of the task's age, an hour at
+ * the most (or `pollInterval.max`, where that is longer).
  */
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
@@ -24,9 +27,19 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** Milliseconds from the submission of a task to the first look at it. */
 export const firstLook = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** Milliseconds until the next look at a task of the given age: half its age, within the bounds. */
-export const nextLook = (profile: Polling, age: number): number =>
-  Math.min(Math.max(age / 2, firstLook(profile)), Duration.toMillis(profile.pollInterval.max))
+/** How long a delivery lets others be expected, and the longest time between two looks meanwhile. */
+const hintedSpan = Duration.toMillis("1 hour")
+
+/**
+ * Milliseconds until the next look at a task of the given age: half its age, within the bounds;
+ * while webhook deliveries arrive, from the upper bound up to an hour.
+ */
+export const nextLook = (profile: Polling, age: number, hinted = false): number => {
+  const max = Duration.toMillis(profile.pollInterval.max)
+  return hinted
+    ? Math.min(Math.max(age / 2, max), Math.max(max, hintedSpan))
+    : Math.min(Math.max(age / 2, firstLook(profile)), max)
+}
 
 /** Tasks taken from the ledger together. */
 const pageSize = 256
@@ -57,7 +70,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const later = Effect.fnUntraced(function* (task: OpenTask) {
     const now = yield* Clock.currentTimeMillis
     const jitter = yield* Random.nextBetween(0.8, 1.2)
-    yield* ledger.postpone(task.seq, nextLook(profile, now - task.submittedAt) * jitter)
+    const lastDelivery = yield* ledger.lastDelivery
+    const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
+    yield* ledger.postpone(task, nextLook(profile, now - task.submittedAt, hinted) * jitter)
   })
 
   const lookAt = Effect.fnUntraced(
@@ -122,7 +137,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   /** The next task that is due; waits for one while any is outstanding or may come. None where the collecting ends. */
   const next = Effect.gen(function* () {
     while (true) {
-      const [task, ...rest] = page
+      // What was hinted at goes before what polling has made due.
+      const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
         underWay.add(task.seq)
@@ -130,6 +146,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       }
       const done = submittingDone.isOpen()
       yield* ledger.submitted.close
+      yield* ledger.hinted.close
       yield* settled.close
       const { tasks, wait } = yield* ledger.due(pageSize + underWay.size, horizon)
       page = tasks.filter(({ seq }) => !underWay.has(seq))
@@ -144,6 +161,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       yield* Effect.raceAllFirst([
         pause,
         ledger.submitted.await,
+        ledger.hinted.await,
         settled.await,
         ...(done ? [] : [submittingDone.await]),
       ])

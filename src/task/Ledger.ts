@@ -11,11 +11,12 @@
  * One process at a time works a partition; `layerFile` sees to it with a lock.
  * Readers (`status`, `export`) may look at the same time.
  */
-import { Context, Effect, Latch, Layer } from "effect"
+import { Context, Effect, Latch, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import * as FileLock from "../node/FileLock.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
 import * as GroupCommit from "../sql/GroupCommit.ts"
+import * as LedgerDeliveries from "./LedgerDeliveries.ts"
 import * as LedgerInput from "./LedgerInput.ts"
 import { checkVersion, migrate } from "./LedgerSchema.ts"
 import * as LedgerStreams from "./LedgerStreams.ts"
@@ -41,15 +42,19 @@ const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
   const write = yield* GroupCommit.make(sql)
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
+  const hints: LedgerDeliveries.Hints = { hinted: yield* Latch.make(), allDue: 0, lastDelivery: Option.none() }
   const context = { sql, write, partition: options.partition ?? "default" }
   return {
     ...LedgerInput.make(context, planned),
-    ...LedgerTasks.make(context, submitted),
+    ...LedgerTasks.make(context, submitted, hints),
+    ...LedgerDeliveries.make(context, hints),
     ...LedgerStreams.make(context),
     /** Opened when tasks were planned, so that a submitter in this process need not look again and again. */
     planned,
     /** Opened when a task was submitted. */
     submitted,
+    /** Opened when a webhook delivery made tasks due. */
+    hinted: hints.hinted,
   }
 })
 

@@ -1,7 +1,7 @@
 /**
  * The words of the ledger: what it keeps of a task, and in which states a task may be.
  */
-import { type Array as Arr, Schema } from "effect"
+import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Gold, Metadata, Origin } from "../domain/PromptItem.ts"
 import type { BatchItem } from "./Batch.ts"
@@ -54,7 +54,25 @@ export interface OpenTask {
   readonly taskId: string
   /** Epoch milliseconds. */
   readonly submittedAt: number
+  /** Tells whether a hint came since the task was listed. */
+  readonly listed: { readonly dueAt: number; readonly allDue: number }
 }
+
+/** A webhook delivery whose signature was verified. */
+export interface Delivery {
+  /** Stays the same when the service sends the delivery again. */
+  readonly id: string
+  /** Epoch milliseconds, by the service's clock; another one each time it is sent. */
+  readonly sentAt: number
+  /** The tasks that it tells of; none where it does not say which. */
+  readonly taskIds: Option.Option<ReadonlyArray<string>>
+}
+
+/**
+ * What a delivery did: `due` where it told of tasks of this ledger, which are due now;
+ * `unknown` where it named none of them; `repeated` where it is recorded already.
+ */
+export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** What was asked: the body of the request, and the items' details in the order of its prompts. */
 export interface TaskQuestion {

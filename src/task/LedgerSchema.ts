@@ -81,10 +81,35 @@ const createTables = Effect.gen(function* () {
   )`
 })
 
+/**
+ * `delivery` remembers the webhook deliveries of the last hour, so that a repeated one is
+ * known. `early_hint` holds task ids that a delivery named while some task's own id was not
+ * known yet: the delivery may have overtaken the answer that tells it.
+ */
+const createDeliveries = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE INDEX task_by_id ON task (partition_id, task_id)`
+  yield* sql`CREATE TABLE delivery (
+    partition_id TEXT NOT NULL,
+    delivery_id TEXT NOT NULL,
+    sent_at BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, delivery_id)
+  )`
+  yield* sql`CREATE INDEX delivery_received ON delivery (partition_id, received_at)`
+  yield* sql`CREATE TABLE early_hint (
+    partition_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, task_id)
+  )`
+  yield* sql`CREATE INDEX early_hint_received ON early_hint (partition_id, received_at)`
+})
+
 const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
-  migrations: { "0001_create_tables": createTables },
+  migrations: { "0001_create_tables": createTables, "0002_create_deliveries": createDeliveries },
 }
 
 /** Creates the tables, or brings those of an older version up to date. */

@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, type Latch, Option } from "effect"
 import * as Zstd from "../node/Zstd.ts"
+import type { Hints } from "./LedgerDeliveries.ts"
 import {
   type LedgerContext,
   type OpenTask,
@@ -19,7 +20,7 @@ import { insertTask, readQuestion } from "./LedgerRows.ts"
 
 const pageSize = 64
 
-export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.Latch) => {
+export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
   const here = sql`partition_id = ${partition}`
 
   /**
@@ -93,8 +94,10 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
 
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstLook: number) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId},
-      submitted_at = ${now}, due_at = ${Math.ceil(now + firstLook)} WHERE ${here} AND seq = ${seq}`)
+    yield* write(sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
+      due_at = CASE WHEN EXISTS (SELECT 1 FROM early_hint WHERE ${here} AND task_id = ${taskId})
+        THEN 0 ELSE ${Math.ceil(now + firstLook)} END
+      WHERE ${here} AND seq = ${seq}`)
     yield* submitted.open
   })
 
@@ -125,6 +128,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
   /** Outstanding tasks that are due (or were so at `horizon`), longest due first. */
   const due = Effect.fn("Ledger.due")(function* (limit: number, horizon: Option.Option<number>) {
     const now = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
+    const { allDue } = hints
     const rows = yield* sql<{ seq: number; task_id: string; submitted_at: number; due_at: number }>`
       SELECT seq, task_id, submitted_at, due_at FROM task
       WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT ${limit}`
@@ -134,6 +138,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
         seq: Number(row.seq),
         taskId: row.task_id,
         submittedAt: Number(row.submitted_at),
+        listed: { dueAt: Number(row.due_at), allDue },
       })),
       /** Milliseconds until the next task is due, none where nothing is outstanding. */
       wait:
@@ -143,9 +148,17 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
     }
   })
 
-  const postpone = Effect.fnUntraced(function* (seq: number, millis: number) {
+  /** The next look at a task that was listed as due; unless a hint came since, which wants one at once. */
+  const postpone = Effect.fnUntraced(function* ({ listed, seq }: Pick<OpenTask, "seq" | "listed">, millis: number) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)} WHERE ${here} AND seq = ${seq}`)
+    yield* write(
+      Effect.suspend(() =>
+        listed.allDue === hints.allDue
+          ? Effect.asVoid(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)}
+              WHERE ${here} AND seq = ${seq} AND due_at = ${listed.dueAt}`)
+          : Effect.void,
+      ),
+    )
   })
 
   const storeResult = Effect.fnUntraced(function* (

@@ -92,8 +92,10 @@ describe("README.md", () => {
       // Each ends at once, after it has read its settings.
       for (const args of [
         ["submit", sample],
+        ["collect", "--dir", job],
         ["export", "--dir", job],
         ["serve", "--database", `${job}/s.db`, "--expert", "nobody"],
+        ["serve", "--database", `${job}/s.db`, "--expert", "judge:m"],
       ]) {
         assert.isAbove((yield* cliWith(args, watching)).status, 0)
       }

@@ -1,36 +1,12 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
-import { zstdDecompressSync } from "node:zlib"
-import { DatabaseSync } from "node:sqlite"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { cli, itemLines, quick, type Said, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, run, served } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
+import { traces } from "../support/traces.ts"
 
 const token = "pst_5e8c2f-A-TOKEN-THAT-NOBODY-MAY-SEE"
-
-/** Every file below a folder, and every cell of its databases, unpacked: as text. */
-const traces = (folder: string): ReadonlyArray<readonly [place: string, text: string]> =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => `${folder}/${name}`)
-    .filter((file) => statSync(file).isFile())
-    .flatMap((file) => [
-      [file, readFileSync(file, "latin1")] as const,
-      ...(file.endsWith(".db") ? cells(file).map((text) => [file, text] as const) : []),
-    ])
-
-const cells = (file: string): ReadonlyArray<string> => {
-  const database = new DatabaseSync(file, { readOnly: true })
-  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()
-  const rows = tables.flatMap(({ name }) => database.prepare(`SELECT * FROM "${String(name)}"`).all())
-  database.close()
-  return rows.flatMap(Object.values).map((cell: unknown) => {
-    if (!(cell instanceof Uint8Array)) return String(cell)
-    const packed = cell[0] === 0x28 && cell[1] === 0xb5
-    return Buffer.from(packed ? zstdDecompressSync(cell) : cell).toString()
-  })
-}
 
 const assertNowhere = (folder: string, said: Pick<Said, "stdout" | "stderr">) => {
   assert.notInclude(said.stdout, token, "stdout")

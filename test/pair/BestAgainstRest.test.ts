@@ -50,7 +50,17 @@ describe("bestAgainstRest", () => {
     )
   })
 
+  it("makes no pair of completions that were ranked as equally good", () => {
+    const rejected = (ranking: unknown) =>
+      bestAgainstRest({ ...judgment, annotations: { ranking } }).map(({ rejected_index }) => rejected_index)
+    assert.deepStrictEqual(rejected([[1, 0], [2]]), [2])
+    assert.deepStrictEqual(rejected([[2, 1, 0]]), [])
+    assert.deepStrictEqual(rejected([[1], [0, 2]]), [0, 2])
+    assert.deepStrictEqual(rejected("b > a"), [0, 2])
+  })
+
   it("leaves null what is not there", () => {
+    assert.isNull(bestAgainstRest({ ...judgment, annotations: { rationale: " " } })[0]?.rationale)
     const [pair] = bestAgainstRest({ ...judgment, annotations: {}, metadata: undefined })
     assert.isNull(pair?.rationale)
     assert.isNull(pair?.metadata)

@@ -5,7 +5,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { AnnotationApi, OrganizationToken } from "../../src/api/AnnotationApi.ts"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
-import type { Expert } from "../../src/service/Expert.ts"
+import type { Expert } from "../../src/service/expert/ScriptedExperts.ts"
 import { type Answer, call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
 
 /** Answers like `first`, except that it has no answer where the prompt says so, and breaks down on demand. */
@@ -114,18 +114,24 @@ layer(Service.layer)("AnnotationService", (it) => {
         const answer = yield* completed(base, created.json.task_id)
         assert.strictEqual(answer.status, 200)
         assert.match(answer.headers["content-type"]!, /^application\/json/)
-        const rationale = "As I like it."
+        const result = (
+          prompt: string,
+          best: number,
+          order: ReadonlyArray<number>,
+          expert: string,
+          rationale: string,
+        ) => ({
+          prompt,
+          best_completion_index: best,
+          annotations: { rationale, votes: [{ expert, choice: best, order, seconds: 0, rationale }], agreement: 1 },
+        })
         assert.deepStrictEqual(answer.json, {
           task_id: created.json.task_id,
           status: "completed",
           results: [
-            { prompt: "p1", best_completion_index: 0, annotations: { rationale } },
-            {
-              prompt: "unknown",
-              best_completion_index: 1,
-              annotations: { rationale: "Longest of 3 completions (15 characters)." },
-            },
-            { prompt: "p1", best_completion_index: 0, annotations: { rationale } },
+            result("p1", 0, [0, 1], "moody", "As I like it."),
+            result("unknown", 1, [0, 1, 2], "longest", "Longest of 3 completions (15 characters)."),
+            result("p1", 0, [0, 1], "moody", "As I like it."),
           ],
         })
       }),
@@ -265,7 +271,7 @@ layer(Service.layer)("AnnotationService", (it) => {
     it.effect("an unknown address or method: 404", () =>
       Effect.gen(function* () {
         const base = yield* Service
-        assertProblem(yield* call("GET", `${base}/`), 404, "endpoint-not-found")
+        assertProblem(yield* call("GET", `${base}/nothing`), 404, "endpoint-not-found")
         assertProblem(yield* call("GET", `${base}/v1/tasks`), 404, "endpoint-not-found")
         assertProblem(yield* call("PUT", `${base}/v1/tasks/task_0`, { body }), 404, "endpoint-not-found")
         assertProblem(yield* call("POST", `${base}/tasks`, { body }), 404, "endpoint-not-found")
@@ -390,7 +396,7 @@ describe("AnnotationService", () => {
       const error = yield* Effect.flip(start({ database, experts: ["longst"] }))
       assert.strictEqual(
         (error as Error).message,
-        'unknown expert "longst": expected gold:FILE, first, last, longest, shortest, random',
+        'unknown expert "longst": expected gold:FILE, first, last, longest, shortest, random, judge:MODEL',
       )
     }).pipe(Effect.provide(platform)),
   )

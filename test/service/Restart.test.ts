@@ -72,7 +72,7 @@ describe("restart", () => {
       const database = yield* temporaryFile("service.sqlite")
       const taskId = yield* Effect.scoped(
         Effect.gen(function* () {
-          const base = yield* start({ database, experts: [] })
+          const base = yield* start({ database, experts: [{ name: "silent", judge: () => Effect.succeedNone }] })
           const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
           yield* call("GET", `${base}/v1/tasks/${json.task_id}`).pipe(
             Effect.repeat({ until: (answer) => answer.json.status === "in_progress" }),

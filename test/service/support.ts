@@ -18,7 +18,9 @@ type Options = AnnotationService.ServiceOptions & { readonly database: string }
 
 /** A service on loopback, with `token`; its address. It stops when the scope closes. */
 export const start = Effect.fnUntraced(function* (options: Options) {
-  const context = yield* Layer.build(Layer.fresh(AnnotationService.layerServer({ ...options, token })))
+  const context = yield* Layer.build(
+    Layer.fresh(AnnotationService.layerServer({ rateLimit: "none", ...options, token })),
+  )
   return yield* HttpServer.HttpServer.pipe(
     Effect.map(({ address }) => HttpServer.formatAddress(address)),
     Effect.provide(context),

@@ -1,6 +1,7 @@
 /** prefstream as a process of its own, as a user starts it. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import type { Readable } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 
@@ -19,6 +20,8 @@ export interface Running {
   readonly ended: Promise<Ended>
   /** Resolves with stdout as soon as it matches. */
   readonly says: (pattern: RegExp) => Promise<string>
+  /** The same of stderr. */
+  readonly talks: (pattern: RegExp) => Promise<string>
 }
 
 export interface Surroundings {
@@ -43,14 +46,19 @@ export const spawned = (
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()))
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
   const ended = once(child, "close").then(([status, signal]): Ended => ({ status, signal, stdout, stderr }))
-  const says = async (pattern: RegExp) => {
-    while (!pattern.test(stdout)) {
-      const gone = await Promise.race([once(child.stdout, "data").then(() => false), ended.then(() => true)])
-      if (gone && !pattern.test(stdout)) throw new Error(`ended without saying ${pattern}: ${stdout}${stderr}`)
+  const matching = async (stream: Readable, said: () => string, pattern: RegExp) => {
+    while (!pattern.test(said())) {
+      const gone = await Promise.race([once(stream, "data").then(() => false), ended.then(() => true)])
+      if (gone && !pattern.test(said())) throw new Error(`ended without saying ${pattern}: ${stdout}${stderr}`)
     }
-    return stdout
+    return said()
   }
-  return { child, ended, says }
+  return {
+    child,
+    ended,
+    says: (pattern) => matching(child.stdout, () => stdout, pattern),
+    talks: (pattern) => matching(child.stderr, () => stderr, pattern),
+  }
 }
 
 /** What Node is told to run prefstream from its sources. */
@@ -75,8 +83,12 @@ export const started = (args: ReadonlyArray<string>, env: Record<string, string>
   )
 
 /** `prefstream serve` on a free port; the environment that leads to it. */
-export const served = Effect.fnUntraced(function* (args: ReadonlyArray<string>, token = "token-of-a-test") {
-  const service = yield* started(["serve", "--port", "0", ...args], { PREFSTREAM_TOKEN: token })
+export const served = Effect.fnUntraced(function* (
+  args: ReadonlyArray<string>,
+  token = "token-of-a-test",
+  env: Record<string, string> = {},
+) {
+  const service = yield* started(["serve", "--port", "0", ...args], { ...env, PREFSTREAM_TOKEN: token })
   const said = yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/))
   const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
   return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Latch, Redacted, Stream } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { Duration, Effect, Fiber, Latch, Option, Redacted, Stream } from "effect"
 import { defaults, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskResult } from "../../src/domain/Task.ts"
 import { collect, nextLook } from "../../src/task/Collect.ts"
@@ -9,6 +10,8 @@ import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
+import * as VirtualTime from "../support/virtualTime.ts"
+import { newTasks, plan } from "./support.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
@@ -188,6 +191,70 @@ describe("collect", () => {
     }))
 })
 
+describe("collect, while webhook deliveries arrive", () => {
+  it.effect("polls slower, and as before an hour after the last one", () =>
+    Effect.gen(function* () {
+      const time = yield* VirtualTime.make
+      const looks: Array<number> = []
+      const service = yield* ScriptedService.make(
+        (_, before) => {
+          looks.push(time.now())
+          return { status: 200, body: { task_id: "task_0", status: before.length < 16 ? "in_progress" : "failed" } }
+        },
+        { pollInterval: { min: "2 seconds", max: "5 minutes" } },
+      )
+      yield* Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* plan(newTasks([1]))
+        yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+        yield* ledger.markSubmitted(0, "task_0", 2_000)
+        yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_0"]) })
+        yield* time.run(collect(), "1 second")
+      }).pipe(inProcess(yield* temporaryDirectory, service.profile), Effect.provide(time.httpClient))
+      const gaps = looks.slice(1).map((at, i) => ({ from: looks[i]!, gap: at - looks[i]! }))
+      const slow = gaps.filter(({ from }) => from < 3_600_000)
+      assert.isAtLeast(slow.length, 4)
+      for (const { from, gap } of slow) {
+        assert.isAtLeast(gap, 0.8 * Math.max(300_000, from / 2))
+        assert.isAtMost(gap, 1.2 * Math.max(300_000, from / 2) + 60_000)
+      }
+      const after = gaps.filter(({ from }) => from >= 3_600_000)
+      assert.isAtLeast(after.length, 4)
+      for (const { gap } of after) assert.isAtMost(gap, 1.2 * 300_000 + 60_000)
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
+  test("follows a hint before what polling had made due, of which it has a page in hand", () =>
+    Effect.gen(function* () {
+      const answered = Promise.withResolvers<void>()
+      const service = yield* ScriptedService.make(
+        async ({ path }, before) => {
+          const taskId = path.split("/").at(-1)
+          if (before.length === 0) await answered.promise
+          return { status: 200, body: { task_id: taskId, status: "cancelled" } }
+        },
+        { concurrency: 1 },
+      )
+      yield* Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* plan(newTasks(Array.from({ length: 40 }, () => 1)))
+        yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+        yield* Effect.forEach(
+          Array.from({ length: 40 }, (_, i) => i),
+          (i) => ledger.markSubmitted(i, `task_${i}`, 0),
+        )
+        const collecting = yield* Effect.forkChild(collect())
+        yield* Effect.repeat(Effect.yieldNow, { until: () => service.received.length > 0 })
+        yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_33"]) })
+        answered.resolve()
+        yield* Fiber.join(collecting)
+      }).pipe(inProcess(yield* temporaryDirectory, service.profile))
+      const looks = service.received.map(({ path }) => path.split("/").at(-1))
+      assert.deepStrictEqual(looks.slice(0, 3), ["task_0", "task_33", "task_1"])
+      assert.strictEqual(looks.length, 40)
+    }))
+})
+
 describe("nextLook", () => {
   const profile = {
     ...defaults,
@@ -199,5 +266,14 @@ describe("nextLook", () => {
     assert.strictEqual(nextLook(profile, 0), 2_000)
     assert.strictEqual(nextLook(profile, 60_000), 30_000)
     assert.strictEqual(nextLook(profile, Duration.toMillis("3 days")), 300_000)
+  })
+  it("is longer while deliveries arrive: from the upper bound to an hour, or the upper bound where that is longer", () => {
+    const hour = 3_600_000
+    assert.strictEqual(nextLook(profile, 0, true), 300_000)
+    assert.strictEqual(nextLook(profile, hour, true), hour / 2)
+    assert.strictEqual(nextLook(profile, Duration.toMillis("3 days"), true), hour)
+    const slow = { pollInterval: { min: "2 seconds", max: "6 hours" } } as const
+    assert.strictEqual(nextLook(slow, 0, true), 6 * hour)
+    assert.strictEqual(nextLook(slow, Duration.toMillis("3 days"), true), 6 * hour)
   })
 })

@@ -8,7 +8,7 @@ import { Effect, Exit, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
-import type { CompletedTask, StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
+import type { CompletedTask, Delivery, StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
 import { difficultTexts } from "../support/pairs.ts"
 import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject } from "./support.ts"
 
@@ -48,6 +48,22 @@ const submitted = Effect.fnUntraced(function* (n: number, firstLook = 0) {
   for (let seq = 0; seq < n; seq++) yield* ledger.markSubmitted(seq, `task_${seq}`, firstLook)
 })
 
+/** Postpones a task that is due. */
+const postpone = Effect.fnUntraced(function* (seq: number, millis: number) {
+  const ledger = yield* Ledger
+  const { tasks } = yield* ledger.due(10, never)
+  yield* ledger.postpone(
+    tasks.find((task) => task.seq === seq)!,
+    millis,
+  )
+})
+
+const delivery = (id: string, sentAt: number, taskIds?: ReadonlyArray<string>): Delivery => ({
+  id,
+  sentAt,
+  taskIds: Option.fromNullishOr(taskIds),
+})
+
 /** Everything that a step of reading may change, as it can be seen from outside. */
 const readState = Effect.fnUntraced(function* (run: number, of: ReturnType<typeof batchItems>) {
   const ledger = yield* Ledger
@@ -64,8 +80,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
   const ledgerOf = (client: SqlClient.SqlClient, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, client)))
 
-  const test = (name: string, effect: Effect.Effect<void, unknown, Ledger>) =>
-    it.effect(name, () => Effect.provide(effect, Ledger.layer().pipe(Layer.provide(database))))
+  const test = (name: string, effect: Effect.Effect<void, unknown, Ledger | SqlClient.SqlClient>) =>
+    it.effect(name, () => Effect.provide(effect, Ledger.layer().pipe(Layer.provideMerge(database))))
 
   describe(`Ledger over ${name}`, () => {
     describe("reading", () => {
@@ -601,13 +617,15 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* TestClock.setTime(1_040)
           assert.deepStrictEqual((yield* ledger.due(10, never)).wait, Option.some(60))
           yield* TestClock.setTime(1_100)
-          assert.deepStrictEqual(yield* ledger.due(10, never), {
-            tasks: [
+          const due = yield* ledger.due(10, never)
+          assert.deepStrictEqual(
+            due.tasks.map(({ seq, submittedAt, taskId }) => ({ seq, taskId, submittedAt })),
+            [
               { seq: 1, taskId: "early", submittedAt: 1_000 },
               { seq: 2, taskId: "also early", submittedAt: 1_000 },
             ],
-            wait: Option.some(0),
-          })
+          )
+          assert.deepStrictEqual(due.wait, Option.some(0))
           yield* TestClock.setTime(1_300)
           assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["early", "also early", "late"])
           assert.deepStrictEqual(ids(yield* ledger.due(2, never)), ["early", "also early"])
@@ -620,9 +638,9 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const ledger = yield* Ledger
           yield* submitted(3)
           yield* TestClock.setTime(5_000)
-          yield* ledger.postpone(0, 200)
-          yield* ledger.postpone(1, 100.4)
-          yield* ledger.postpone(2, 300)
+          yield* postpone(0, 200)
+          yield* postpone(1, 100.4)
+          yield* postpone(2, 300)
           assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(101) })
           yield* TestClock.setTime(5_250)
           const due = yield* ledger.due(10, never)
@@ -646,9 +664,9 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* TestClock.setTime(1_000)
           const horizon = Option.some(1_000)
           assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_0", "task_1"])
-          yield* ledger.postpone(0, 500)
+          yield* postpone(0, 500)
           assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_1"])
-          yield* ledger.postpone(1, 600)
+          yield* postpone(1, 600)
           yield* TestClock.setTime(2_000)
           assert.deepStrictEqual(yield* ledger.due(10, horizon), { tasks: [], wait: Option.some(500) })
           assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
@@ -782,6 +800,167 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       )
     })
 
+    describe("webhook deliveries", () => {
+      test(
+        "make the tasks that they name due at once, before all others, and no other",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(4, 60_000)
+          yield* TestClock.setTime(500)
+          yield* ledger.markSubmitted(0, "task_0", 0)
+          yield* TestClock.setTime(1_000)
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["task_3", "task_1", "task_x"])), "due")
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_3", "task_0"])
+          assert.isTrue(ledger.hinted.isOpen())
+          assert.deepStrictEqual(yield* ledger.lastDelivery, Option.some(1_000))
+        }),
+      )
+
+      test(
+        "that name no task make all due, after those that were",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(3, 60_000)
+          yield* TestClock.setTime(1_000)
+          yield* ledger.markSubmitted(2, "task_2", -500)
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "due")
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_2", "task_0", "task_1"])
+          assert.isTrue(ledger.hinted.isOpen())
+        }),
+      )
+
+      test(
+        "that name only tasks of others, or none, change nothing",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(2, 60_000)
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["elsewhere", "Task_1"])), "unknown")
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("b", 1, [])), "unknown")
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
+          assert.isFalse(ledger.hinted.isOpen())
+          assert.deepStrictEqual(yield* ledger.lastDelivery, Option.none())
+        }),
+      )
+
+      test(
+        "change no task that is not outstanding",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(4, 60_000)
+          yield* ledger.markCompleted(0, "{}")
+          yield* ledger.markInvalid(1, "{}", "odd")
+          yield* ledger.markFailed(2, "gone")
+          yield* ledger.markInDoubt(3, "hm")
+          const state = Effect.all({ counts: ledger.counts, troubles: ledger.troubles(10), due: ledger.due(10, never) })
+          const before = yield* state
+          yield* ledger.recordDelivery(delivery("a", 1, ["task_0", "task_1", "task_2", "task_3"]))
+          yield* ledger.recordDelivery(delivery("b", 1))
+          assert.deepStrictEqual(yield* state, before)
+        }),
+      )
+
+      test(
+        "count once each time they are sent",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(1)
+          const again = Effect.fnUntraced(function* (sentAt: number, taskIds?: ReadonlyArray<string>) {
+            yield* postpone(0, 60_000)
+            return yield* ledger.recordDelivery(delivery("a", sentAt, taskIds))
+          })
+          assert.strictEqual(yield* again(5, ["task_0"]), "due")
+          assert.strictEqual(yield* again(5, ["task_0"]), "repeated")
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 4, ["task_0"])), "repeated")
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 5)), "repeated")
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 6, ["task_0"])), "due")
+          assert.strictEqual(yield* again(7), "due")
+          assert.strictEqual(yield* again(7), "repeated")
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("b", 5, ["task_0"])), "due")
+        }),
+      )
+
+      test(
+        "are remembered for an hour",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const sql = yield* SqlClient.SqlClient
+          const remembered = sql<{ delivery_id: string }>`SELECT delivery_id FROM delivery ORDER BY delivery_id`
+          yield* ledger.recordDelivery(delivery("a", 1))
+          yield* TestClock.setTime(3_600_000)
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "repeated")
+          yield* TestClock.setTime(3_600_001)
+          yield* ledger.recordDelivery(delivery("b", 1))
+          assert.deepStrictEqual(
+            (yield* remembered).map((row) => row.delivery_id),
+            ["b"],
+          )
+        }),
+      )
+
+      test(
+        "that come during a look at a task have it looked at again, others do not",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(3)
+          yield* TestClock.setTime(1_000)
+          const look = Effect.fnUntraced(function* (seq: number, during: Effect.Effect<unknown, unknown>) {
+            const task = (yield* ledger.due(10, never)).tasks.find((task) => task.seq === seq)!
+            yield* during
+            yield* ledger.postpone(task, 60_000)
+            return (yield* ledger.due(10, never)).tasks.some((task) => task.seq === seq)
+          })
+          const hint = (id: string, taskIds?: ReadonlyArray<string>) => ledger.recordDelivery(delivery(id, 1, taskIds))
+          assert.isTrue(yield* look(0, hint("a", ["task_0"])))
+          // Due because of a hint when the look begins; then another one comes.
+          assert.isTrue(yield* look(0, hint("b", ["task_0"])))
+          assert.isTrue(yield* look(0, Effect.andThen(hint("c", ["task_0"]), hint("d", ["task_0"]))))
+          assert.isTrue(yield* look(0, hint("e")))
+          assert.isTrue(yield* look(1, hint("f")))
+          assert.isFalse(yield* look(0, hint("g", ["task_1"])))
+          assert.isFalse(yield* look(2, hint("h", ["task_x"])))
+          assert.isFalse(yield* look(1, Effect.void))
+        }),
+      )
+
+      test(
+        "that overtake the answer which tells the task's id are not lost",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1, 1]))
+          yield* claimAll
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["task_1", "elsewhere"])), "unknown")
+          yield* ledger.markSubmitted(0, "task_0", 60_000)
+          yield* ledger.markSubmitted(1, "task_1", 60_000)
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+        }),
+      )
+
+      test(
+        "of tasks of others are not kept where each task's id is known",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const sql = yield* SqlClient.SqlClient
+          yield* submitted(1)
+          yield* ledger.recordDelivery(delivery("a", 1, ["elsewhere"]))
+          assert.deepStrictEqual(yield* sql`SELECT task_id FROM early_hint`, [])
+        }),
+      )
+
+      test(
+        "may name more tasks than a statement takes values",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(2, 60_000)
+          yield* plan(newTasks([1], 2))
+          const many = Array.from({ length: 70_000 }, (_, i) => `task_${69_999 - i}`)
+          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, many)), "due")
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
+        }),
+      )
+    })
+
     describe("partitions", () => {
       it.effect("of one database do not see each other", () =>
         Effect.gen(function* () {
@@ -838,7 +1017,9 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* Ledger.use((ledger) =>
             Effect.all([
               ledger.settleInterrupted("in_doubt"),
-              ledger.postpone(0, 1_000),
+              ledger.postpone({ seq: 0, listed: { dueAt: 5_000, allDue: 0 } }, 1_000),
+              ledger.recordDelivery(delivery("one", 1, ["task_0"])),
+              ledger.recordDelivery(delivery("all", 1)),
               ledger.release(4),
               ledger.markInvalid(1, "", "odd"),
               ledger.reopen,

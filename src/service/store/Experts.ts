@@ -4,8 +4,12 @@
  * Guarantees: what was counted (judged, agreed with the majority, right on gold items) is
  * kept with the votes, in the same commit; listing reads no vote.
  */
-import { Context, type Effect, type Option } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
+import { Database } from "./Database.ts"
+import { VoteQueue } from "./VoteQueue.ts"
 
 export interface ExpertRow {
   /** `expert_…` for a person, the name for an automatic expert. */
@@ -23,6 +27,92 @@ export interface ExpertRow {
   readonly goldJudged: number
 }
 
+interface Row {
+  readonly expert_id: string
+  readonly name: string
+  readonly kind: "person" | "automatic"
+  readonly active: number
+  readonly created_at: number
+  readonly last_seen_at: number | null
+  readonly judged: number
+  readonly agreed: number
+  readonly compared: number
+  readonly gold_right: number
+  readonly gold_judged: number
+}
+
+const toExpert = (row: Row): ExpertRow => ({
+  expertId: row.expert_id,
+  name: row.name,
+  kind: row.kind,
+  active: row.active === 1,
+  createdAt: row.created_at,
+  lastSeenAt: row.last_seen_at,
+  judged: row.judged,
+  agreed: row.agreed,
+  compared: row.compared,
+  goldRight: row.gold_right,
+  goldJudged: row.gold_judged,
+})
+
+const touchMillis = 60_000
+
+const make = Effect.gen(function* () {
+  const { sql, write } = yield* Database
+  const queue = yield* VoteQueue
+  const random = yield* SecureRandom.SecureRandom
+
+  const columns = sql.literal(
+    "expert_id, name, kind, active, created_at, last_seen_at, judged, agreed, compared, gold_right, gold_judged",
+  )
+
+  const find = Effect.fn("Experts.find")(function* (expertId: string) {
+    const rows = yield* sql<Row>`SELECT ${columns} FROM expert WHERE expert_id = ${expertId}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), toExpert)
+  })
+
+  const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }) {
+    const created_at = yield* Clock.currentTimeMillis
+    const rows = yield* write(
+      // Whoever is new has passed nothing, so that nothing which returned to the queue is for him or her.
+      sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
+        VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${created_at},
+          COALESCE((SELECT MAX(n) FROM returned), 0))
+        ON CONFLICT DO UPDATE SET name = excluded.name RETURNING ${columns}`,
+    )
+    return toExpert(rows[0]!)
+  })
+
+  const create = Effect.fn("Experts.create")(function* (name: string) {
+    const id = Hex.encode(yield* random.randomBytes(8))
+    return yield* insert({ expert_id: `expert_${id}`, name, kind: "person" })
+  })
+
+  const ensure = Effect.fn("Experts.ensure")((name: string) => insert({ expert_id: name, name, kind: "automatic" }))
+
+  const list = Effect.map(sql<Row>`SELECT ${columns} FROM expert ORDER BY expert_no`, (rows) => rows.map(toExpert)).pipe(
+    Effect.withSpan("Experts.list"),
+  )
+
+  const setActive = Effect.fn("Experts.setActive")(function* (expertId: string, active: boolean) {
+    const rows = yield* write(
+      sql<Row>`UPDATE expert SET active = ${active} WHERE expert_id = ${expertId} RETURNING ${columns}`,
+    )
+    // From here on the expert takes nothing more. An automatic one that is active again has work to look for.
+    yield* active ? queue.wake : queue.release(expertId)
+    return Option.map(Option.fromUndefinedOr(rows[0]), toExpert)
+  })
+
+  const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
+    const now = yield* Clock.currentTimeMillis
+    const seen = yield* sql`SELECT 1 FROM expert
+      WHERE expert_id = ${expertId} AND COALESCE(last_seen_at, 0) <= ${now - touchMillis}`
+    if (seen.length > 0) yield* write(sql`UPDATE expert SET last_seen_at = ${now} WHERE expert_id = ${expertId}`)
+  })
+
+  return { create, ensure, list, find, setActive, touch }
+})
+
 export class Experts extends Context.Service<
   Experts,
   {
@@ -37,4 +127,8 @@ export class Experts extends Context.Service<
     /** Remembers that the expert was here; written once a minute at the most. */
     readonly touch: (expertId: string) => Effect.Effect<void, SqlError>
   }
->()("prefstream/service/Experts") {}
+>()("prefstream/service/Experts") {
+  static readonly layer: Layer.Layer<Experts, SqlError, Database | VoteQueue> = Layer.effect(Experts, make).pipe(
+    Layer.provide(SecureRandom.layerWebCrypto),
+  )
+}

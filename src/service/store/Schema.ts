@@ -4,13 +4,15 @@
  */
 import { Effect } from "effect"
 import * as Migrations from "../../sql/Migrations.ts"
+import { createAccountTables } from "../web/AccountTables.ts"
+import { createWebhookTables } from "../webhook/WebhookTables.ts"
+import { createTaskTables } from "./TaskTables.ts"
 
 /** Creates the tables, or brings those of an older version up to date. */
 export const migrate = Migrations.run({
   what: "the service's database",
   table: "prefstream_service_migration",
   migrations: {
-    // createTaskTables (store/TaskTables.ts), createAccountTables (web/AccountTables.ts), createWebhookTables (webhook/WebhookTables.ts)
-    "0001_create_tables": Effect.all([], { discard: true }),
+    "0001_create_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
   },
 })

@@ -5,68 +5,61 @@
  * two experts never hold the same vote; an expert votes once on an item; what an expert holds and
  * leaves alone returns to the queue; votes are stored with the order that was shown; when the
  * last vote of a task is stored, its results are, and its group's event, in the same commit.
- * Oldest tasks first, prompts in their order.
+ * What returned to the queue comes first; then oldest tasks first, prompts in their order.
+ *
+ * Finding the next item takes a time that does not grow with what is stored, nor with how much
+ * the expert has judged; see `TaskTables`.
+ *
+ * At start, what automatic experts were at work on returns to the queue, and they are asked again
+ * what they had no answer to: they, or what they answer from, may have changed.
  */
-import { Context, type Duration, type Effect, type Option, Schema } from "effect"
+import { Context, type Duration, Effect, Layer, type Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { TaskPrompt } from "../../domain/Task.ts"
-import type { Ranking, Vote } from "../../domain/Vote.ts"
+import { Webhooks } from "../webhook/Webhooks.ts"
+import * as AutomaticQueue from "./AutomaticQueue.ts"
+import { Database } from "./Database.ts"
+import * as PersonQueue from "./PersonQueue.ts"
+import { TaskRequests } from "./TaskRequests.ts"
+import * as Voting from "./Voting.ts"
+import type {
+  Asking,
+  Claims,
+  ExpertProgress,
+  HeldItem,
+  InvalidVote,
+  Judged,
+  NotHeld,
+  NothingToUndo,
+  PersonVote,
+} from "./VoteQueueModel.ts"
 
-/** An item that an expert holds. */
-export interface HeldItem {
-  readonly itemId: number
-  readonly taskId: string
-  /** Zero-based. */
-  readonly promptIndex: number
-  readonly prompt: TaskPrompt
-  readonly guidelines: string | undefined
-  /** The order to show: `order[place]` is an index into the prompt's completions. Drawn at random, once for each expert and item. */
-  readonly order: ReadonlyArray<number>
-  /** What was saved last, as it was given; or the vote that was taken back. */
-  readonly draft: Option.Option<string>
-  readonly undone: boolean
-  /** Epoch milliseconds. */
-  readonly heldUntil: number
-  readonly promptsInTask: number
-  readonly judgedInTask: number
+export type { Asking, Claim, Claims, ExpertProgress, HeldItem, Judged, PersonVote } from "./VoteQueueModel.ts"
+export { InvalidVote, NotHeld, NothingToUndo } from "./VoteQueueModel.ts"
+
+export interface VoteQueueOptions {
+  /** How long an item is held for an expert who does nothing. 30 minutes by default. */
+  readonly hold?: Duration.Input | undefined
+  /** The index of the right answer to a prompt, where it is known: experts are measured by it. */
+  readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
 }
 
-/** A vote in places of the order shown, as a person gives it. */
-export interface PersonVote {
-  /** The place preferred; of the first group where there is a ranking. */
-  readonly best: number | undefined
-  readonly ranking: Ranking | undefined
-  readonly rationale: string | undefined
-  /** As the page measured it; bounded by the time since the item was shown first. */
-  readonly seconds: number
-}
-
-export interface ExpertProgress {
-  readonly judged: number
-  readonly judgedToday: number
-  readonly votesNeeded: number
-  readonly undoable: boolean
-}
-
-/** The expert does not hold the item, or no longer. */
-export class NotHeld extends Schema.TaggedError<NotHeld>()("NotHeld", {}) {}
-/** There is no vote that can be taken back. */
-export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingToUndo", {}) {}
-/** The vote does not name each place once, or names one that is not there. */
-export class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", { problem: Schema.String }) {}
-
-/** Items of one task that automatic experts hold; see `claim`. */
-export interface Claim {
-  readonly taskId: string
-  readonly guidelines: string | undefined
-  readonly items: ReadonlyArray<{
-    readonly itemId: number
-    readonly prompt: TaskPrompt
-    /** Experts, of those that asked, that may vote, as many as votes are missing or more, in the order given. */
-    readonly experts: ReadonlyArray<string>
-    readonly votesMissing: number
-  }>
-}
+const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
+  const voting = yield* Voting.make(options.goldAnswer)
+  const automatic = yield* AutomaticQueue.make(voting)
+  const { releaseExpired, ...persons } = yield* PersonQueue.make({
+    voting,
+    hold: options.hold ?? VoteQueue.defaultHold,
+    onReturned: automatic.reconsider,
+  })
+  yield* releaseExpired.pipe(
+    Effect.tapCause((cause) => Effect.logError("Items that were held too long could not be returned", cause)),
+    Effect.ignore,
+    Effect.repeat(Schedule.spaced("1 minute")),
+    Effect.forkScoped,
+  )
+  return { ...persons, ...automatic, releaseExpired }
+})
 
 export class VoteQueue extends Context.Service<
   VoteQueue,
@@ -94,20 +87,26 @@ export class VoteQueue extends Context.Service<
     readonly progress: (expertId: string) => Effect.Effect<ExpertProgress, SqlError>
     /** What the expert holds returns to the queue: when it is deactivated. */
     readonly release: (expertId: string) => Effect.Effect<void, SqlError>
-    /** What was held too long returns to the queue. Run now and then. */
+    /** What was held too long returns to the queue. Runs by itself every minute. */
     readonly releaseExpired: Effect.Effect<void, SqlError>
     /** Skips and flags of an item are forgotten. */
     readonly returnItem: (taskId: string, promptIndex: number) => Effect.Effect<void, SqlError>
-    /** Takes the open items of the oldest task that is due and has any for one of these automatic experts. */
-    readonly claim: (
-      experts: ReadonlyArray<string>,
-      createdBefore: number,
-    ) => Effect.Effect<Option.Option<Claim>, SqlError>
-    /** Stores votes of automatic experts, for items that were claimed; an expert without an answer sets the item aside. */
-    readonly record: (
-      votes: ReadonlyArray<{ readonly itemId: number; readonly expert: string; readonly vote: Option.Option<Vote> }>,
-    ) => Effect.Effect<void, SqlError>
+    /** Takes items of the oldest tasks that have any which one of these automatic experts can judge now. */
+    readonly claim: (asking: Asking) => Effect.Effect<Claims, SqlError>
+    /** Stores what automatic experts said of items that were claimed, and returns the items to the queue. */
+    readonly record: (judged: ReadonlyArray<Judged>) => Effect.Effect<void, SqlError>
+    /** Automatic experts are to look at these items again. */
+    readonly reconsider: (itemIds: Iterable<number>) => void
+    /** Waits until there may be something for automatic experts: what was created, or returned to the queue, since the last `claim`. */
+    readonly awaitWork: Effect.Effect<void>
+    /** Says that a task was created. */
+    readonly wake: Effect.Effect<void>
   }
 >()("prefstream/service/VoteQueue") {
   static readonly defaultHold: Duration.Input = "30 minutes"
+
+  static readonly layer = (
+    options: VoteQueueOptions = {},
+  ): Layer.Layer<VoteQueue, SqlError, Database | Webhooks> =>
+    Layer.effect(VoteQueue, make(options)).pipe(Layer.provide(TaskRequests.layer))
 }

@@ -125,6 +125,8 @@ export const TaskDetail = Schema.Struct({
   /** From `from` on, up to 20. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
+  /** Places (zero-based) of prompts that somebody flagged and that are not done, in order, up to 100. */
+  flagged_at: Schema.Array(Schema.Int),
 })
 export type TaskDetail = typeof TaskDetail.Type
 

@@ -2,11 +2,30 @@
  * Webhooks by Standard Webhooks 1.0.0: what is to be delivered, to where, and what came of it.
  *
  * Guarantees: an event is stored in the same commit as what it tells of, and attempted until a
- * 2xx came or the schedule is through; `webhook-id` is the same for each attempt.
+ * 2xx came or the schedule is through; `webhook-id` is the same for each attempt. A delivery
+ * arrives at least once: after a crash perhaps twice, under the same id.
+ *
+ * The body is `{"type", "timestamp", "data": {"group_id", "task_ids"}}`, thin: results are
+ * fetched. It grows with the number of the group's tasks only.
+ *
+ * A receiver's 410 disables the webhook: what waits goes on waiting, new events join it, and
+ * all of it goes out when the URL is set again, be it the same. Setting a URL sends what waits
+ * at once, there, with the schedule from its beginning. Removing the webhook fails what waits;
+ * it stays in the log and can be resent. What is delivered or failed is forgotten after a month.
  */
-import { Context, type Effect, type Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
+import * as WebhookSignature from "../../api/WebhookSignature.ts"
+import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
+import { Database } from "../store/Database.ts"
 import type { Delivery, DeliveryDetail, WebhookSettings } from "../web/DashboardApi.ts"
+import * as Attempt from "./Attempt.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as Outbox from "./Outbox.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
+import * as Sender from "./Sender.ts"
+import * as WebhookTarget from "./WebhookTarget.ts"
 
 /** The URL is not one that deliveries may go to. */
 export class WebhookTargetRefused extends Schema.TaggedError<WebhookTargetRefused>()("WebhookTargetRefused", {
@@ -26,6 +45,128 @@ interface Page {
   readonly before?: number | undefined
   readonly limit?: number | undefined
 }
+
+export interface WebhooksOptions {
+  /** Whether deliveries may go to this machine itself. Meant for a service that only this machine can reach. Default false. */
+  readonly allowLoopback?: boolean | undefined
+  /** Whether deliveries may go to private networks, and to this machine. Default false. */
+  readonly allowPrivate?: boolean | undefined
+  /** Default: that of Standard Webhooks, ten attempts over three days. */
+  readonly schedule?: RetryPolicy.RetrySchedule | undefined
+  /** For one attempt as a whole. Default 15 seconds. */
+  readonly timeout?: Duration.Input | undefined
+  /** Attempts under way at once. Default 8. */
+  readonly atOnce?: number | undefined
+  /** How long the log keeps what is delivered or has failed. Default 30 days. */
+  readonly keep?: Duration.Input | undefined
+  /** Of prefstream, for the `user-agent`. */
+  readonly version?: string | undefined
+  /** Default: the system's. */
+  readonly resolver?: GuardedHttpClient.Resolver | undefined
+}
+
+const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => ({
+  guard: WebhookTarget.guard({ allowLoopback, allowPrivate }),
+  resolver,
+})
+
+const make = Effect.fnUntraced(function* (
+  options: WebhooksOptions,
+  client: GuardedHttpClient.GuardedHttpClientOptions,
+) {
+  const { sql, write } = yield* Database
+  const endpoint = Endpoint.make(sql)
+  const outbox = yield* Outbox.make(sql, endpoint, options.schedule ?? RetryPolicy.standardSchedule)
+  const send = yield* Attempt.make({
+    timeout: Duration.fromInputUnsafe(options.timeout ?? "15 seconds"),
+    userAgent: options.version === undefined ? "prefstream" : `prefstream/${options.version}`,
+  })
+  const { wake } = yield* Sender.make({
+    write,
+    endpoint,
+    outbox,
+    send,
+    atOnce: options.atOnce ?? 8,
+    keep: Duration.fromInputUnsafe(options.keep ?? "30 days"),
+  })
+  const noWebhook = Effect.fail(new NoWebhook())
+
+  return {
+    wake,
+    settings: endpoint.settings,
+
+    enqueue: Effect.fn("Webhooks.enqueue")(function* ({ groupId, taskIds }: GroupCompleted) {
+      if (!(yield* endpoint.exists)) return
+      const data = { group_id: groupId, task_ids: taskIds }
+      yield* outbox.writeMessage({ type: "task_group.completed", groupId, tasks: taskIds.length, data })
+    }),
+
+    set: Effect.fn("Webhooks.set")(function* (url: string) {
+      const problem = yield* WebhookTarget.problem(url, client)
+      if (Option.isSome(problem)) return yield* new WebhookTargetRefused({ problem: problem.value })
+      const drawn = yield* WebhookSignature.drawSecret
+      const isFirst = yield* write(
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          yield* outbox.writeAllDue(now)
+          return yield* endpoint.writeUrl(new URL(url).href, drawn, now)
+        }),
+      )
+      yield* wake
+      const secret = isFirst ? Option.some(Redacted.value(drawn)) : Option.none()
+      return { settings: yield* endpoint.settings, secret }
+    }),
+
+    remove: write(
+      Effect.gen(function* () {
+        yield* outbox.writeAllFailed(yield* Clock.currentTimeMillis)
+        yield* endpoint.writeRemoval
+      }),
+    ).pipe(Effect.withSpan("Webhooks.remove")),
+
+    rotateSecret: Effect.fn("Webhooks.rotateSecret")(function* (keepHours: number) {
+      const drawn = yield* WebhookSignature.drawSecret
+      const rotated = yield* write(
+        Effect.flatMap(Clock.currentTimeMillis, (now) => endpoint.writeRotation(drawn, Duration.hours(keepHours), now)),
+      )
+      if (!rotated) return yield* noWebhook
+      return { settings: yield* endpoint.settings, secret: Redacted.value(drawn) }
+    }),
+
+    test: Effect.gen(function* () {
+      const messageId = yield* write(
+        Effect.gen(function* () {
+          if (!(yield* endpoint.exists)) return undefined
+          return yield* outbox.writeMessage({ type: "webhook.test", groupId: "", tasks: 0, data: {} })
+        }),
+      )
+      if (messageId === undefined) return yield* noWebhook
+      yield* wake
+      return messageId
+    }).pipe(Effect.withSpan("Webhooks.test")),
+
+    deliveries: Effect.fn("Webhooks.deliveries")(function* ({ before, limit }: Page) {
+      return yield* outbox.page(before, limit)
+    }),
+
+    delivery: Effect.fn("Webhooks.delivery")(function* (messageId: string) {
+      return yield* outbox.detail(messageId)
+    }),
+
+    resend: Effect.fn("Webhooks.resend")(function* (messageId: string) {
+      const done = yield* write(
+        Effect.gen(function* () {
+          if (!(yield* endpoint.exists)) return "no webhook"
+          yield* endpoint.writeResumed
+          return (yield* outbox.writeResend(messageId, yield* Clock.currentTimeMillis)) ? "resent" : "no such delivery"
+        }),
+      )
+      if (done === "no webhook") return yield* noWebhook
+      if (done === "no such delivery") return yield* new NoSuchDelivery()
+      yield* wake
+    }),
+  }
+})
 
 export class Webhooks extends Context.Service<
   Webhooks,
@@ -52,4 +193,13 @@ export class Webhooks extends Context.Service<
     readonly delivery: (messageId: string) => Effect.Effect<Option.Option<DeliveryDetail>, SqlError>
     readonly resend: (messageId: string) => Effect.Effect<void, NoSuchDelivery | NoWebhook | SqlError>
   }
->()("prefstream/service/Webhooks") {}
+>()("prefstream/service/Webhooks") {
+  static readonly layer = (options: WebhooksOptions = {}): Layer.Layer<Webhooks, never, Database> => {
+    const client = clientOptions(options)
+    return Layer.effect(Webhooks, make(options, client)).pipe(
+      Layer.provide(GuardedHttpClient.layer(client)),
+      Layer.provide(WebhookSignature.layerMac),
+      Layer.provide(SecureRandom.layerWebCrypto),
+    )
+  }
+}

@@ -1,3 +1,6 @@
+/** The annotation page, in the browser. */
 import { render } from "preact"
+import { App } from "./App.tsx"
 
-render(<p>Annotation</p>, document.querySelector("#app")!)
+const root = document.querySelector("#app")
+if (root !== null) render(<App />, root)

@@ -1,3 +1,6 @@
+/** The dashboard, in the browser. */
 import { render } from "preact"
+import { App } from "./App.tsx"
 
-render(<p>Dashboard</p>, document.querySelector("#app")!)
+const root = document.querySelector("#app")
+if (root !== null) render(<App />, root)

@@ -1,0 +1,117 @@
+/**
+ * Adapter: an HTTP client on undici that connects to permitted addresses only.
+ *
+ * Guarantees: the guard sees each address that a connection would be made to, whether the
+ * URL names it or a name resolves to it; of a name's addresses only the permitted ones are
+ * connected to, and nothing is resolved a second time in between, so that a name whose
+ * addresses change gets past neither. Redirects are not followed, no proxy is taken from
+ * the environment, and a connection is kept for the next request for seconds only.
+ *
+ * Does not: limit the time of a request; that is the caller's (`Effect.timeout`).
+ */
+import * as dns from "node:dns"
+import { isIP, type LookupFunction } from "node:net"
+import { NodeHttpClient } from "@effect/platform-node"
+import { Effect, Layer, Schema } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
+
+/** Why an address may not be connected to; nothing where it may. */
+export type Guard = (address: string) => string | undefined
+
+/** The cause of a request's failure where the guard refused every address of its host. */
+export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
+  address: Schema.String,
+  problem: Schema.String,
+}) {
+  override get message() {
+    return `${this.address}: ${this.problem}`
+  }
+}
+
+/** `dns.lookup` with the option `all`. */
+export type Resolver = (
+  host: string,
+  options: dns.LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: Array<dns.LookupAddress>) => void,
+) => void
+
+export interface GuardedHttpClientOptions {
+  readonly guard: Guard
+  /** Default: the system's. */
+  readonly resolver?: Resolver | undefined
+}
+
+/** In milliseconds. A request that is given up does not end the making of its connection; this does. */
+const connectTimeout = 15_000
+
+/** The host of a URL as `node:net` knows it: an IPv6 address without its brackets. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
+
+/** Splits a host's addresses into the permitted ones and the first refusal. */
+const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
+  const permitted: Array<dns.LookupAddress> = []
+  let refused: AddressRefused | undefined
+  for (const found of addresses) {
+    const problem = guard(found.address)
+    if (problem === undefined) permitted.push(found)
+    else refused ??= new AddressRefused({ address: found.address, problem })
+  }
+  return { permitted, refused }
+}
+
+/**
+ * Why no request to a host would be let through as things stand: its address, or each of
+ * those that its name has. Succeeds for a name that has none at present.
+ */
+export const check = Effect.fnUntraced(function* (
+  host: string,
+  { guard, resolver = dns.lookup }: GuardedHttpClientOptions,
+): Effect.fn.Return<void, AddressRefused> {
+  const addresses =
+    isIP(host) !== 0
+      ? [{ address: host, family: isIP(host) }]
+      : yield* Effect.callback<ReadonlyArray<dns.LookupAddress>>((resume) => {
+          resolver(host, { all: true }, (error, found) => resume(Effect.succeed(error === null ? found : [])))
+        })
+  const { permitted, refused } = sift(guard, addresses)
+  if (permitted.length === 0 && refused !== undefined) return yield* refused
+})
+
+/** A name's lookup, as a connection asks for it: for all of its addresses, or for one. */
+const guardedLookup =
+  ({ guard, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
+  (host, options, callback) =>
+    resolver(host, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, [])
+      const { permitted, refused } = sift(guard, addresses)
+      const [first] = permitted
+      if (first === undefined) {
+        return callback(refused ?? Object.assign(new Error(`${host} has no address`), { code: "ENOTFOUND" }), [])
+      }
+      return options.all === true ? callback(null, permitted) : callback(null, first.address, first.family)
+    })
+
+export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.map(
+      HttpClient.HttpClient,
+      // A lookup is made for names only.
+      HttpClient.mapRequestEffect((request) => {
+        const host = URL.canParse(request.url) ? hostOf(new URL(request.url)) : ""
+        const problem = isIP(host) === 0 ? undefined : options.guard(host)
+        if (problem === undefined) return Effect.succeed(request)
+        const cause = new AddressRefused({ address: host, problem })
+        return Effect.fail(
+          new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) }),
+        )
+      }),
+    ),
+  ).pipe(
+    Layer.provide(
+      NodeHttpClient.layerUndiciOptions({
+        allowH2: false,
+        connect: { lookup: guardedLookup(options), timeout: connectTimeout },
+      }),
+    ),
+  )

@@ -1,0 +1,65 @@
+/**
+ * Adapter: passwords, hashed by scrypt of `node:crypto`. (Argon2id is in Node from 24.7 on,
+ * and `effect/crypto` takes it from there; prefstream runs on 22.19.)
+ *
+ * Guarantees: a salt of its own for each password; the costs are stored with the hash, so that
+ * they can be raised later; hashes are compared in constant time; at most two are computed at
+ * once, off the event loop, so that memory is bounded (64 MiB each) whoever asks.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
+import { Context, Effect, Semaphore } from "effect"
+
+interface Costs {
+  readonly log2N: number
+  readonly r: number
+  readonly p: number
+}
+
+/**
+ * What a new hash costs. OWASP's setting of 2^16, 8, 2: as much work as the better known 2^17, 8, 1,
+ * in half the memory; about a third of a second.
+ */
+export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
+  defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
+})
+
+const length = 32
+
+const atOnce = Semaphore.makeUnsafe(2)
+
+const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Effect.Effect<Buffer> =>
+  Effect.callback<Buffer>((resume) => {
+    const N = 2 ** log2N
+    // The same password, typed on another system, may come in another form of Unicode.
+    scrypt(password.normalize("NFC"), salt, length, { N, r, p, maxmem: 128 * r * (N + p) + 2 ** 20 }, (error, key) =>
+      resume(error === null ? Effect.succeed(key) : Effect.die(error)),
+    )
+  }).pipe(atOnce.withPermits(1))
+
+const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>
+  `$scrypt$ln=${log2N},r=${r},p=${p}$${salt.toString("base64url")}$${key.toString("base64url")}`
+
+/** Salt, costs and hash as text (the PHC string format), to be stored. */
+export const hash = Effect.fn("Password.hash")(function* (password: string) {
+  const salt = yield* Effect.sync(() => randomBytes(16))
+  const cost = yield* Cost
+  return toText(cost, salt, yield* derive(password, salt, cost))
+})
+
+/** Whether the password is the one that was hashed. Without a hash: no, after the same time. */
+export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
+  const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
+  if (parts === null) {
+    if (stored !== undefined) return yield* Effect.die(new Error("a stored password is not in the form of scrypt"))
+    yield* derive(password, Buffer.alloc(16), yield* Cost)
+    return false
+  }
+  const [, log2N, r, p, salt = "", expected = ""] = parts
+  const key = yield* derive(password, Buffer.from(salt, "base64url"), {
+    log2N: Number(log2N),
+    r: Number(r),
+    p: Number(p),
+  })
+  const bytes = Buffer.from(expected, "base64url")
+  return bytes.length === key.length && timingSafeEqual(bytes, key)
+})

@@ -1,0 +1,219 @@
+/**
+ * The OpenAPI document of the service: what the contract's definition gives, and in words what it
+ * leaves open.
+ *
+ * Guarantees: the document is enough to write a client: statuses, headers, states, members of
+ * requests and results, problems, limits, and the webhook that is sent.
+ */
+import { OpenApi } from "effect/http-api"
+import { Predicate } from "effect"
+import { type Decided, guide } from "./ApiGuide.ts"
+
+type Json = Record<string, unknown>
+
+const schemaOfEvent = {
+  type: "object",
+  required: ["type", "timestamp", "data"],
+  properties: {
+    type: { type: "string", enum: ["task_group.completed"], description: "Ignore types that you don't know." },
+    timestamp: { type: "string", format: "date-time", description: "When the group was complete." },
+    data: {
+      type: "object",
+      required: ["group_id", "task_ids"],
+      properties: {
+        group_id: { type: "string", description: "The group that the tasks named; of a task without one its own id." },
+        task_ids: {
+          type: "array",
+          items: { type: "string" },
+          description: "All tasks of the group, each completed or cancelled. Fetch them.",
+        },
+      },
+    },
+  },
+}
+
+const header = (name: string, description: string) => ({
+  name,
+  in: "header",
+  required: true,
+  description,
+  schema: { type: "string" },
+})
+
+const webhooks = {
+  "task_group.completed": {
+    post: {
+      operationId: "taskGroupCompleted",
+      summary: "A group of tasks is complete",
+      description: "Sent to the URL that is set in the dashboard's developer settings.",
+      parameters: [
+        header("webhook-id", "The same for each attempt: use it to see what you have had already."),
+        header("webhook-timestamp", "When this attempt was made, in seconds since 1970."),
+        header("webhook-signature", "`v1,<base64>`, several separated by spaces. See Webhooks above."),
+      ],
+      requestBody: { required: true, content: { "application/json": { schema: schemaOfEvent } } },
+      responses: {
+        "2XX": { description: "Taken. Answer within 15 seconds; the body is not looked at." },
+        "410": { description: "Disables the webhook, until its URL is set again." },
+        default: { description: "The event is sent again, for three days." },
+      },
+    },
+  },
+}
+
+const headers = (rateLimited: boolean) => ({
+  ...(rateLimited && {
+    "RateLimit-Policy": { schema: { type: "string" }, description: 'The quota: `"default";q=200;w=2`.' },
+    RateLimit: { schema: { type: "string" }, description: 'What is left of it: `"default";r=199;t=1`.' },
+  }),
+})
+const retryAfter = { "Retry-After": { schema: { type: "integer" }, description: "Seconds." } }
+
+/** What is said of an operation's parts, by their place in it. */
+const operations: Record<string, { readonly summary: string; readonly statuses: Record<string, string> }> = {
+  "tasks.create": {
+    summary: "Create a task",
+    statuses: {
+      "201": "The task is stored. With a repeated `Idempotency-Key`: the task that exists, as it stands now.",
+      "413": "The body is larger than `limit_bytes`.",
+      "422": "The task can't be taken (`errors` says where and why), or the idempotency key belongs to another body.",
+      "429": "Too many requests: come back after `Retry-After`.",
+    },
+  },
+  "tasks.get": {
+    summary: "Read a task and its results",
+    statuses: {
+      "200": "The task, in whichever state; `results` where it is completed.",
+      "404": "There is no such task, or not of this organization.",
+      "429": "Too many requests: come back after `Retry-After`.",
+    },
+  },
+}
+
+const index = { type: "integer", minimum: 0 }
+const ranking = { type: "array", items: { type: "array", items: index, minItems: 1 } }
+
+/** What a result says beside the choice. Its other members are open, as in the contract. */
+const schemaOfAnnotations = {
+  type: "object",
+  description: "What the experts said. Ignore members that you don't know.",
+  required: ["rationale", "votes", "agreement"],
+  properties: {
+    rationale: { type: "string", description: "Of the earliest vote for the best completion that has one, or empty." },
+    agreement: { type: "number", minimum: 0, maximum: 1, description: "Share of first-choice votes for the best." },
+    tie: { type: "boolean", description: "Present where several had the most first-choice votes." },
+    ranking: {
+      ...ranking,
+      description: "All completions as groups of indices, best first; present where every vote ranks them.",
+    },
+    votes: {
+      type: "array",
+      description: "In the order in which they were given.",
+      items: {
+        type: "object",
+        required: ["expert", "choice", "order", "seconds"],
+        properties: {
+          expert: { type: "string", description: "`expert_…` for a person, the name of an automatic expert." },
+          choice: { ...index, description: "The completion preferred; of several, the first that was shown." },
+          ranking: { ...ranking, description: "All completions as groups, best first, where the expert ranked them." },
+          order: { type: "array", items: index, description: "The completions as they were shown to this expert." },
+          seconds: { type: "number", description: "Time that the expert looked at the prompt." },
+          rationale: { type: "string", description: "Why, where the expert said so." },
+          details: { type: "object", description: "What an automatic expert says of its vote." },
+        },
+      },
+    },
+  },
+}
+
+/** What is said of a member, wherever a schema has it. */
+const members: Record<string, string> = {
+  task_id: "`task_` and 32 hexadecimal digits.",
+  status: "`pending`, `in_progress`, `completed` or `cancelled`.",
+  results: "One item per prompt, in the order of the prompts; present once the task is completed.",
+  task_type: "`rlhf_ranking`.",
+  prompts: "What is to be judged.",
+  prompt: "Shown to the experts as Markdown.",
+  completions: "Candidates, to be ranked against each other. Each expert sees them in an order of his or her own.",
+  guidelines: "Instructions for the experts, as Markdown.",
+  votes: "How many experts judge each prompt.",
+  group: "Tasks with the same group complete together: one webhook tells of them.",
+  group_size: "How many tasks the group will have; it is not complete before.",
+  best_completion_index: "Zero-based index into the prompt's completions.",
+  errors: "Each place that is wrong, and why.",
+}
+
+const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
+
+/** Says what members are, and leaves objects open: members are added within a version. */
+const explain = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(explain)
+  if (!isObject(schema)) return schema
+  const { additionalProperties, ...rest } = schema
+  const explained = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, key === "properties" ? explainMembers(value) : explain(value)]),
+  )
+  return additionalProperties === false || additionalProperties === undefined
+    ? explained
+    : { ...explained, additionalProperties }
+}
+
+const explainMembers = (properties: unknown): unknown =>
+  isObject(properties)
+    ? Object.fromEntries(
+        Object.entries(properties).map(([name, schema]) => {
+          if (name === "annotations") return [name, schemaOfAnnotations]
+          const description = members[name]
+          const explained = explain(schema)
+          const isProblem = name === "status" && isObject(schema) && schema["enum"] !== undefined
+          return [
+            name,
+            description === undefined || isProblem || !isObject(explained) ? explained : { description, ...explained },
+          ]
+        }),
+      )
+    : properties
+
+const operation = (value: unknown, rateLimited: boolean): unknown => {
+  if (!isObject(value) || !isObject(value["responses"])) return value
+  const said = operations[String(value["operationId"])]
+  const responses = Object.fromEntries(
+    Object.entries(value["responses"]).map(([status, response]) => [
+      status,
+      isObject(response)
+        ? {
+            ...response,
+            description: said?.statuses[status] ?? response["description"],
+            headers: {
+              ...(isObject(response["headers"]) && response["headers"]),
+              ...(status !== "401" && headers(rateLimited)),
+              ...(status === "429" && retryAfter),
+            },
+          }
+        : response,
+    ]),
+  )
+  return explain({ ...value, summary: said?.summary, responses })
+}
+
+const complete = (decided: Decided) => (document: Record<string, unknown>) => {
+  const paths = isObject(document["paths"]) ? document["paths"] : {}
+  const rateLimited = decided.rateLimit !== undefined
+  return {
+    ...document,
+    info: { ...(isObject(document["info"]) && document["info"]), description: guide(decided).trim() },
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([path, item]) => [
+        path,
+        isObject(item)
+          ? Object.fromEntries(Object.entries(item).map(([method, value]) => [method, operation(value, rateLimited)]))
+          : item,
+      ]),
+    ),
+    components: explain(document["components"]),
+    webhooks,
+  }
+}
+
+/** For the service's definition: `api.annotateMerge(ApiDocument.annotations(…))`. */
+export const annotations = (decided: Decided) => OpenApi.annotations({ transform: complete(decided) })

@@ -1,0 +1,116 @@
+/**
+ * What a client's author has to know of the service beside its schemas, in Markdown: the head of
+ * the OpenAPI document, and of the docs that are made of it.
+ *
+ * Guarantees: names every decision on what the contract leaves open; limits are those that the
+ * service was started with.
+ */
+import type { RateLimit } from "./RateLimit.ts"
+import type { TaskLimits } from "./TaskLimits.ts"
+
+export interface Decided {
+  readonly limits: TaskLimits
+  /** None where requests are not limited. */
+  readonly rateLimit: RateLimit | undefined
+  /** Votes per prompt, where a task does not say. */
+  readonly votes: number
+}
+
+const count = (n: number) => n.toLocaleString("en-US")
+
+const limitsOf = ({ limits, rateLimit }: Decided) => `
+| limit | | beyond it |
+| --- | --- | --- |
+| request body | ${count(limits.bodyBytes)} bytes | 413 \`body-too-large\` |
+| prompts in a task | 1 to ${count(limits.promptsPerTask)} | 422 \`unprocessable-task\` |
+| completions of a prompt | 2 to ${limits.completionsPerPrompt} | 422 |
+| a prompt | ${count(limits.promptCharacters)} characters, not blank | 422 |
+| a completion | ${count(limits.completionCharacters)} characters | 422 |
+| guidelines | ${count(limits.guidelinesCharacters)} characters | 422 |
+| time for a request to arrive | 1 minute | 408 \`request-timed-out\` |
+
+Characters are counted as UTF-16 code units, as JavaScript counts them. Text with a lone surrogate (\`"\\ud800"\`) is refused with 422. A refusal names in \`errors\` each place (the first 100), the limit, and what was found.
+
+${
+  rateLimit === undefined
+    ? "This service does not limit how many requests a token sends."
+    : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests at once, and ${count(rateLimit.perSecond)} a second over time. Answers carry \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\` (the quota, and the seconds in which it is restored) and \`RateLimit: "default";r=…;t=…\` (requests left, and the seconds until all are back), by draft-ietf-httpapi-ratelimit-headers. Beyond it the answer is 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
+}
+`
+
+/** The problem types that stand in \`type\`, by status. */
+const problems = `
+Every answer other than 2xx is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`, \`status\`, \`detail\`, sometimes \`errors\` (an array of \`path\` and \`message\`). Decide by \`type\`, which stays the same; \`detail\` is for people.
+
+| status | type: \`tag:prefstream,2026:\`… | means | again? |
+| --- | --- | --- | --- |
+| 400 | \`malformed-request\` | not JSON, or not in the shape that is asked for | no |
+| 401 | \`unauthorized\` | no token, or one that is unknown, revoked or expired | no |
+| 403 | \`forbidden\` | the service is not reached under the name in \`Host\` | no |
+| 404 | \`task-not-found\`, \`endpoint-not-found\` | | no |
+| 408 | \`request-timed-out\` | the request did not arrive in time | yes |
+| 413 | \`body-too-large\` | send smaller tasks; \`limit_bytes\` says how small | no |
+| 415 | \`unsupported-media-type\` | send \`application/json\` | no |
+| 422 | \`unprocessable-task\` | another task type, or beyond a limit | no |
+| 422 | \`idempotency-key-reused\` | the key belongs to another body | no |
+| 429 | \`too-many-requests\` | after \`Retry-After\` | yes |
+| 500 | \`service-failure\` | what happened is in the service's log | yes |
+| 503 | \`service-too-slow\` | no answer in time | yes |
+
+Send a POST again only with an \`Idempotency-Key\`.
+`
+
+export const guide = (decided: Decided): string => `
+Send prompts with candidate completions to human experts, and read back which one they prefer.
+
+## Authentication
+
+Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`pst_…\`) are made, rotated and revoked in the dashboard, under the developer settings. After a rotation the old token is accepted for as long as was asked for.
+
+## Tasks
+
+\`POST /tasks\` answers **201** with \`task_id\` (of the form \`task_…\`), \`status\`, and the task's path in \`Location\`. The task is stored durably by then. The one \`task_type\` is \`rlhf_ranking\`; another is a 422 that lists what is supported.
+
+**Idempotency.** Send an \`Idempotency-Key\` (1 to 255 characters) of your own for each task. The same key with the same body, byte for byte, answers 201 again with the task that exists, as it stands now; with another body it is a 422. A key is remembered as long as the task, for your organization only.
+
+**States.** \`pending\` → \`in_progress\` (an expert has begun) → \`completed\`. A task that the service's operator cancels, or that nobody can answer, is \`cancelled\` and gets no results. \`completed\` and \`cancelled\` are final. \`GET /tasks/{task_id}\` answers 200 in each state; \`results\` is there once the task is completed: one item per prompt, in the order of the prompts.
+
+**Votes.** \`votes\` (1 to 25; ${decided.votes} where the task does not say) is how many experts judge each prompt. No expert judges a prompt twice.
+
+**Groups.** Tasks with the same \`group\` (1 to 255 characters) complete together: one webhook tells of them when all are completed or cancelled. Where tasks are created over some time, give \`group_size\`, the number of tasks that the group will have: it is not complete before. A task without a group is a group of its own, by its own id.
+
+## Results
+
+\`best_completion_index\` is the zero-based index of the preferred completion in that prompt's \`completions\`. It comes from the votes:
+
+1. Each vote gives one first-choice vote to its choice; a vote that ranks several completions together at the top gives each an equal part of it. The completion with the most is best.
+2. Of several that have the most, the one with the highest mean Borda score is best, over the votes that rank: of *m* completions the one at rank *r* scores *m* − *r*, and completions ranked together share the mean of their ranks.
+3. Of several that are equal in this too, the one that the earliest vote chose; last, the one with the lowest index.
+
+\`annotations\` holds:
+
+| member | | |
+| --- | --- | --- |
+| \`rationale\` | string | of the earliest vote for the best completion that has one; empty where none has |
+| \`votes\` | array | in the order in which they were given, see below |
+| \`agreement\` | number | the share of first-choice votes that went to the best, 0 to 1 |
+| \`tie\` | true | only where rule 1 did not decide |
+| \`ranking\` | array of arrays | all completions as groups, best first, where every vote ranks: \`[[2], [0, 1]]\` |
+
+Each of \`votes\`: \`expert\` (the expert's id or name), \`choice\` (index), \`ranking\` (where the expert ranked), \`order\` (the indices in the order in which the completions were shown to this expert; it is drawn anew for each), \`seconds\` (taken), \`rationale\`, and of automatic experts \`details\`. More members may come: ignore those that you don't know.
+
+## Webhooks
+
+Set a URL in the dashboard's developer settings. When a group is complete, the service sends a \`POST\` there by [Standard Webhooks 1.0.0](https://www.standardwebhooks.com): see \`task_group.completed\` below. Answer 2xx within 15 seconds, and fetch the tasks: the event carries their ids only.
+
+- **Signature.** \`webhook-signature\` is one or several of \`v1,<base64>\`, separated by spaces: the HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\` under each secret that is valid. A secret is \`whsec_\` and the key in base64. Accept the event if one of them matches, compared in constant time, and if \`webhook-timestamp\` (seconds) is within five minutes of now. While a secret is rotated, both sign.
+- **Delivery.** At least once, in no particular order: \`webhook-id\` is the same for each attempt. An attempt fails with any answer but 2xx (redirects are not followed) and is made again over three days: after 5 seconds, 5 and 30 minutes, then after hours, with some jitter; \`Retry-After\` is honoured. 410 disables the webhook. An event can be resent by hand, in the delivery log.
+
+## Limits
+${limitsOf(decided)}
+## Problems
+${problems}
+## Versions
+
+The version is in the path: \`/v1\`. Within it, members are added and none is removed or changes its meaning.
+`

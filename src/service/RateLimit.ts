@@ -1,0 +1,57 @@
+/**
+ * How many requests a token may send: a token bucket for each.
+ *
+ * Guarantees: a burst of `burst` requests at once, and `perSecond` over time; each answer says how
+ * many are left, by the `RateLimit` and `RateLimit-Policy` fields of the IETF's draft
+ * (draft-ietf-httpapi-ratelimit-headers), and one that is refused says in `Retry-After` when the
+ * next is taken. The buckets stand in memory: they are full again after a restart.
+ */
+import { Duration, Effect, Layer } from "effect"
+import { RateLimiter } from "effect/persistence"
+
+export interface RateLimit {
+  readonly perSecond: number
+  /** At least one. */
+  readonly burst: number
+}
+
+export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 }
+
+export interface Allowance {
+  readonly headers: Readonly<Record<string, string>>
+  /** When to come back, where the request is refused. */
+  readonly retryAfterSeconds: number | undefined
+}
+
+/** Takes one request out of the bucket of `key`. */
+export const make = Effect.fnUntraced(
+  function* ({ burst, perSecond }: RateLimit) {
+    const limiter = yield* RateLimiter.RateLimiter
+    const window = Duration.seconds(burst / perSecond)
+    const seconds = (duration: Duration.Duration) => Math.max(1, Math.ceil(Duration.toSeconds(duration)))
+    const policy = `"default";q=${burst};w=${seconds(window)}`
+    const headers = (remaining: number, reset: Duration.Duration) => ({
+      "ratelimit-policy": policy,
+      ratelimit: `"default";r=${remaining};t=${seconds(reset)}`,
+    })
+
+    return (key: string): Effect.Effect<Allowance> =>
+      limiter.consume({ algorithm: "token-bucket", limit: burst, window, key }).pipe(
+        Effect.map(({ remaining, resetAfter }) => ({
+          headers: headers(remaining, resetAfter),
+          retryAfterSeconds: undefined,
+        })),
+        Effect.catchReason(
+          "RateLimiterError",
+          "RateLimitExceeded",
+          ({ retryAfter }) => {
+            const retryAfterSeconds = seconds(retryAfter)
+            const refused = { ...headers(0, window), "retry-after": String(retryAfterSeconds) }
+            return Effect.succeed({ headers: refused, retryAfterSeconds })
+          },
+          (error) => Effect.die(error),
+        ),
+      )
+  },
+  Effect.provide(Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)),
+)

@@ -1,0 +1,49 @@
+/**
+ * What holds for each request to the service, whichever route it takes.
+ *
+ * Guarantees: a service on loopback answers to names of loopback only (see `OwnAddress`); bodies
+ * and times are bounded; failures are problem details; each answer carries the security headers.
+ */
+import { type Duration, Effect, type Types } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
+import * as ProblemResponses from "./ProblemResponses.ts"
+import { OwnAddress } from "./web/OwnAddress.ts"
+import * as SecurityHeaders from "./web/SecurityHeaders.ts"
+import { Forbidden } from "./web/WebProblems.ts"
+
+/** Of what the pages send. */
+const pageBodyBytes = 1024 * 1024
+
+const defaultTimeout: Duration.Input = "1 minute"
+
+export interface GuardOptions {
+  /** Of a body that is sent to the contract's endpoints. */
+  readonly bodyBytes: number
+  /** For a request to arrive and to be answered. A minute by default. */
+  readonly timeout?: Duration.Input | undefined
+}
+
+/** For all routes of the router. */
+export const layer = (options: GuardOptions) => {
+  const answering = ProblemResponses.answering({
+    bodyBytes: ({ url }) => (url.startsWith("/v1/") ? options.bodyBytes : pageBodyBytes),
+    timeout: options.timeout ?? defaultTimeout,
+  })
+  return HttpRouter.middleware(
+    Effect.gen(function* () {
+      const { answersTo, origin } = yield* OwnAddress
+      const misdirected = (host: string | undefined) =>
+        HttpServerRespondable.toResponse(
+          new Forbidden({
+            detail: `This service does not answer to the name ${host}. It is reached at ${origin}; behind a proxy, start it with --public-url.`,
+          }),
+        )
+      return (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) =>
+        Effect.gen(function* () {
+          const { host } = (yield* HttpServerRequest.HttpServerRequest).headers
+          return SecurityHeaders.add(yield* answersTo(host) ? answering(handled) : Effect.orDie(misdirected(host)))
+        })
+    }),
+    { global: true },
+  )
+}

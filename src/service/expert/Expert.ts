@@ -1,0 +1,55 @@
+/**
+ * An automatic expert: who judges prompts without being a person.
+ *
+ * Guarantees: an expert without an answer says so, it does not guess; an expert that can't
+ * answer now fails, and says whether it is worth asking again.
+ */
+import { type Effect, type Option, Schema } from "effect"
+import type { TaskPrompt } from "../../domain/Task.ts"
+import type { Ranking } from "../../domain/Vote.ts"
+
+/** What an expert says of one prompt. Indices are zero-based and point into the prompt's completions. */
+export interface JudgeVote {
+  readonly best_completion_index: number
+  /** All completions, where the expert ranks them; the best is in the first group. */
+  readonly ranking?: Ranking | undefined
+  readonly rationale: string
+  /** What else is to be kept of the judgment, such as the answers of a language model in both orders. */
+  readonly details?: { readonly [name: string]: Schema.Json } | undefined
+  /** The order in which the expert saw the completions. As they stand in the task where it is absent. */
+  readonly order?: ReadonlyArray<number> | undefined
+}
+
+/** The expert can't answer now. */
+export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
+  problem: Schema.String,
+  /**
+   * Whether the same question may be answered later. An expert that will never answer it
+   * (the endpoint refuses it, for good) leaves the item to the others.
+   */
+  isRetryable: Schema.Boolean,
+  /** How long to leave the expert alone, in milliseconds, where that is known. */
+  retryAfter: Schema.optionalKey(Schema.Finite),
+}) {
+  override get message() {
+    return this.problem
+  }
+}
+
+/** None where the expert has no answer. */
+export type Judge = (
+  prompt: TaskPrompt,
+  guidelines: string | undefined,
+) => Effect.Effect<Option.Option<JudgeVote>, JudgeError>
+
+export interface Expert {
+  /** Stands in the votes, and keeps the expert's count: the same name is the same expert. */
+  readonly name: string
+  /** The expert's vote, or none where it has no answer. */
+  readonly judge: Judge
+  /**
+   * How many prompts the expert judges at once, over all tasks. Their votes are stored together, so this is what a
+   * sudden end can lose. Without it the expert is taken to answer at once, and gets a whole task at a time.
+   */
+  readonly atOnce?: number | undefined
+}

@@ -1,0 +1,130 @@
+/**
+ * An expert that knows the answers from a file: prompt items as JSON lines, those
+ * with `gold` being the answers.
+ *
+ * Guarantees: an answer is given only for the very completions that it was given
+ * among, in whichever order they come, and it follows the text of the best one,
+ * not its index. A record that can't be read stops the start with file, line and
+ * field. Of a record only a hash and the rationale stay in memory (about 200
+ * bytes and the rationale: a million records fit).
+ *
+ * Records without `gold` are passed over; a file without any answer is an error.
+ */
+import { Effect, FileSystem, Option, Schema, SchemaIssue, Stream } from "effect"
+import { Gold, PromptItem } from "../../domain/PromptItem.ts"
+import type { TaskPrompt } from "../../domain/Task.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import type { Expert } from "./Expert.ts"
+
+/** The gold file can't be used. */
+export class GoldFileError extends Schema.TaggedError<GoldFileError>()("GoldFileError", {
+  file: Schema.String,
+  /** One-based; absent where the whole file is meant. */
+  line: Schema.optionalKey(Schema.Int),
+  problem: Schema.String,
+}) {
+  override get message() {
+    return `gold file ${this.file}${this.line === undefined ? "" : `, line ${this.line}`}: ${this.problem}`
+  }
+}
+
+/** The best completion by its rank among the distinct completions in the order of their texts. */
+interface Answer {
+  readonly rank: number
+  readonly rationale: string
+}
+
+/** What is used of a record. Null counts as absent: that is how tables are exported. */
+const GoldRecord = Schema.Struct({
+  prompt: PromptItem.fields.prompt,
+  completions: PromptItem.fields.completions,
+  gold: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({
+        best_completion_index: Gold.fields.best_completion_index,
+        rationale: Schema.optionalKey(Schema.NullOr(Schema.String)),
+      }),
+    ),
+  ),
+})
+const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(GoldRecord))
+
+/** The right answer to a prompt, where the file knows it. */
+export type GoldAnswers = (
+  prompt: TaskPrompt,
+) => Option.Option<{ readonly best_completion_index: number; readonly rationale: string }>
+
+/** Reads the whole file. @param file path of a JSONL file of prompt items */
+export const read = Effect.fn("GoldExpert.read")(function* (
+  file: string,
+): Effect.fn.Return<GoldAnswers, GoldFileError, FileSystem.FileSystem> {
+  const fileSystem = yield* FileSystem.FileSystem
+  const answers = new Map<string, Answer>()
+
+  const learn = Effect.fnUntraced(function* (text: string, line: number) {
+    if (text.trim() === "") return
+    const item = yield* Effect.mapError(
+      decodeLine(text),
+      (error) => new GoldFileError({ file, line, problem: describe(error.issue) }),
+    )
+    if (item.gold === undefined || item.gold === null) return
+    const best = item.completions[item.gold.best_completion_index]
+    if (best === undefined) {
+      const problem = `gold.best_completion_index: expected an index below ${item.completions.length}, found ${item.gold.best_completion_index}`
+      return yield* new GoldFileError({ file, line, problem })
+    }
+    const sorted = sortDistinct(item.completions)
+    const key = identify(item.prompt, sorted)
+    const rank = sorted.indexOf(best)
+    const known = answers.get(key)
+    if (known !== undefined && known.rank !== rank) {
+      const problem = "gold.best_completion_index: an earlier line prefers another completion of the same prompt"
+      return yield* new GoldFileError({ file, line, problem })
+    }
+    answers.set(key, { rank, rationale: item.gold.rationale ?? "The gold answer." })
+  })
+
+  yield* fileSystem.stream(file).pipe(
+    Stream.mapError(
+      (error) =>
+        new GoldFileError({
+          file,
+          problem: error.reason._tag === "NotFound" ? "there is no such file" : error.message,
+        }),
+    ),
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.zipWithIndex,
+    Stream.runForEachArray((lines) =>
+      Effect.forEach(lines, ([text, index]) => learn(text, index + 1), { discard: true }),
+    ),
+  )
+  if (answers.size === 0) return yield* new GoldFileError({ file, problem: "no record has gold" })
+
+  return ({ prompt, completions }) => {
+    const sorted = sortDistinct(completions)
+    const answer = answers.get(identify(prompt, sorted))
+    if (answer === undefined) return Option.none()
+    const { rank, rationale } = answer
+    return Option.some({ best_completion_index: completions.indexOf(sorted[rank]!), rationale })
+  }
+})
+
+/** The expert that answers from the file. */
+export const gold = (file: string): Effect.Effect<Expert, GoldFileError, FileSystem.FileSystem> =>
+  Effect.map(read(file), (answerTo) => ({
+    name: `gold:${file}`,
+    judge: (prompt) => Effect.sync(() => answerTo(prompt)),
+  }))
+
+/** The identity of a question, whatever the order of its completions. */
+const identify = (prompt: string, sorted: ReadonlyArray<string>): string => Sha256.hex(JSON.stringify([prompt, sorted]))
+
+const sortDistinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)].toSorted()
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const describe = (issue: SchemaIssue.Issue): string =>
+  formatIssue(issue)
+    .issues.map(({ path = [], message }) => (path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`))
+    .join("; ")

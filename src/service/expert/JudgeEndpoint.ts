@@ -1,0 +1,216 @@
+/**
+ * An endpoint that speaks OpenAI's chat completions: `POST {base URL}/chat/completions`.
+ *
+ * Guarantees: requests at once, time and size of an answer, and retries are bounded; while
+ * the endpoint asks for a pause, or within a minute after it refused the key or the model, no
+ * request is sent; a redirection is not followed. Every
+ * failure is a `JudgeError` that says whether the question is at fault (not retryable) or
+ * the endpoint is (retryable, with the time to leave it alone). The key is in no failure
+ * and no log, even if the endpoint repeats it.
+ *
+ * A request that the endpoint refuses without saying why in a form that can be relied on
+ * is laid to the question where the endpoint has answered another one before, else to the
+ * settings: these are then wrong for every question. So is an answer that takes too long
+ * or is too long, tried as often as is allowed, where others were answered meanwhile.
+ */
+import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
+import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
+import { JudgeError } from "./Expert.ts"
+import * as JudgeFailure from "./JudgeFailure.ts"
+import { Failed } from "./JudgeFailure.ts"
+import type { Message } from "./JudgePrompt.ts"
+
+export interface EndpointOptions {
+  /** With its version and without `/chat/completions`: `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string
+  /** Sent as a bearer token. None for endpoints that need none. */
+  readonly apiKey?: Redacted.Redacted<string> | undefined
+  readonly model: string
+  /**
+   * Further members of each request, such as `max_tokens` or `response_format`. Null leaves
+   * out what is sent otherwise: `temperature`, 0.
+   */
+  readonly body?: { readonly [member: string]: Schema.Json } | undefined
+  /** Requests under way at once. 8 by default. */
+  readonly concurrency?: number | undefined
+  /** For one request, to the end of its answer. 2 minutes by default. */
+  readonly timeout?: Duration.Input | undefined
+  /** How often a request that failed is sent again. 4 by default. */
+  readonly retries?: number | undefined
+}
+
+export interface Completion {
+  /** The model's words; empty where there are none. */
+  readonly text: string
+  /** The model as the endpoint names it. */
+  readonly model: string | undefined
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+export interface Endpoint {
+  readonly complete: (messages: ReadonlyArray<Message>) => Effect.Effect<Completion, JudgeError>
+  /** What is sent as `temperature`, if anything is. */
+  readonly temperature: Effect.Effect<Schema.Json | undefined>
+}
+
+export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
+
+const longestAnswer = ByteSize.mebibytes(1)
+/** A longer pause is left to whoever wants the answer, who may have something else to do meanwhile. */
+const longestPause = Duration.minutes(1)
+/** What is wrong with the settings is not mended within seconds. */
+const pauseAfterRefusal = Duration.minutes(1)
+
+const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
+const Count = Schema.optionalKey(Schema.NullOr(Schema.Int))
+const ChatCompletion = Schema.Struct({
+  model: Text,
+  choices: Schema.NonEmptyArray(
+    Schema.Struct({
+      finish_reason: Text,
+      message: Schema.Struct({
+        content: Schema.optionalKey(
+          Schema.NullOr(Schema.Union([Schema.String, Schema.Array(Schema.Struct({ text: Text }))])),
+        ),
+        refusal: Text,
+      }),
+    }),
+  ),
+  usage: Schema.optionalKey(Schema.Unknown),
+})
+const decodeCompletion = Schema.decodeUnknownOption(Schema.fromJsonString(ChatCompletion))
+const decodeUsage = Schema.decodeUnknownOption(Schema.Struct({ prompt_tokens: Count, completion_tokens: Count }))
+
+const withoutTemperature = ([name]: readonly [string, unknown]): boolean => name !== "temperature"
+
+export const make = Effect.fnUntraced(function* (
+  options: EndpointOptions,
+): Effect.fn.Return<Endpoint, never, HttpClient.HttpClient> {
+  const client = yield* HttpClient.HttpClient
+  const semaphore = yield* Semaphore.make(options.concurrency ?? defaults.concurrency)
+  const timeout = Duration.fromInputUnsafe(options.timeout ?? defaults.timeout)
+  const baseUrl = options.baseUrl.replace(/\/+$/, "")
+  const asked: JudgeFailure.Asked = { baseUrl, model: options.model, apiKey: options.apiKey }
+  const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
+  /** Newer reasoning models refuse a request that names a temperature. One that was asked for is not given up. */
+  const mayDropTemperature = options.body?.["temperature"] === undefined
+
+  let withTemperature = true
+  let answered = 0
+  let notBefore = 0
+  /** Why there is a pause, where that is not of the moment. */
+  let refusal: string | undefined
+
+  const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
+
+  const send = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>) {
+    const request = HttpClientRequest.post(`${baseUrl}/chat/completions`).pipe(
+      HttpClientRequest.acceptJson,
+      HttpClientRequest.bodyText(JSON.stringify({ ...members(), model: options.model, messages }), "application/json"),
+      (request) => (options.apiKey === undefined ? request : HttpClientRequest.bearerToken(request, options.apiKey)),
+    )
+    const response = yield* client.execute(request)
+    const tooLong = new Failed({
+      fault: "Length",
+      problem: `${baseUrl} answers with more than ${ByteSize.format(longestAnswer)}`,
+    })
+    const text = yield* response.stream.pipe(
+      Stream.limitBytes<Failed | HttpClientError.HttpClientError, never>(longestAnswer, () => Stream.fail(tooLong)),
+      Stream.decodeText,
+      Stream.mkString,
+    )
+    return { response, text }
+  })
+
+  /** Waits while the endpoint asks for a short pause; fails while it asks for a long one, or is no use as it is set. */
+  const awaitTurn = Effect.gen(function* () {
+    const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
+    const retryAfter = Duration.toMillis(pause)
+    if (refusal !== undefined && retryAfter > 0) {
+      return yield* new Failed({ fault: "Endpoint", problem: refusal, retryAfter })
+    }
+    if (Duration.isGreaterThan(pause, longestPause)) {
+      const problem = `${baseUrl} asks for a pause of ${Duration.format(pause)}`
+      return yield* new Failed({ fault: "Moment", problem, retryAfter })
+    }
+    yield* Effect.sleep(pause)
+  })
+
+  const attempt = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>): Effect.fn.Return<Completion, Failed> {
+    const { response, text } = yield* Effect.andThen(awaitTurn, Effect.timeout(send(messages), timeout)).pipe(
+      // What is traced here is nobody else's to know.
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+      Semaphore.withPermit(semaphore),
+      Effect.catchTags({
+        HttpClientError: (error) => Effect.fail(JudgeFailure.ofTransport(error, asked)),
+        TimeoutError: () =>
+          Effect.fail(
+            new Failed({ fault: "Length", problem: `no answer from ${baseUrl} within ${Duration.format(timeout)}` }),
+          ),
+      }),
+    )
+    if (response.status < 200 || response.status >= 300) {
+      const failure = yield* JudgeFailure.ofStatus(response, text, asked, answered > 0)
+      const pause = failure.retryAfter ?? (failure.fault === "Endpoint" ? Duration.toMillis(pauseAfterRefusal) : 0)
+      if (failure.fault === "Moment" || failure.fault === "Endpoint") {
+        notBefore = Math.max(notBefore, (yield* Clock.currentTimeMillis) + pause)
+        refusal = failure.fault === "Endpoint" ? failure.problem : undefined
+      }
+      return yield* failure
+    }
+    const decoded = decodeCompletion(text)
+    if (Option.isNone(decoded)) return yield* JudgeFailure.ofBody(text, asked)
+    answered++
+    refusal = undefined
+    const { choices, model, usage } = decoded.value
+    const { finish_reason, message } = choices[0]
+    if (finish_reason === "content_filter" || (message.refusal ?? "") !== "") {
+      const words = JudgeFailure.quote(message.refusal ?? "content_filter", options.apiKey)
+      return yield* new Failed({ fault: "Question", problem: `${options.model} declines to answer: ${words}` })
+    }
+    const content = message.content ?? ""
+    const counts = Option.getOrUndefined(decodeUsage(usage))
+    return {
+      text: typeof content === "string" ? content : content.map((part) => part.text ?? "").join(""),
+      model: model ?? undefined,
+      promptTokens: counts?.prompt_tokens ?? 0,
+      completionTokens: counts?.completion_tokens ?? 0,
+    }
+  })
+
+  const attemptAtAnyTemperature = (messages: ReadonlyArray<Message>) =>
+    Effect.catchIf(
+      attempt(messages),
+      ({ fault }) => fault === "Temperature" && mayDropTemperature,
+      () => {
+        withTemperature = false
+        return attempt(messages)
+      },
+    )
+
+  const again = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("30 seconds")]).pipe(
+    Schedule.jittered,
+    Schedule.setInputType<Failed>(),
+    Schedule.upTo({ times: options.retries ?? defaults.retries }),
+    Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(longestPause)),
+  )
+
+  const complete = Effect.fn("JudgeEndpoint.complete")(function* (
+    messages: ReadonlyArray<Message>,
+  ): Effect.fn.Return<Completion, JudgeError> {
+    const before = answered
+    return yield* Effect.retry(attemptAtAnyTemperature(messages), again).pipe(
+      Effect.mapError((failure) => {
+        const { fault, problem } = failure
+        if (fault === "Question" || (fault === "Length" && answered > before)) {
+          return new JudgeError({ problem, isRetryable: false })
+        }
+        const retryAfter = failure.retryAfter ?? (failure.isPassing ? undefined : Duration.toMillis(pauseAfterRefusal))
+        return new JudgeError({ problem, isRetryable: true, ...(retryAfter === undefined ? {} : { retryAfter }) })
+      }),
+    )
+  })
+
+  return { complete, temperature: Effect.sync(() => members()["temperature"]) }
+})

@@ -1,0 +1,172 @@
+/**
+ * A language model as judge: an expert that asks any OpenAI-compatible endpoint which of
+ * two completions is better, each pair in both orders.
+ *
+ * Guarantees: which completion comes first is drawn from the item's own text, so it is the
+ * same after a restart and favours no place. A completion is preferred only where the model
+ * prefers it in both orders; what it said in either is kept in `details`. An answer that
+ * says nothing of use is asked for again, a bounded number of times; then the item is left
+ * to others, never guessed at. Completions are hostile text; see `JudgePrompt`.
+ *
+ * Not guaranteed: that a model answers the same question alike twice, even at temperature 0.
+ * A judgment that is broken off is asked for again from its beginning.
+ *
+ * The method, with its sources, is that of `PairwiseRanking`.
+ */
+import { Effect, Option, Random, type Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import * as Sha256 from "../../node/Sha256.ts"
+import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
+import * as JudgeEndpoint from "./JudgeEndpoint.ts"
+import * as JudgePrompt from "./JudgePrompt.ts"
+import * as PairwiseRanking from "./PairwiseRanking.ts"
+
+export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
+  /** The user's message, with `{guidelines}`, `{prompt}` and `{completions}`. `JudgePrompt.defaultTemplate` by default. */
+  readonly template?: string | undefined
+  /**
+   * What becomes of completions that the model prefers in one order only: equally good
+   * (`tie`, the default), or no vote at all, where that leaves open which is best (`abstain`).
+   */
+  readonly onDisagreement?: "tie" | "abstain" | undefined
+  /**
+   * Up to how many completions all pairs are compared and all completions ranked, at n(n-1)
+   * requests. Of more only the best is looked for, at 2(n-1). 4 by default.
+   */
+  readonly rankUpTo?: number | undefined
+  /** How often a question is asked until its answer can be used. 3 by default. */
+  readonly attempts?: number | undefined
+}
+
+interface Usage {
+  requests: number
+  promptTokens: number
+  completionTokens: number
+  model: string | undefined
+}
+
+/** The expert `judge:MODEL`. No request is made before there is something to judge. */
+export const make = Effect.fn("JudgeExpert.make")(function* (
+  options: JudgeOptions,
+): Effect.fn.Return<Expert, never, HttpClient.HttpClient> {
+  const endpoint = yield* JudgeEndpoint.make(options)
+  const name = `judge:${options.model}`
+  const template = options.template ?? JudgePrompt.defaultTemplate
+  const templateHash = Sha256.hex(template).slice(0, 16)
+  const attempts = options.attempts ?? 3
+  const rankUpTo = options.rankUpTo ?? 4
+
+  /** What the model says of two completions in this order. */
+  const answer = Effect.fnUntraced(function* (
+    question: { readonly prompt: string; readonly guidelines: string | undefined },
+    completions: ReadonlyArray<string>,
+    order: readonly [number, number],
+    usage: Usage,
+  ): Effect.fn.Return<PairwiseRanking.Answer, JudgeError> {
+    const shown = [completions[order[0]] ?? "", completions[order[1]] ?? ""] as const
+    let said = ""
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const messages = yield* JudgePrompt.ask({ ...question, template, completions: shown })
+      const completion = yield* endpoint.complete(messages)
+      usage.requests++
+      usage.promptTokens += completion.promptTokens
+      usage.completionTokens += completion.completionTokens
+      usage.model = completion.model
+      const verdict = JudgePrompt.read(completion.text)
+      if (Option.isSome(verdict)) {
+        const { place, rationale } = verdict.value
+        return { order, choice: place === undefined ? undefined : order[place], rationale }
+      }
+      said = completion.text
+    }
+    const words = said.replace(/\s+/g, " ").trim().toWellFormed()
+    return yield* new JudgeError({
+      problem: `${name} gave ${attempts} answers of no use, at last: ${words === "" ? "nothing" : words.slice(0, 200)}`,
+      isRetryable: false,
+    })
+  })
+
+  const judge: Judge = Effect.fn("JudgeExpert.judge")(function* ({ completions, prompt }, guidelines) {
+    const usage: Usage = { requests: 0, promptTokens: 0, completionTokens: 0, model: undefined }
+    const compare = (first: number, second: number) =>
+      Effect.all(
+        [
+          answer({ prompt, guidelines }, completions, [first, second], usage),
+          answer({ prompt, guidelines }, completions, [second, first], usage),
+        ],
+        { concurrency: 2 },
+      )
+
+    const order = yield* Random.shuffle(completions.keys()).pipe(Random.withSeed(JSON.stringify([prompt, completions])))
+    // Equal texts are equally good: nobody need be asked.
+    const [some, ...others] = order.filter(
+      (index, place) => order.findIndex((other) => completions[other] === completions[index]) === place,
+    )
+    if (some === undefined) return Option.none()
+    const distinct = [some, ...others] as const
+    const all = distinct.length <= rankUpTo
+    const ranked = yield* all
+      ? PairwiseRanking.allPairs(distinct, compare)
+      : PairwiseRanking.slidingPass(distinct, compare)
+    if (options.onDisagreement === "abstain" && isOpen(ranked)) {
+      const problem = "the model prefers another completion when their order is changed"
+      return yield* new JudgeError({ problem, isRetryable: false })
+    }
+
+    const withEquals = (group: ReadonlyArray<number>): readonly [number, ...ReadonlyArray<number>] => {
+      const [head = some, ...tail] = order.filter((index) =>
+        group.some((other) => completions[other] === completions[index]),
+      )
+      return [head, ...tail]
+    }
+    const temperature = yield* endpoint.temperature
+    return Option.some<JudgeVote>({
+      best_completion_index: ranked.best,
+      ...(ranked.ranking === undefined ? {} : { ranking: ranked.ranking.map(withEquals) }),
+      rationale: rationaleOf(ranked, distinct.length),
+      order,
+      details: {
+        model: usage.model ?? options.model,
+        ...(temperature === undefined ? {} : { temperature }),
+        template: templateHash,
+        method: distinct.length <= 2 ? "pair" : all ? "all_pairs" : "sliding_pass",
+        consistent: ranked.comparisons.every(PairwiseRanking.isConsistent),
+        answers: ranked.comparisons
+          .flat()
+          .map(({ choice, order, rationale }): Schema.Json => ({ order, choice: choice ?? null, rationale })),
+        usage: {
+          requests: usage.requests,
+          prompt_tokens: usage.promptTokens,
+          completion_tokens: usage.completionTokens,
+        },
+      },
+    })
+  })
+
+  // Each judgment has at least two requests under way.
+  const atOnce = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
+  return { name, judge, atOnce }
+})
+
+/** Whether the orders' disagreement leaves open which completion is best. */
+const isOpen = (ranked: PairwiseRanking.Ranked): boolean =>
+  !ranked.decided &&
+  ranked.comparisons.some(
+    (comparison) => PairwiseRanking.isOf(comparison, ranked.best) && !PairwiseRanking.isConsistent(comparison),
+  )
+
+/** The model's own words on why the best is the best, after ours on what they are. */
+const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string => {
+  const ofBest = ranked.comparisons.filter((comparison) => PairwiseRanking.isOf(comparison, ranked.best))
+  const [one, other] = ofBest[0] ?? []
+  if (one === undefined || other === undefined) return "The completions are the same text."
+  const won = ofBest.filter((comparison) => PairwiseRanking.winner(comparison) === ranked.best)
+  const words = (won[0]?.[0] ?? one).rationale || "The model gave no reason."
+  if (distinct > 2) {
+    const count = `Preferred in both orders to ${won.length} of the ${ofBest.length} completions that it was compared with.`
+    return won.length === 0 ? count : `${count} ${words}`
+  }
+  if (won.length > 0) return words
+  if (PairwiseRanking.isConsistent([one, other])) return `Equally good. ${words}`
+  return `Asked in both orders, the model did not stand by one choice: they count as equally good. First: ${words} Then: ${other.rationale || "The model gave no reason."}`
+}

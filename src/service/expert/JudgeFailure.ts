@@ -1,0 +1,132 @@
+/**
+ * Why a judge's endpoint gave no answer, and what is at fault.
+ *
+ * Guarantees: decided by status, headers and the members of an error that are codes,
+ * never by its words; words are quoted in part, on one line, without the key.
+ */
+import { Clock, Duration, Effect, Option, Predicate, Redacted, Result, Schema } from "effect"
+import { Headers, type HttpClientResponse } from "effect/http"
+
+export class Failed extends Schema.TaggedError<Failed>()("JudgeFailed", {
+  /** What is at fault. `Moment` and `Length` (of the answer, in time or size) are worth another try soon. */
+  fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
+  problem: Schema.String,
+  /** Milliseconds. */
+  retryAfter: Schema.optionalKey(Schema.Finite),
+}) {
+  override get message() {
+    return this.problem
+  }
+  get isPassing(): boolean {
+    return this.fault === "Moment" || this.fault === "Length"
+  }
+}
+
+const longestQuote = 300
+
+/** What may be quoted of an answer. */
+export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
+  const secret = key === undefined ? "" : Redacted.value(key)
+  const shown = secret === "" ? text : text.replaceAll(secret, "<key>")
+  const line = shown.replace(/\s+/g, " ").trim()
+  if (line === "") return "no reason given"
+  return (line.length <= longestQuote ? line : `${line.slice(0, longestQuote)}…`).toWellFormed()
+}
+
+const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+const memberOf = (value: unknown, name: string): unknown =>
+  Predicate.hasProperty(value, name) ? value[name] : undefined
+
+/** Error codes that speak of this question's text. */
+const aboutQuestion: ReadonlyArray<unknown> = [
+  "content_filter",
+  "content_policy_violation",
+  "context_length_exceeded",
+  "data_inspection_failed",
+  "string_above_max_length",
+]
+
+/** 429 for want of money rather than of time: no wait of seconds mends that. */
+const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
+
+/** An error's body, as OpenAI writes it, or others. */
+const errorIn = (text: string) => {
+  const body = Option.getOrUndefined(decodeJson(text))
+  const error = memberOf(body, "error")
+  const words = [memberOf(error, "message"), error, memberOf(body, "message"), memberOf(body, "detail")]
+  const code = memberOf(error, "code")
+  return {
+    words: words.find((word) => typeof word === "string") ?? text,
+    // A list of reasons is how OpenRouter's moderation answers.
+    isAboutQuestion: aboutQuestion.includes(code) || Array.isArray(memberOf(memberOf(error, "metadata"), "reasons")),
+    isAboutTemperature: memberOf(error, "param") === "temperature",
+    isOutOfCredit: outOfCredit.includes(code),
+  }
+}
+
+export interface Asked {
+  readonly baseUrl: string
+  readonly model: string
+  readonly apiKey?: Redacted.Redacted<string> | undefined
+}
+
+/**
+ * What an answer other than 2xx means.
+ * @param known whether the endpoint has answered another question: then its settings are right
+ */
+export const ofStatus = Effect.fnUntraced(function* (
+  response: HttpClientResponse.HttpClientResponse,
+  text: string,
+  { apiKey, baseUrl, model }: Asked,
+  known: boolean,
+) {
+  const { status } = response
+  const error = errorIn(text)
+  const said = quote(error.words, apiKey)
+  const retryAfter = yield* retryAfterOf(response)
+  const failed = (fault: Failed["fault"], problem: string) =>
+    new Failed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
+
+  if (error.isAboutQuestion || status === 413) return failed("Question", `${baseUrl} refuses the question (${status})`)
+  if (status === 401 || status === 403) {
+    const given = apiKey === undefined ? "wants a key" : "refuses the key"
+    return failed("Endpoint", `${baseUrl} ${given} (${status}); set a valid one in PREFSTREAM_JUDGE_API_KEY`)
+  }
+  if (status === 402 || error.isOutOfCredit) return failed("Endpoint", `no credit is left at ${baseUrl} (${status})`)
+  if (status === 404) return failed("Endpoint", `${baseUrl} has no model ${model}, or is not the base URL (404)`)
+  if (status < 400 || status === 405) return failed("Endpoint", `${baseUrl} is not the base URL (${status})`)
+  if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
+    return failed("Moment", `${baseUrl} is unavailable (${status})`)
+  }
+  if (error.isAboutTemperature) return failed("Temperature", `${model} does not take this temperature (${status})`)
+  return failed(known ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
+})
+
+/** 2xx with something else than a chat completion. */
+export const ofBody = (text: string, { apiKey, baseUrl }: Asked): Failed =>
+  new Failed({
+    fault: "Moment",
+    problem: `${baseUrl} answers with something else than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
+  })
+
+/** No answer: the code of the innermost cause, such as ECONNREFUSED. */
+export const ofTransport = (failure: unknown, { baseUrl }: Asked): Failed => {
+  let code = "the request can't be sent"
+  for (let at = failure, depth = 0; at !== undefined && depth < 10; depth++) {
+    const found = memberOf(at, "code")
+    if (typeof found === "string") code = found
+    at = memberOf(at, "cause") ?? memberOf(at, "reason")
+  }
+  return new Failed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })
+}
+
+const retryAfterOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+  const header = response.headers["retry-after"]
+  if (header === undefined) return undefined
+  const now = yield* Clock.currentTimeMillis
+  return Result.match(Headers.parseRetryAfter(header), {
+    onFailure: () => undefined,
+    onSuccess: (retryAfter) => Duration.toMillis(Headers.retryAfterDelay(retryAfter, now)),
+  })
+})

@@ -1,0 +1,89 @@
+/**
+ * How `judge:MODEL` becomes a language model at an endpoint: what the program or the
+ * command line says, and the environment where that says nothing.
+ *
+ * | variable | what it is |
+ * | --- | --- |
+ * | `PREFSTREAM_JUDGE_BASE_URL` | the endpoint, with its version |
+ * | `PREFSTREAM_JUDGE_API_KEY` | its key, if it wants one |
+ * | `OPENAI_API_KEY` | the same, for OpenAI's own endpoint alone |
+ *
+ * Guarantees: no endpoint is assumed: what is judged goes nowhere that was not named. A
+ * key for OpenAI is sent to nobody else. A template that leaves out what is to be judged
+ * stops the start.
+ */
+import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
+import type { JudgeOptions } from "./JudgeExpert.ts"
+import { required } from "./JudgePrompt.ts"
+
+/** What can be said of judges that are given by name. */
+export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
+  readonly baseUrl?: string | undefined
+  /** File that holds the template. */
+  readonly templateFile?: string | undefined
+}
+
+/** A judge can't be used as it is set. */
+export class JudgeSettingsError extends Schema.TaggedError<JudgeSettingsError>()("JudgeSettingsError", {
+  expert: Schema.String,
+  problem: Schema.String,
+}) {
+  override get message() {
+    return `${this.expert}: ${this.problem}`
+  }
+}
+
+const openAi = "https://api.openai.com/"
+
+/** The options for one model. */
+export const resolve = Effect.fn("JudgeSettings.resolve")(function* (
+  model: string,
+  settings: JudgeSettings = {},
+): Effect.fn.Return<JudgeOptions, JudgeSettingsError, FileSystem.FileSystem> {
+  const error = (problem: string) => new JudgeSettingsError({ expert: `judge:${model}`, problem })
+
+  const [url, ownKey, openAiKey] = yield* Config.all([
+    Config.option(Config.String("PREFSTREAM_JUDGE_BASE_URL")),
+    Config.option(Config.Redacted("PREFSTREAM_JUDGE_API_KEY")),
+    Config.option(Config.Redacted("OPENAI_API_KEY")),
+  ]).pipe(Effect.mapError(({ message }) => error(message)))
+
+  const baseUrl = (settings.baseUrl ?? Option.getOrElse(url, () => "")).trim()
+  if (baseUrl === "") {
+    return yield* error(
+      "set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL, or give it as --judge-base-url, such as http://127.0.0.1:11434/v1",
+    )
+  }
+  if (!/^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/.test(baseUrl)) {
+    return yield* error("expected a base URL of http://… or https://…, without a user, a password or a query in it")
+  }
+
+  const fromEnvironment = Option.orElse(ownKey, () => (`${baseUrl}/`.startsWith(openAi) ? openAiKey : Option.none()))
+  const key = settings.apiKey ?? Option.getOrUndefined(fromEnvironment)
+  const secret = key === undefined ? "" : Redacted.value(key).trim()
+  if (secret !== "" && !/^[\x21-\x7e]+$/.test(secret)) {
+    return yield* error("the key of its endpoint holds characters that no key has")
+  }
+
+  const template = settings.templateFile === undefined ? settings.template : yield* read(settings.templateFile, error)
+  const missing = template === undefined ? [] : required.filter((placeholder) => !template.includes(placeholder))
+  if (missing.length > 0) {
+    const where = settings.templateFile === undefined ? "the template" : `the template ${settings.templateFile}`
+    return yield* error(`${where} lacks ${missing.join(" and ")}`)
+  }
+
+  return {
+    ...settings,
+    model,
+    baseUrl,
+    template,
+    apiKey: secret === "" ? undefined : Redacted.make(secret, { label: "judge's key" }),
+  }
+})
+
+const read = Effect.fnUntraced(function* (file: string, error: (problem: string) => JudgeSettingsError) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.mapError(fs.readFileString(file), ({ reason, message }) =>
+    error(`the template ${file}: ${reason._tag === "NotFound" ? "there is no such file" : message}`),
+  )
+})

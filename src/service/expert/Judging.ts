@@ -1,0 +1,127 @@
+/**
+ * Asking automatic experts about one item, in their order, until it has its votes.
+ *
+ * Guarantees: an expert's failure or breakdown is the item's affair and nobody else's; an expert
+ * that failed keeps its place, so that none further down votes in its stead; a vote that names what is
+ * not there is a breakdown. An expert that will never answer (`JudgeError.isRetryable`), or broke
+ * down on an item three times, counts as one without an answer.
+ */
+import { Cause, Clock, Effect, Exit, Option, Result, Semaphore } from "effect"
+import * as Places from "../store/Places.ts"
+import type { Claim, Judged } from "../store/VoteQueueModel.ts"
+import { type Expert, JudgeError, type JudgeVote } from "./Expert.ts"
+import * as Outages from "./Outages.ts"
+
+export type Item = Claim["items"][number]
+
+const mostBreakdowns = 3
+
+export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>) {
+  const outages = Outages.make()
+  const byName = new Map<string, Expert & { readonly places: Semaphore.Semaphore | undefined }>()
+  for (const expert of experts) {
+    const places = expert.atOnce === undefined ? undefined : yield* Semaphore.make(expert.atOnce)
+    if (!byName.has(expert.name)) byName.set(expert.name, { ...expert, places })
+  }
+
+  const isAvailable = (now: number) => (expert: string, itemId?: number) => outages.isAvailable(now, expert, itemId)
+
+  const voteOf = (
+    { completions }: Item["prompt"],
+    { best_completion_index: best, details, order, ranking, rationale }: JudgeVote,
+    millis: number,
+  ) => {
+    const indices = completions.map((_, index) => index)
+    return Result.map(Places.toIndices({ best, ranking }, indices), (choice) => ({
+      ...choice,
+      order: order ?? indices,
+      seconds: millis / 1000,
+      ...(rationale.trim() !== "" && { rationale }),
+      ...(details !== undefined && { details }),
+    }))
+  }
+
+  /** The expert's vote, none where it has no answer. Dies where the vote is not one. */
+  const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, guidelines: string | undefined) {
+    const { judge, places } = byName.get(name)!
+    const asked = Effect.gen(function* () {
+      const start = yield* Clock.currentTimeMillis
+      const vote = yield* judge(prompt, guidelines)
+      return Option.map(vote, (vote) => ({ vote, start }))
+    })
+    const answer = yield* places === undefined ? asked : places.withPermits(1)(asked)
+    if (Option.isNone(answer)) return Option.none()
+    const { start, vote } = answer.value
+    const checked = voteOf(prompt, vote, (yield* Clock.currentTimeMillis) - start)
+    if (Result.isSuccess(checked)) return Option.some(checked.success)
+    return yield* Effect.die(`not a vote on ${prompt.completions.length} completions: ${checked.failure} ${JSON.stringify(vote)}`)
+  })
+
+  /** What is to be recorded of a failure: why the expert leaves the item, or nothing where it is asked again. */
+  const failure = Effect.fnUntraced(function* (
+    name: string,
+    item: Item,
+    cause: Cause.Cause<JudgeError>,
+    say: (reason: string) => Effect.Effect<void>,
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+    if (error?.isRetryable === false) {
+      outages.answered(name, item.itemId)
+      return Option.some(error.problem)
+    }
+    const { inRow, onItem } = outages.failed(now, name, item.itemId, error?.retryAfter)
+    const problem = error?.problem ?? Cause.pretty(cause)
+    if (error === undefined && onItem === mostBreakdowns) return Option.some(`broke down: ${problem}`)
+    if (inRow === 1) yield* say(`expert ${name} fails, and is asked again later: ${problem}`)
+    return Option.none()
+  })
+
+  /**
+   * @param say is told when an expert begins to fail
+   * @returns what is to be recorded, and how many votes are missing that none of the experts can give
+   */
+  const judge = Effect.fnUntraced(function* (
+    item: Item,
+    guidelines: string | undefined,
+    say: (reason: string) => Effect.Effect<void>,
+  ) {
+    const answers: Array<Judged["answers"][number]> = []
+    let votes = 0
+    let kept = 0
+    for (const expert of item.experts) {
+      if (votes + kept === item.held) break
+      const available = isAvailable(yield* Clock.currentTimeMillis)
+      if (!available(expert, item.itemId)) {
+        kept++
+        continue
+      }
+      const exit = yield* Effect.exit(ask(expert, item, guidelines))
+      if (Exit.isSuccess(exit)) {
+        outages.answered(expert, item.itemId)
+        if (Option.isSome(exit.value)) votes++
+        answers.push({ expert, vote: Result.fromOption(exit.value, () => "has no answer") })
+        continue
+      }
+      const reason = yield* failure(expert, item, exit.cause, say)
+      if (Option.isNone(reason)) kept++
+      else answers.push({ expert, vote: Result.fail(reason.value) })
+    }
+    const judged: Judged = { itemId: item.itemId, answers }
+    return { judged, lacking: kept > 0 ? 0 : item.missing - votes }
+  })
+
+  return {
+    names: [...byName.keys()],
+    isAvailable,
+    judge,
+    /** How many of the items may be judged at once; undefined where all their experts answer at once. */
+    atOnce: (items: ReadonlyArray<Item>) => {
+      const names = new Set(items.flatMap((item) => item.experts))
+      const limits = [...names].flatMap((name) => byName.get(name)!.atOnce ?? [])
+      return limits.length === 0 ? undefined : Math.max(...limits)
+    },
+    due: outages.due,
+    nextChange: outages.nextChange,
+  }
+})

@@ -1,0 +1,96 @@
+/**
+ * Which automatic experts can't be asked at present, at all or about one item, and until when.
+ *
+ * Guarantees: an expert that fails again and again is asked less and less often, down to once in
+ * five minutes, and as before as soon as it answers; an item that it fails on is left alone for longer each time,
+ * while others go on. Kept in memory: after a start everything is tried at once.
+ */
+import type { JudgeError } from "./Expert.ts"
+
+interface Failures {
+  failures: number
+  until: number
+}
+
+interface ItemFailures extends Failures {
+  /** Whether `due` has named the item. */
+  told: boolean
+}
+
+/** Failures in a row that are not yet held against the expert: they may be due to the items. */
+const tolerated = 3
+const seconds = 1_000
+const minutes = 60 * seconds
+const hours = 60 * minutes
+
+const backoff = (first: number, most: number, failures: number) => Math.min(first * 2 ** (failures - 1), most)
+
+export const make = () => {
+  const experts = new Map<string, Failures>()
+  const items = new Map<number, Map<string, ItemFailures>>()
+  /** `due` has nothing to say before. */
+  let nextDue = Infinity
+
+  return {
+    isAvailable: (now: number, expert: string, itemId?: number): boolean => {
+      if ((experts.get(expert)?.until ?? 0) > now) return false
+      return itemId === undefined || (items.get(itemId)?.get(expert)?.until ?? 0) <= now
+    },
+
+    /** @returns how often in a row the expert has failed: at all, and on this item */
+    failed: (now: number, expert: string, itemId: number, retryAfter: JudgeError["retryAfter"]) => {
+      const general = experts.get(expert) ?? { failures: 0, until: 0 }
+      // What was under way when the expert was found to be down says nothing new.
+      if (general.until <= now) {
+        general.failures++
+        const excess = general.failures - tolerated
+        if (excess > 0) general.until = now + backoff(1 * seconds, 5 * minutes, excess)
+      }
+      general.until = Math.max(general.until, now + (retryAfter ?? 0))
+      experts.set(expert, general)
+
+      const here = items.get(itemId) ?? new Map<string, ItemFailures>()
+      const failures = (here.get(expert)?.failures ?? 0) + 1
+      const until = now + backoff(10 * seconds, 30 * minutes, failures)
+      here.set(expert, { failures, until, told: false })
+      items.set(itemId, here)
+      nextDue = Math.min(nextDue, until)
+      return { inRow: general.failures, onItem: failures }
+    },
+
+    answered: (expert: string, itemId: number) => {
+      experts.delete(expert)
+      items.get(itemId)?.delete(expert)
+    },
+
+    /** Items that may be tried again since the last call. */
+    due: (now: number): ReadonlyArray<number> => {
+      if (now < nextDue) return []
+      nextDue = Infinity
+      const due: Array<number> = []
+      for (const [itemId, here] of items) {
+        for (const [expert, item] of here) {
+          if (item.until <= now && !item.told) {
+            item.told = true
+            due.push(itemId)
+          }
+          if (!item.told) nextDue = Math.min(nextDue, item.until)
+          // Somebody else has judged it meanwhile.
+          if (item.told && item.until + hours < now) here.delete(expert)
+        }
+        if (here.size === 0) items.delete(itemId)
+      }
+      return due
+    },
+
+    /** When something changes next by itself; undefined where nothing will. */
+    nextChange: (now: number): number | undefined => {
+      const times = [...experts.values(), ...[...items.values()].flatMap((here) => [...here.values()])]
+        .map(({ until }) => until)
+        .filter((until) => until > now)
+      return times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b))
+    },
+  }
+}
+
+export type Outages = ReturnType<typeof make>

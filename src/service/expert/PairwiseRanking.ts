@@ -1,0 +1,95 @@
+/**
+ * From comparisons of two completions, each asked in both orders, to the best of many.
+ *
+ * A comparison is won only by a completion that is preferred in both orders; else the two
+ * are equal. So do Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot
+ * Arena" (arXiv:2306.05685, section 3.4), against the bias for a position that Wang et al.
+ * 2023 (arXiv:2305.17926) and Shi et al. 2024 (arXiv:2406.07791) measured. For more than
+ * two completions it goes on as in Qin et al. 2023, "Large Language Models are Effective
+ * Text Rankers with Pairwise Ranking Prompting" (arXiv:2306.17563):
+ *
+ * - `allPairs`: each pair is compared; a win counts 1, an equal comparison 1/2, and equal
+ *   sums are equal ranks. All are ranked, for n(n-1) questions.
+ * - `slidingPass`: one pass from the last of the order to the first, in which the better of
+ *   two neighbours goes on, and of equals the one that stands earlier. Finds a best one, and
+ *   ranks no others, for 2(n-1) questions.
+ *
+ * Guarantees: with an order drawn at random no place in the task is preferred, neither
+ * within a pair nor among equals.
+ */
+import { Effect } from "effect"
+
+/** What was said of two completions that were shown in this order. Numbers are indices of completions. */
+export interface Answer {
+  readonly order: readonly [number, number]
+  /** Absent where the two were called equal. */
+  readonly choice: number | undefined
+  readonly rationale: string
+}
+
+/** Two completions in both orders. */
+export type Comparison = readonly [Answer, Answer]
+
+export interface Ranked {
+  /** Of several that are equally good, the first in the order. */
+  readonly best: number
+  /** Groups of equals, best first; absent where only the best was looked for. */
+  readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
+  readonly comparisons: ReadonlyArray<Comparison>
+  /** Whether the best one is better than all that it was compared with. */
+  readonly decided: boolean
+}
+
+/** Asks of two completions in both orders, the first being the order given. */
+export type Compare<E> = (first: number, second: number) => Effect.Effect<Comparison, E>
+
+/** The completion preferred in both orders. */
+export const winner = ([one, other]: Comparison): number | undefined =>
+  one.choice === other.choice ? one.choice : undefined
+
+/** Whether the order made no difference. */
+export const isConsistent = ([one, other]: Comparison): boolean => one.choice === other.choice
+
+export const isOf = ([{ order }]: Comparison, index: number): boolean => order.includes(index)
+
+export const allPairs = Effect.fnUntraced(function* <E>(
+  order: readonly [number, ...ReadonlyArray<number>],
+  compare: Compare<E>,
+): Effect.fn.Return<Ranked, E> {
+  const pairs = order.flatMap((first, place) => order.slice(place + 1).map((second) => [first, second] as const))
+  const comparisons = yield* Effect.forEach(pairs, ([first, second]) => compare(first, second), {
+    concurrency: "unbounded",
+  })
+  // Doubled, to stay with integers.
+  const scores = new Map(order.map((index) => [index, 0]))
+  for (const comparison of comparisons) {
+    const won = winner(comparison)
+    for (const index of comparison[0].order) {
+      scores.set(index, scores.get(index)! + (won === undefined ? 1 : won === index ? 2 : 0))
+    }
+  }
+  const groups = new Map<number, [number, ...Array<number>]>()
+  for (const [index, score] of scores) {
+    const group = groups.get(score)
+    if (group === undefined) groups.set(score, [index])
+    else group.push(index)
+  }
+  const ranking = [...groups].toSorted(([one], [other]) => other - one).map(([, group]) => group)
+  const [top = order] = ranking
+  return { best: top[0], ranking, comparisons, decided: top.length === 1 }
+})
+
+export const slidingPass = Effect.fnUntraced(function* <E>(
+  order: readonly [number, ...ReadonlyArray<number>],
+  compare: Compare<E>,
+): Effect.fn.Return<Ranked, E> {
+  const comparisons: Array<Comparison> = []
+  let best = order.at(-1) ?? order[0]
+  for (const earlier of order.slice(0, -1).toReversed()) {
+    const comparison = yield* compare(earlier, best)
+    comparisons.push(comparison)
+    best = winner(comparison) ?? earlier
+  }
+  const decided = comparisons.every((comparison) => !isOf(comparison, best) || winner(comparison) === best)
+  return { best, ranking: undefined, comparisons, decided }
+})

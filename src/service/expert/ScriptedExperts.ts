@@ -1,0 +1,111 @@
+/**
+ * Who judges a prompt without being a person: rules for trying things out, and
+ * answers that are known from a gold file.
+ *
+ * Guarantees: a rule answers every prompt, and the same prompt always alike, also
+ * after a restart. An expert without an answer says so; it does not guess.
+ */
+import { Effect, type FileSystem, Option, Random, Schema } from "effect"
+import * as HttpClient from "../../node/HttpClient.ts"
+import type { Expert, JudgeVote } from "./Expert.ts"
+import * as Gold from "./GoldExpert.ts"
+import * as JudgeExpert from "./JudgeExpert.ts"
+import * as JudgeSettings from "./JudgeSettings.ts"
+
+export type { Expert, Judge, JudgeError, JudgeVote } from "./Expert.ts"
+
+const rule = (name: string, judge: (completions: ReadonlyArray<string>) => JudgeVote): Expert => ({
+  name,
+  judge: ({ completions }) => Effect.sync(() => Option.some(judge(completions))),
+})
+
+/** Prefers the first completion. */
+export const first = rule("first", (completions) => ({
+  best_completion_index: 0,
+  rationale: `First of ${completions.length} completions.`,
+}))
+
+/** Prefers the last completion. */
+export const last = rule("last", (completions) => ({
+  best_completion_index: completions.length - 1,
+  rationale: `Last of ${completions.length} completions.`,
+}))
+
+/** Prefers the completion with the most characters (Unicode code points); of equals the first. */
+export const longest = rule("longest", (completions) => {
+  const lengths = completions.map(countCharacters)
+  const length = Math.max(...lengths)
+  return {
+    best_completion_index: lengths.indexOf(length),
+    rationale: `Longest of ${completions.length} completions (${length} characters).`,
+  }
+})
+
+/** Prefers the completion with the fewest characters (Unicode code points); of equals the first. */
+export const shortest = rule("shortest", (completions) => {
+  const lengths = completions.map(countCharacters)
+  const length = Math.min(...lengths)
+  return {
+    best_completion_index: lengths.indexOf(length),
+    rationale: `Shortest of ${completions.length} completions (${length} characters).`,
+  }
+})
+
+/** Prefers any completion; prompt and completions are the seed, so that the same question gets the same answer. */
+export const random: Expert = {
+  name: "random",
+  judge: ({ prompt, completions }) =>
+    Random.nextIntBetween(0, completions.length, { halfOpen: true }).pipe(
+      Random.withSeed(JSON.stringify([prompt, completions])),
+      Effect.map((index) =>
+        Option.some({
+          best_completion_index: index,
+          rationale: `Drawn at random from ${completions.length} completions.`,
+        }),
+      ),
+    ),
+}
+
+/** Answers from a file of prompt items with `gold`; see `GoldExpert`. */
+export const gold = Gold.gold
+
+/** Asks a language model; see `JudgeExpert`. */
+export const judge = JudgeExpert.make
+
+/** No expert has this name. */
+export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownExpert", { found: Schema.String }) {
+  override get message() {
+    return `unknown expert "${this.found}": expected gold:FILE, ${Object.keys(rules).join(", ")}, judge:MODEL`
+  }
+}
+
+/**
+ * The expert that a name stands for: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
+ * @param judge how a judge is reached and asked; see `JudgeSettings` for what the environment says
+ */
+export const parse = (
+  text: string,
+  judge?: JudgeSettings.JudgeSettings,
+): Effect.Effect<
+  Expert,
+  UnknownExpert | Gold.GoldFileError | JudgeSettings.JudgeSettingsError,
+  FileSystem.FileSystem
+> => {
+  const file = /^gold:(.+)$/s.exec(text)?.[1]
+  if (file !== undefined) return gold(file)
+  const model = /^judge:(.+)$/s.exec(text)?.[1]
+  if (model !== undefined) {
+    return Effect.flatMap(JudgeSettings.resolve(model, judge), JudgeExpert.make).pipe(Effect.provide(HttpClient.layer))
+  }
+  const named = Object.values(rules).find((expert) => expert.name === text)
+  return named === undefined ? Effect.fail(new UnknownExpert({ found: text })) : Effect.succeed(named)
+}
+
+const rules = { first, last, longest, shortest, random }
+
+/** Code points: code units less one for each surrogate pair. */
+const countCharacters = (text: string): number => {
+  let count = text.length
+  for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--
+  return count
+}

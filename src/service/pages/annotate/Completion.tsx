@@ -1,0 +1,139 @@
+/** One completion: its number, its text, and where it stands in the judgment. */
+import { RichText } from "../shared/RichText.tsx"
+import type { Part } from "../shared/difference.ts"
+import { Clamped } from "./Clamped.tsx"
+import { Marked } from "./Marked.tsx"
+import type { Entry } from "./entry.ts"
+import * as ranking from "./ranking.ts"
+
+export interface CompletionProps {
+  readonly place: number
+  readonly text: string
+  readonly entry: Entry
+  readonly isMarked: boolean
+  readonly source: boolean
+  readonly expand: boolean
+  /** Where differences are shown in it. */
+  readonly parts: { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
+  readonly element: (element: HTMLElement | null) => void
+  readonly onMark: () => void
+  readonly onPick: () => void
+  readonly onRank: (change: (ranks: ranking.Ranks) => ranking.Ranks) => void
+  readonly onRead: () => void
+}
+
+export const Completion = ({
+  place,
+  text,
+  entry,
+  isMarked,
+  source,
+  expand,
+  parts,
+  element,
+  onMark,
+  onPick,
+  onRank,
+  onRead,
+}: CompletionProps) => {
+  const number = place + 1
+  const isBest = entry.mode === "best" && entry.best === place
+  const rank = entry.mode === "rank" ? (entry.ranks[place] ?? null) : null
+  const isTied = rank !== null && entry.ranks.filter((each) => each === rank).length > 1
+  return (
+    <article
+      ref={element}
+      class={`card completion${isMarked ? " marked" : ""}${isBest || rank === 1 ? " best" : ""}`}
+      tabIndex={isMarked ? 0 : -1}
+      aria-label={`Completion ${number}`}
+      aria-describedby={`standing-${place}`}
+      // Marking may move things (differences): a pointer's focus waits for its click.
+      onFocusIn={(event) => {
+        if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
+      }}
+      onClick={onMark}
+    >
+      <header class="completion-head">
+        <h3 class="number numbers">
+          <span class="unseen">Completion </span>
+          {number}
+        </h3>
+        <span id={`standing-${place}`} class="standing">
+          {isBest && <span class="badge accent">Best</span>}
+          {rank !== null && (
+            <span class={rank === 1 ? "badge accent" : "badge"}>
+              Rank {rank}
+              {isTied ? ", tied" : ""}
+            </span>
+          )}
+        </span>
+        <div class="row">
+          <button
+            type="button"
+            class="button plain compact"
+            title="Full screen (F)"
+            aria-label={`Read completion ${number} in full screen`}
+            onClick={onRead}
+          >
+            <span class="long">Full screen</span>
+            <span class="short" aria-hidden="true">
+              ⤢
+            </span>
+          </button>
+          {entry.mode === "best" ? (
+            <button
+              type="button"
+              class="button compact"
+              aria-pressed={isBest}
+              aria-label={`Completion ${number} is best`}
+              onClick={onPick}
+            >
+              Best
+            </button>
+          ) : (
+            <div class="row joined" role="group" aria-label={`Rank of completion ${number}`}>
+              <button
+                type="button"
+                class="button compact"
+                title="Better (B)"
+                aria-label={`Completion ${number} better`}
+                onClick={() => onRank((ranks) => ranking.raise(ranks, place))}
+              >
+                <span aria-hidden="true">↑</span>
+              </button>
+              <button
+                type="button"
+                class="button compact"
+                title="Tie with the one above (T)"
+                aria-label={`Completion ${number} ties with the one above`}
+                onClick={() => onRank((ranks) => ranking.tie(ranks, place))}
+              >
+                <span aria-hidden="true">=</span>
+              </button>
+              <button
+                type="button"
+                class="button compact"
+                title="Worse (W)"
+                aria-label={`Completion ${number} worse`}
+                onClick={() => onRank((ranks) => ranking.lower(ranks, place))}
+              >
+                <span aria-hidden="true">↓</span>
+              </button>
+            </div>
+          )}
+        </div>
+      </header>
+      <Clamped text={text} expand={expand || parts !== null} name={`completion ${number}`}>
+        {(shown) =>
+          text.trim() === "" ? (
+            <p class="muted">(This completion is empty.)</p>
+          ) : parts === null ? (
+            <RichText text={shown} source={source} />
+          ) : (
+            <Marked kind={parts.kind} parts={parts.parts} />
+          )
+        }
+      </Clamped>
+    </article>
+  )
+}

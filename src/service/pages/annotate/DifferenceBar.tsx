@@ -1,0 +1,52 @@
+/** What is compared with what, how the marks are to be read, and how much is the same. */
+import { useId } from "preact/hooks"
+import type { Differences } from "./useDifference.ts"
+
+export interface DifferenceBarProps {
+  readonly difference: Differences
+  readonly marked: number
+  readonly count: number
+}
+
+export const DifferenceBar = ({ difference, marked, count }: DifferenceBarProps) => {
+  const id = useId()
+  const { base, state } = difference
+  return (
+    <div class="difference-bar small">
+      <span class="row">
+        <label for={id}>
+          Completion <strong>{marked + 1}</strong> compared with
+        </label>
+        <select
+          id={id}
+          class="input"
+          value={String(base)}
+          onChange={(event) => difference.setBase(Number(event.currentTarget.value))}
+        >
+          {Array.from({ length: count }, (_, place) => place)
+            .filter((place) => place !== marked)
+            .map((place) => (
+              <option key={place} value={String(place)}>
+                {place + 1}
+              </option>
+            ))}
+        </select>
+      </span>
+      <span role="status">
+        {state === "pending"
+          ? "Comparing…"
+          : state === "refused"
+            ? "These two are too long, or too different, to be compared word by word."
+            : state.same === 1
+              ? "The two are the same, word by word."
+              : `${Math.round(state.same * 100)}% of the words are in both.`}
+      </span>
+      {typeof state !== "string" && (
+        <span class="row legend marks">
+          <ins>only in {marked + 1}</ins>
+          <del>only in {base + 1}</del>
+        </span>
+      )}
+    </div>
+  )
+}

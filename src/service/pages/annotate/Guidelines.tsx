@@ -1,0 +1,30 @@
+/** What the client organization asks experts to go by. Closed, they stay closed until they change. */
+import { RichText } from "../shared/RichText.tsx"
+
+export interface GuidelinesProps {
+  readonly text: string
+  readonly isOpen: boolean
+  readonly onToggle: (open: boolean) => void
+}
+
+export const Guidelines = ({ text, isOpen, onToggle }: GuidelinesProps) => (
+  <section class="card guidelines" aria-label="Guidelines">
+    <h2>
+      <button
+        type="button"
+        class="guidelines-head"
+        aria-expanded={isOpen}
+        title="Open or close (G)"
+        onClick={() => onToggle(!isOpen)}
+      >
+        <span class="caret" aria-hidden="true" />
+        Guidelines
+      </button>
+    </h2>
+    {isOpen && (
+      <div class="guidelines-text">
+        <RichText text={text} />
+      </div>
+    )}
+  </section>
+)

@@ -1,0 +1,75 @@
+/** Where the expert is: which item of how many, what is done, who is signed in. */
+import { isBusy } from "./desk.ts"
+import type { Desk } from "./deskState.ts"
+import type { Dispatch } from "./useDesk.ts"
+
+export interface HeaderProps {
+  readonly desk: Desk
+  readonly dispatch: Dispatch
+  readonly onKeys: () => void
+  readonly onSignOut: () => void
+}
+
+export const Header = ({ desk, dispatch, onKeys, onSignOut }: HeaderProps) => {
+  const { item, progress } = desk
+  const task = item?.task
+  return (
+    <header class="top">
+      <div class="top-where">
+        {task === undefined ? (
+          <strong>Annotation</strong>
+        ) : (
+          <>
+            <strong class="numbers">
+              Item {task.number} of {task.prompts}
+            </strong>
+            <progress
+              max={task.prompts}
+              value={task.judged}
+              aria-label="Judged by you in this task"
+              title={`You have judged ${task.judged} of this task's ${task.prompts}`}
+            />
+            <span class="small muted numbers wide-only">{task.judged} judged by you in this task</span>
+          </>
+        )}
+      </div>
+      {progress !== null && (
+        <dl class="top-counts small numbers">
+          <div>
+            <dt>Today</dt>
+            <dd>{progress.judged_today}</dd>
+          </div>
+          <div class="wide-only">
+            <dt>In all</dt>
+            <dd>{progress.judged}</dd>
+          </div>
+          <div class="wide-only" title="Votes that open tasks still need, from all experts">
+            <dt>Votes needed</dt>
+            <dd>{progress.needed}</dd>
+          </div>
+        </dl>
+      )}
+      <div class="top-actions">
+        <button
+          type="button"
+          class="button plain compact"
+          title="Take back the last judgment (U)"
+          disabled={progress?.undoable !== true || isBusy(desk)}
+          onClick={() => dispatch({ _tag: "want", wanted: { _tag: "undo" } })}
+        >
+          Undo
+        </button>
+        <button type="button" class="button plain compact wide-only" title="Keys (?)" onClick={onKeys}>
+          Keys
+        </button>
+        <span class="small who wide-only" title={`Signed in as ${desk.name}`}>
+          <span class="unseen">Signed in as </span>
+          <bdi>{desk.name}</bdi>
+        </span>
+        <button type="button" class="button plain compact" title={`Signed in as ${desk.name}`} onClick={onSignOut}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  )
+}

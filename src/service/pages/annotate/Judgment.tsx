@@ -1,0 +1,145 @@
+/** The judgment in the making: rationale, choice or ranking, and the way to send it. */
+import type { RefObject } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { isUnsaved } from "./desk.ts"
+import type { Desk } from "./deskState.ts"
+import * as entries from "./entry.ts"
+import { list, unranked } from "./ranking.ts"
+
+export interface JudgmentProps {
+  readonly desk: Desk
+  readonly entry: entries.Entry
+  readonly isBusy: boolean
+  readonly rationale: RefObject<HTMLTextAreaElement | null>
+  readonly onEdit: (change: (entry: entries.Entry) => entries.Entry) => void
+  readonly onPick: (place: number) => void
+  readonly onSubmit: () => void
+}
+
+export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSubmit }: JudgmentProps) => {
+  const ranks = entry.mode === "rank"
+  const isReady = entries.missing(entry) === null
+  const left = entries.rationaleLimit - entry.rationale.length
+  const chips = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    // Of many, the one that is chosen may be out of sight.
+    const chip = entry.best === null ? null : chips.current?.children[entry.best]
+    chip?.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }, [entry.best])
+  const switchTo = (mode: entries.Mode) => {
+    if (mode !== entry.mode) onEdit(entries.switchMode)
+  }
+  return (
+    <section class="judgment" aria-label="Your judgment">
+      <div class="rationale">
+        <div class="rationale-head">
+          <label for="rationale" class="label">
+            Rationale
+          </label>
+          <span class="small muted" title="E to write, Esc to leave">
+            {left < 1_000 ? `${left.toLocaleString("en")} characters left` : keptWords(desk)}
+          </span>
+        </div>
+        <textarea
+          id="rationale"
+          ref={rationale}
+          class="input"
+          rows={2}
+          dir="auto"
+          maxLength={entries.rationaleLimit}
+          placeholder="Why? What decided it?"
+          value={entry.rationale}
+          onInput={(event) => {
+            const rationale = event.currentTarget.value
+            onEdit((entry) => ({ ...entry, rationale }))
+          }}
+        />
+      </div>
+      <div class="dock">
+        <div class="dock-choice">
+          <div class="row joined" role="group" aria-label="How to judge">
+            <button
+              type="button"
+              class="button compact"
+              aria-pressed={!ranks}
+              title="Change (R)"
+              onClick={() => switchTo("best")}
+            >
+              Choose best
+            </button>
+            <button
+              type="button"
+              class="button compact"
+              aria-pressed={ranks}
+              title="Change (R)"
+              onClick={() => switchTo("rank")}
+            >
+              Rank all
+            </button>
+          </div>
+          <p class="statement numbers">
+            <Statement entry={entry} />
+          </p>
+        </div>
+        <div class="chips" ref={chips} role="group" aria-label={ranks ? "Rank in order" : "Choose the best"}>
+          {entry.ranks.map((rank, place) => (
+            <button
+              key={place}
+              type="button"
+              class="button chip numbers"
+              aria-pressed={ranks ? rank !== null : entry.best === place}
+              aria-label={
+                ranks
+                  ? `Completion ${place + 1}, ${rank === null ? "not ranked: give it the next rank" : `rank ${rank}: take it away`}`
+                  : `Choose completion ${place + 1}`
+              }
+              onClick={() => onPick(place)}
+            >
+              {place + 1}
+              {ranks && <span class="chip-rank">{rank === null ? "–" : `#${rank}`}</span>}
+            </button>
+          ))}
+        </div>
+        <button
+          type="button"
+          class="button primary submit"
+          aria-disabled={!isReady || isBusy}
+          title="Submit (Enter; Ctrl Enter while writing)"
+          onClick={() => onSubmit()}
+        >
+          {!isBusy ? "Submit" : desk.trouble === null ? "Sending…" : "Waiting…"}
+        </button>
+      </div>
+      <p class="unseen" role="status">
+        {entries.spoken(entry)}
+      </p>
+    </section>
+  )
+}
+
+const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
+  const statement = entries.statement(entry)
+  if (entry.mode === "best") {
+    return statement === "" ? (
+      <span class="muted">Nothing chosen</span>
+    ) : (
+      <>
+        Best: <strong>{statement}</strong>
+      </>
+    )
+  }
+  const lacks = unranked(entry.ranks)
+  if (statement === "") return <span class="muted">Nothing ranked</span>
+  return (
+    <>
+      <strong>{statement}</strong>
+      {lacks.length > 0 && <span class="muted"> · not ranked: {list(lacks.map((place) => place + 1))}</span>}
+    </>
+  )
+}
+
+const keptWords = (desk: Desk): string => {
+  if (desk.trouble !== null && isUnsaved(desk)) return "Kept on this device"
+  if (isUnsaved(desk)) return "Saving…"
+  return desk.saved > 0 ? "Draft saved" : "Optional"
+}

@@ -1,0 +1,111 @@
+/**
+ * The full-screen reader: the prompt and the completions, one at a time, each in full.
+ *
+ * The page's keys work in it, but for those that send something: arrows change the completion,
+ * numbers and Space judge, D shows differences, Esc or F closes.
+ */
+import { useEffect, useRef } from "preact/hooks"
+import { RichText } from "../shared/RichText.tsx"
+import * as entries from "./entry.ts"
+import { Marked } from "./Marked.tsx"
+import type { Differences } from "./useDifference.ts"
+
+/** The page before the first completion. */
+export const promptPage = -1
+
+export interface ReaderProps {
+  readonly page: number
+  readonly prompt: string
+  readonly completions: ReadonlyArray<string>
+  readonly entry: entries.Entry
+  readonly source: boolean
+  readonly difference: Differences
+  readonly onMove: (step: 1 | -1) => void
+  readonly onPick: () => void
+  readonly onClose: () => void
+}
+
+export const Reader = ({
+  page,
+  prompt,
+  completions,
+  entry,
+  source,
+  difference,
+  onMove,
+  onPick,
+  onClose,
+}: ReaderProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const body = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = dialog.current
+    const before = document.activeElement
+    if (element?.open === false) element.showModal()
+    return () => {
+      element?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
+  }, [])
+  useEffect(() => {
+    body.current?.scrollTo(0, 0)
+    body.current?.focus()
+  }, [page])
+  const isPrompt = page === promptPage
+  const name = isPrompt ? "Prompt" : `Completion ${page + 1} of ${completions.length}`
+  const isPicked = entry.mode === "best" ? entry.best === page : (entry.ranks[page] ?? null) !== null
+  const text = isPrompt ? prompt : (completions[page] ?? "")
+  const parts = isPrompt ? null : difference.partsOf(page)
+  const statement = entries.statement(entry)
+  return (
+    <dialog ref={dialog} class="reader" aria-label="Full screen" onClose={onClose}>
+      <header class="reader-head">
+        <h2 aria-live="polite">{name}</h2>
+        <span class="small muted numbers statement">
+          {statement === "" ? "" : entry.mode === "best" ? `Best: ${statement}` : statement}
+        </span>
+        <div class="row">
+          <button
+            type="button"
+            class="button compact"
+            aria-label="The one before"
+            title="The one before (←)"
+            disabled={isPrompt}
+            onClick={() => onMove(-1)}
+          >
+            <span aria-hidden="true">←</span>
+          </button>
+          <button
+            type="button"
+            class="button compact"
+            aria-label="The next one"
+            title="The next one (→)"
+            disabled={page === completions.length - 1}
+            onClick={() => onMove(1)}
+          >
+            <span aria-hidden="true">→</span>
+          </button>
+          {!isPrompt && (
+            <button type="button" class="button compact" aria-pressed={isPicked} title="Space" onClick={onPick}>
+              {entry.mode === "best" ? "Best" : isPicked ? `Rank ${entry.ranks[page]}` : "Next rank"}
+            </button>
+          )}
+          <button type="button" class="button plain compact" title="Close (Esc)" onClick={onClose}>
+            Close
+          </button>
+        </div>
+      </header>
+      <div ref={body} class="reader-body" tabIndex={0} role="region" aria-label={name}>
+        <div class="reader-text">
+          {text.trim() === "" ? (
+            <p class="muted">(Empty.)</p>
+          ) : parts === null ? (
+            <RichText text={text} source={source} />
+          ) : (
+            <Marked kind={parts.kind} parts={parts.parts} />
+          )}
+        </div>
+      </div>
+    </dialog>
+  )
+}

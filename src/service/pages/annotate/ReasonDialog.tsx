@@ -1,0 +1,99 @@
+/** Asks for the reason of a skip or a flag. */
+import { useId, useState } from "preact/hooks"
+import { Dialog } from "../shared/Dialog.tsx"
+
+const kinds = {
+  skip: {
+    title: "Skip this item",
+    about: "It goes to another expert and does not come back to you.",
+    presets: [
+      "I don't know enough about the subject",
+      "It is in a language I don't read well",
+      "I can't make up my mind",
+      "I'd rather not read this",
+    ],
+    action: "Skip",
+  },
+  flag: {
+    title: "Flag a problem",
+    about: "The item goes to another expert; whoever runs this service sees your reason.",
+    presets: [
+      "The prompt is unclear or broken",
+      "Completions are empty, the same, or cut off",
+      "Harmful or illegal content",
+      "Personal data",
+      "The guidelines don't fit this item",
+    ],
+    action: "Flag",
+  },
+} as const
+
+/** As the interface allows, for both parts together. */
+const limit = 1_800
+
+export interface ReasonDialogProps {
+  readonly kind: keyof typeof kinds
+  readonly onClose: () => void
+  readonly onReason: (reason: string) => void
+}
+
+export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => {
+  const { title, about, presets, action } = kinds[kind]
+  const id = useId()
+  const [preset, setPreset] = useState<string>("")
+  const [words, setWords] = useState("")
+  const reason = [preset, words.trim()].filter((part) => part !== "").join(": ")
+  const done = () => {
+    if (reason !== "") onReason(reason)
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          done()
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) done()
+        }}
+      >
+        <p class="muted">{about}</p>
+        <fieldset class="presets">
+          <legend class="unseen">Reason</legend>
+          {[...presets, ""].map((each, index) => (
+            <label key={each} class="preset">
+              <input
+                type="radio"
+                name={id}
+                autofocus={index === 0}
+                checked={preset === each}
+                onChange={() => setPreset(each)}
+              />
+              {each === "" ? "Another reason" : each}
+            </label>
+          ))}
+        </fieldset>
+        <div class="field">
+          <label for={`${id}-words`}>{preset === "" ? "In your words" : "In your words (optional)"}</label>
+          <textarea
+            id={`${id}-words`}
+            class="input"
+            rows={3}
+            maxLength={limit}
+            dir="auto"
+            value={words}
+            onInput={(event) => setWords(event.currentTarget.value)}
+          />
+        </div>
+        <div class="dialog-foot">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={reason === ""}>
+            {action}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,39 @@
+/** What to do for somebody who is not signed in. */
+import type { SignedOut as Why } from "./deskState.ts"
+
+const words: Readonly<Record<Why, { readonly title: string; readonly text: ReadonlyArray<string> }>> = {
+  never: {
+    title: "Open your invitation",
+    text: [
+      "You are not signed in. Experts come in by the link of their invitation: open yours in this browser.",
+      "If you have none, or if you used it elsewhere, ask whoever runs this service for a new link.",
+    ],
+  },
+  ended: {
+    title: "Your session has ended",
+    text: [
+      "Ask whoever runs this service for a new link, and open it in this browser.",
+      "What you had entered last is kept on this device. It comes back with its item.",
+    ],
+  },
+  invitation: {
+    title: "This invitation can't be used",
+    text: [
+      "It has been used already, is too old, or was replaced by a newer one.",
+      "If you opened it in another browser, go on there. Otherwise ask whoever sent it for a new link.",
+    ],
+  },
+  left: {
+    title: "You are signed out",
+    text: ["To come back, ask whoever runs this service for a new link, and open it in this browser."],
+  },
+}
+
+export const SignedOut = ({ why }: { readonly why: Why }) => (
+  <main class="middle">
+    <h1>{words[why].title}</h1>
+    {words[why].text.map((text) => (
+      <p key={text}>{text}</p>
+    ))}
+  </main>
+)

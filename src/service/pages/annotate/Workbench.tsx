@@ -1,0 +1,280 @@
+/**
+ * One item: guidelines, prompt, completions, and the judgment.
+ *
+ * Guarantees: one completion is marked at any time; keys that concern a completion concern that
+ * one. When an item comes, the focus is on its heading, so that keys work and screen readers
+ * begin there. After a click on a button the focus goes to the marked completion, so that
+ * Enter submits.
+ */
+import { useEffect, useRef, useState } from "preact/hooks"
+import type { HeldItem } from "../../web/AnnotateApi.ts"
+import { RichText } from "../shared/RichText.tsx"
+import { Clamped } from "./Clamped.tsx"
+import { Completion } from "./Completion.tsx"
+import { isBusy } from "./desk.ts"
+import type { Desk } from "./deskState.ts"
+import { DifferenceBar } from "./DifferenceBar.tsx"
+import * as entries from "./entry.ts"
+import { Guidelines } from "./Guidelines.tsx"
+import { Judgment } from "./Judgment.tsx"
+import type { Action } from "./keys.ts"
+import { usePreference } from "./preferences.ts"
+import * as ranking from "./ranking.ts"
+import { promptPage, Reader } from "./Reader.tsx"
+import { ReasonDialog } from "./ReasonDialog.tsx"
+import { useDifference } from "./useDifference.ts"
+import type { Dispatch } from "./useDesk.ts"
+import { useKeys } from "./useKeys.ts"
+
+export interface WorkbenchProps {
+  readonly desk: Desk
+  readonly item: HeldItem
+  readonly entry: entries.Entry
+  readonly dispatch: Dispatch
+  readonly onKeys: () => void
+}
+
+export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProps) => {
+  const { completions, prompt, guidelines, task } = item
+  const heading = useRef<HTMLHeadingElement>(null)
+  const rationale = useRef<HTMLTextAreaElement>(null)
+  const cards = useRef<Array<HTMLElement | null>>([])
+  const [marked, setMarked] = useState(0)
+  const [reader, setReader] = useState<number | null>(null)
+  const [reasonFor, setReasonFor] = useState<"skip" | "flag" | null>(null)
+  const [source, setSource] = usePreference("source")
+  const [expand, setExpand] = usePreference("expand")
+  const [closed, setClosed] = usePreference("guidelines")
+  const difference = useDifference(completions, marked)
+
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    window.scrollTo(0, 0)
+  }, [])
+
+  const mark = (place: number) => {
+    setMarked(place)
+    if (reader === null) focusOn(cards.current[place])
+    else setReader(place)
+  }
+  const move = (step: 1 | -1) => {
+    if (reader === null) return mark(Math.min(Math.max(marked + step, 0), completions.length - 1))
+    const page = Math.min(Math.max(reader + step, promptPage), completions.length - 1)
+    return page === promptPage ? setReader(page) : mark(page)
+  }
+  const edit = (change: (entry: entries.Entry) => entries.Entry) =>
+    dispatch({ _tag: "edit", itemId: item.item_id, change })
+  const rank = (change: (ranks: ranking.Ranks) => ranking.Ranks) =>
+    edit((entry) => ({ ...entry, ranks: change(entry.ranks) }))
+  const pick = (place: number) =>
+    entry.mode === "best"
+      ? edit((entry) => entries.choose(entry, place))
+      : rank((ranks) => ranking.toggleNext(ranks, place))
+  const submit = () => dispatch({ _tag: "want", wanted: { _tag: "submit" } })
+
+  const onDigit = (digit: number) => {
+    if (entry.mode === "rank") return rank((ranks) => ranking.assign(ranks, marked, digit))
+    if (digit > completions.length) return undefined
+    mark(digit - 1)
+    return pick(digit - 1)
+  }
+
+  useKeys((action: Action): boolean | void => {
+    const ranks = entry.mode === "rank"
+    switch (action._tag) {
+      case "digit":
+        return onDigit(action.digit)
+      case "move":
+        return move(action.step)
+      case "pick":
+        return pick(marked)
+      case "clear":
+        return ranks ? rank((ranks) => ranking.clear(ranks, marked)) : edit((entry) => ({ ...entry, best: null }))
+      case "raise":
+        return ranks ? rank((ranks) => ranking.raise(ranks, marked)) : false
+      case "lower":
+        return ranks ? rank((ranks) => ranking.lower(ranks, marked)) : false
+      case "tie":
+        return ranks ? rank((ranks) => ranking.tie(ranks, marked)) : false
+      case "submit":
+        return reader === null ? submit() : undefined
+      case "undo":
+        return dispatch({ _tag: "want", wanted: { _tag: "undo" } })
+      case "skip":
+      case "flag":
+        return reader === null ? setReasonFor(action._tag) : undefined
+      case "mode":
+        return edit(entries.switchMode)
+      case "rationale":
+        setReader(null)
+        return rationale.current?.focus()
+      case "leave":
+        if (reader !== null) return false
+        if (document.activeElement === rationale.current) return mark(marked)
+        return difference.isOn ? difference.toggle() : dispatch({ _tag: "say", notice: null })
+      case "reader":
+        return setReader(reader === null ? marked : null)
+      case "difference":
+        return difference.toggle()
+      case "base":
+        return difference.isOn ? difference.nextBase() : false
+      case "guidelines":
+        return guidelines === null ? false : setClosed(closed === guidelines ? "" : guidelines)
+      case "source":
+        return setSource(source === "on" ? "" : "on")
+      case "expand":
+        return setExpand(expand === "on" ? "" : "on")
+      case "keys":
+        return reader === null ? onKeys() : undefined
+    }
+  })
+
+  const shown = { source: source === "on", expand: expand === "on" }
+  return (
+    <main
+      class="bench"
+      onClick={(event) => {
+        // By pointer only: `detail` counts its clicks.
+        const button = event.target instanceof Element ? event.target.closest("button") : null
+        if (event.detail === 0 || button === null) return
+        const card = button.closest("article") ?? cards.current[marked]
+        card?.focus({ preventScroll: true })
+      }}
+    >
+      <h1 class="unseen" tabIndex={-1} ref={heading}>
+        Item {task.number} of {task.prompts}
+      </h1>
+      {guidelines !== null && guidelines.trim() !== "" && (
+        <Guidelines
+          text={guidelines}
+          isOpen={closed !== guidelines}
+          onToggle={(open) => setClosed(open ? "" : guidelines)}
+        />
+      )}
+      <section class="card prompt" aria-label="Prompt">
+        <div class="section-head">
+          <h2>Prompt</h2>
+          {item.undone && <span class="badge accent">Taken back: submit it again</span>}
+          <button
+            type="button"
+            class="button plain compact"
+            aria-label="Read the prompt in full screen"
+            onClick={() => setReader(promptPage)}
+          >
+            Full screen
+          </button>
+        </div>
+        <Clamped text={prompt} expand={shown.expand} name="the prompt">
+          {(text) => <RichText text={text} source={shown.source} />}
+        </Clamped>
+      </section>
+      <section aria-label="Completions">
+        <div class="section-head toolbar">
+          <h2>
+            {completions.length} {completions.length === 1 ? "completion" : "completions"}
+          </h2>
+          <div class="row" role="group" aria-label="View">
+            <Toggle name="Source" key_="V" on={shown.source} onClick={() => setSource(shown.source ? "" : "on")} />
+            <Toggle name="Differences" key_="D" on={difference.isOn} onClick={difference.toggle} />
+            <Toggle
+              name="Long texts in full"
+              key_="M"
+              on={shown.expand}
+              onClick={() => setExpand(shown.expand ? "" : "on")}
+            />
+          </div>
+          <div class="row">
+            <button type="button" class="button plain compact" title="Skip (S)" onClick={() => setReasonFor("skip")}>
+              Skip…
+            </button>
+            <button type="button" class="button plain compact" title="Flag (X)" onClick={() => setReasonFor("flag")}>
+              Flag…
+            </button>
+          </div>
+        </div>
+        {difference.isOn && <DifferenceBar difference={difference} marked={marked} count={completions.length} />}
+        <div class={`completions ${gridOf(completions.length)}`}>
+          {completions.map((text, place) => (
+            <Completion
+              key={place}
+              place={place}
+              text={text}
+              entry={entry}
+              isMarked={place === marked}
+              source={shown.source}
+              expand={shown.expand}
+              parts={difference.partsOf(place)}
+              element={(element) => {
+                cards.current[place] = element
+              }}
+              onMark={() => setMarked(place)}
+              onPick={() => pick(place)}
+              onRank={rank}
+              onRead={() => {
+                setMarked(place)
+                setReader(place)
+              }}
+            />
+          ))}
+        </div>
+      </section>
+      <Judgment
+        desk={desk}
+        entry={entry}
+        isBusy={isBusy(desk)}
+        rationale={rationale}
+        onEdit={edit}
+        onPick={(place) => {
+          setMarked(place)
+          pick(place)
+        }}
+        onSubmit={submit}
+      />
+      {reader !== null && (
+        <Reader
+          page={reader}
+          prompt={prompt}
+          completions={completions}
+          entry={entry}
+          source={shown.source}
+          difference={difference}
+          onMove={move}
+          onPick={() => pick(marked)}
+          onClose={() => setReader(null)}
+        />
+      )}
+      {reasonFor !== null && (
+        <ReasonDialog
+          kind={reasonFor}
+          onClose={() => setReasonFor(null)}
+          onReason={(reason) => {
+            setReasonFor(null)
+            dispatch({ _tag: "want", wanted: { _tag: reasonFor, reason } })
+          }}
+        />
+      )}
+    </main>
+  )
+}
+
+/** Scrolls only where nothing of the card is to be seen: what is being read stays in its place. */
+const focusOn = (card: HTMLElement | null | undefined) => {
+  card?.focus({ preventScroll: true })
+  const box = card?.getBoundingClientRect()
+  if (box !== undefined && (box.bottom < 80 || box.top > innerHeight - 200)) card?.scrollIntoView({ block: "nearest" })
+}
+
+interface ToggleProps {
+  readonly name: string
+  readonly key_: string
+  readonly on: boolean
+  readonly onClick: () => void
+}
+
+const Toggle = ({ name, key_, on, onClick }: ToggleProps) => (
+  <button type="button" class="button plain compact" aria-pressed={on} title={`${name} (${key_})`} onClick={onClick}>
+    {name}
+  </button>
+)
+
+const gridOf = (count: number): string => (count <= 3 ? `of-${count}` : count <= 8 ? "of-few" : "of-many")

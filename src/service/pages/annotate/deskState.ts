@@ -1,0 +1,131 @@
+/**
+ * What lies on the expert's desk, what can happen to it, and what it asks for. See `desk.ts`.
+ */
+import type { Draft, HeldItem, Progress, Work } from "../../web/AnnotateApi.ts"
+import * as attention from "./attention.ts"
+import type { Entry, Mode } from "./entry.ts"
+
+export type Wanted =
+  | { readonly _tag: "next" | "submit" | "undo" | "signOut" }
+  | { readonly _tag: "skip" | "flag"; readonly reason: string }
+
+export type Ask = Wanted["_tag"] | "join" | "session" | "save"
+
+export interface Failure {
+  /** 0 where no answer came. */
+  readonly status: number
+  readonly detail: string
+  readonly retryAfter: number | null
+}
+
+export interface Notice {
+  readonly tone: "good" | "plain" | "warn" | "bad"
+  readonly text: string
+}
+
+/** Why nobody is signed in. */
+export type SignedOut = "never" | "ended" | "invitation" | "left"
+
+export interface Desk {
+  readonly phase: "starting" | "signedOut" | "working"
+  readonly signedOut: SignedOut
+  readonly name: string
+  /** Null before the first answer. */
+  readonly progress: Progress | null
+  /** Null while there is none; see `looked`. */
+  readonly item: HeldItem | null
+  readonly entry: Entry | null
+  /** Whether the service has said what there is to do. */
+  readonly looked: boolean
+  readonly mode: Mode
+  readonly attention: attention.Attention
+  readonly visible: boolean
+  /** Grows with every change of the entry. */
+  readonly revision: number
+  /** The last revision that the service has. */
+  readonly saved: number
+  /** Since when there are changes that it has not. */
+  readonly unsavedSince: number | null
+  readonly saveDue: boolean
+  readonly lastSave: number
+  /** Milliseconds after which the hold is renewed. */
+  readonly holdEvery: number
+  readonly underway: { readonly ask: Ask; readonly revision: number } | null
+  readonly wanted: Wanted | null
+  /** The service could not be reached, or failed: this is tried again. */
+  readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
+  /** The invitation that is being used. */
+  readonly code: string | null
+  /** Judged before a submission that may have arrived; `broke`: its answer was lost with the connection. */
+  readonly unsure: { readonly judged: number; readonly broke: boolean } | null
+  readonly notice: Notice | null
+  /** What was entered for an item that is held no more. */
+  readonly lost: { readonly prompt: string; readonly statement: string; readonly rationale: string } | null
+}
+
+export type Event =
+  | { readonly _tag: "start"; readonly code: string | null; readonly mode: Mode }
+  | {
+      readonly _tag: "answer"
+      readonly ask: "next" | "submit" | "skip" | "flag" | "undo"
+      readonly work: Work
+      /** What this device has kept for the item, newer than what the service has. */
+      readonly copy: Draft | null
+    }
+  | { readonly _tag: "joined" | "saved" | "signedOut" }
+  | { readonly _tag: "session"; readonly name: string; readonly progress: Progress }
+  | { readonly _tag: "failure"; readonly ask: Ask; readonly failure: Failure }
+  /** The change is made to what is entered by then, if the item is still there. */
+  | { readonly _tag: "edit"; readonly itemId: number; readonly change: (entry: Entry) => Entry }
+  | { readonly _tag: "want"; readonly wanted: Wanted }
+  | { readonly _tag: "timer"; readonly timer: Timer }
+  | { readonly _tag: "visible"; readonly visible: boolean }
+  | { readonly _tag: "sign" | "leave" | "retry" | "putAway" }
+  | { readonly _tag: "say"; readonly notice: Notice | null }
+
+export type Timer = "save" | "hold" | "look" | "retry"
+
+export type Command =
+  | {
+      readonly _tag: "ask"
+      readonly ask: Ask
+      readonly method: "GET" | "POST" | "PUT"
+      readonly path: string
+      readonly body?: unknown
+      /** The page may be gone before the answer comes. */
+      readonly leaving: boolean
+    }
+  /** Sets the timer anew; null stops it. */
+  | { readonly _tag: "timer"; readonly timer: Timer; readonly after: number | null }
+  | { readonly _tag: "keep"; readonly itemId: number; readonly draft: Draft }
+  | { readonly _tag: "forget"; readonly itemId: number }
+  | { readonly _tag: "forgetAll" }
+  | { readonly _tag: "mode"; readonly mode: Mode }
+
+export type Step = readonly [Desk, ReadonlyArray<Command>]
+
+export const initial = (now: number, visible: boolean): Desk => ({
+  phase: "starting",
+  signedOut: "never",
+  name: "",
+  progress: null,
+  item: null,
+  entry: null,
+  looked: false,
+  mode: "best",
+  attention: attention.start(0, now, visible),
+  visible,
+  revision: 0,
+  saved: 0,
+  unsavedSince: null,
+  saveDue: false,
+  lastSave: now,
+  holdEvery: 120_000,
+  underway: null,
+  wanted: null,
+  trouble: null,
+  code: null,
+  unsure: null,
+  notice: null,
+  lost: null,
+})

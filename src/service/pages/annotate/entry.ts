@@ -1,0 +1,95 @@
+/**
+ * What an expert has entered for one item: a choice or a ranking, and a rationale.
+ *
+ * Guarantees: both the choice and the ranking are kept when the mode changes; what is missing
+ * for a submission is said in words; a submission names each place once.
+ */
+import type { Draft, HeldItem, Submission } from "../../web/AnnotateApi.ts"
+import * as ranking from "./ranking.ts"
+
+export type Mode = Draft["mode"]
+
+export interface Entry {
+  readonly mode: Mode
+  readonly best: number | null
+  readonly ranks: ranking.Ranks
+  readonly rationale: string
+}
+
+/** As the interface allows. */
+export const rationaleLimit = 20_000
+
+/** The draft where there is one, else nothing, in the mode that the expert used last. */
+export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {
+  const count = item.completions.length
+  if (draft === null) return { mode, best: null, ranks: ranking.none(count), rationale: "" }
+  return {
+    mode: draft.mode,
+    best: draft.best !== null && draft.best < count ? draft.best : null,
+    ranks: ranking.fromDraft(draft.ranking, count),
+    rationale: draft.rationale,
+  }
+}
+
+export const toDraft = (entry: Entry, seconds: number): Draft => ({
+  mode: entry.mode,
+  best: entry.best,
+  ranking: ranking.toDraft(entry.ranks),
+  rationale: entry.rationale,
+  seconds,
+})
+
+export const isBlank = (entry: Entry): boolean =>
+  entry.best === null && entry.rationale.trim() === "" && entry.ranks.every((rank) => rank === null)
+
+/** Chooses the best; chosen once more, it is not chosen. */
+export const choose = (entry: Entry, place: number): Entry =>
+  place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
+
+/**
+ * Ranking all, or the best only. The best of one becomes the best of the other, where the other
+ * has none.
+ */
+export const switchMode = (entry: Entry): Entry => {
+  if (entry.mode === "best") {
+    const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)
+    return { ...entry, mode: "rank", ranks: fresh ? ranking.assign(entry.ranks, entry.best, 1) : entry.ranks }
+  }
+  const first = ranking.groups(entry.ranks)[0]
+  return { ...entry, mode: "best", best: entry.best ?? (first?.length === 1 ? (first[0] ?? null) : null) }
+}
+
+/** What is missing for a submission; null where nothing is. */
+export const missing = (entry: Entry): string | null => {
+  if (entry.mode === "best") return entry.best === null ? "Choose the best completion first." : null
+  const unranked = ranking.unranked(entry.ranks)
+  if (unranked.length === 0) return null
+  return unranked.length === entry.ranks.length
+    ? "Rank the completions first: give each of them a rank."
+    : `Not ranked yet: ${ranking.list(unranked.map((place) => place + 1))}.`
+}
+
+/** Null where something is missing. */
+export const submission = (entry: Entry, seconds: number): Submission | null => {
+  if (missing(entry) !== null) return null
+  const shared = { rationale: entry.rationale.trim(), seconds }
+  if (entry.mode === "best") return { best: entry.best, ranking: null, ...shared }
+  const groups = ranking.groups(entry.ranks).flatMap((group) => {
+    const [first, ...rest] = group
+    return first === undefined ? [] : [[first, ...rest] as const]
+  })
+  return { best: null, ranking: groups, ...shared }
+}
+
+/** What is entered, to be read: "2" or "2 > 1 = 3". */
+export const statement = (entry: Entry): string =>
+  entry.mode === "rank" ? ranking.statement(entry.ranks) : entry.best === null ? "" : String(entry.best + 1)
+
+/** The same to be heard. */
+export const spoken = (entry: Entry): string => {
+  if (entry.mode === "best") return entry.best === null ? "Nothing chosen" : `Best: ${entry.best + 1}`
+  const said = ranking.spoken(entry.ranks)
+  const lacks = ranking.unranked(entry.ranks)
+  if (said === "") return "Nothing ranked"
+  return lacks.length === 0 ? said : `${said}; not ranked: ${ranking.list(lacks.map((place) => place + 1))}`
+}

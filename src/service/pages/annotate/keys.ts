@@ -1,0 +1,135 @@
+/**
+ * What a key does on the annotation page.
+ *
+ * Guarantees: nothing while a text is being typed but Escape and Ctrl+Enter; nothing with
+ * Ctrl, Alt or the Command key but Ctrl+Enter (⌘ Enter); nothing in a dialog; a key that is held down
+ * repeats movement only; on a button or link Enter and Space do what they do everywhere.
+ */
+
+export type Action =
+  | { readonly _tag: "digit"; readonly digit: number }
+  | { readonly _tag: "move"; readonly step: 1 | -1 }
+  | { readonly _tag: ActionName }
+
+export type ActionName =
+  | "pick"
+  | "clear"
+  | "raise"
+  | "lower"
+  | "tie"
+  | "submit"
+  | "undo"
+  | "skip"
+  | "flag"
+  | "mode"
+  | "rationale"
+  | "leave"
+  | "reader"
+  | "difference"
+  | "base"
+  | "guidelines"
+  | "source"
+  | "expand"
+  | "keys"
+
+export interface Key {
+  readonly key: string
+  readonly ctrlKey: boolean
+  readonly metaKey: boolean
+  readonly altKey: boolean
+  readonly repeat: boolean
+  readonly isComposing: boolean
+}
+
+/** Where the focus is: in a text field, on a button or link, in a dialog, or on nothing of these. */
+export type Where = "text" | "control" | "dialog" | "page"
+
+const letters: Readonly<Record<string, ActionName>> = {
+  b: "raise",
+  w: "lower",
+  t: "tie",
+  u: "undo",
+  s: "skip",
+  x: "flag",
+  r: "mode",
+  e: "rationale",
+  f: "reader",
+  d: "difference",
+  c: "base",
+  g: "guidelines",
+  v: "source",
+  m: "expand",
+  "?": "keys",
+}
+
+export const actionOf = (key: Key, where: Where): Action | null => {
+  if (key.isComposing || where === "dialog") return null
+  if (key.key === "Enter" && (key.ctrlKey || key.metaKey) && !key.altKey) return once(key, "submit")
+  if (key.ctrlKey || key.metaKey || key.altKey) return null
+  if (where === "text") return key.key === "Escape" ? once(key, "leave") : null
+  switch (key.key) {
+    case "ArrowRight":
+      return { _tag: "move", step: 1 }
+    case "ArrowLeft":
+      return { _tag: "move", step: -1 }
+    case "Enter":
+      return where === "control" ? null : once(key, "submit")
+    case " ":
+      return where === "control" ? null : once(key, "pick")
+    case "0":
+    case "Backspace":
+    case "Delete":
+      return once(key, "clear")
+    case "Escape":
+      return once(key, "leave")
+  }
+  if (/^[1-9]$/.test(key.key)) return key.repeat ? null : { _tag: "digit", digit: Number(key.key) }
+  const name = letters[key.key.toLowerCase()]
+  return name === undefined ? null : once(key, name)
+}
+
+const once = (key: Key, name: ActionName): Action | null => (key.repeat ? null : { _tag: name })
+
+/** All keys, for the list that `?` shows. */
+export const help: ReadonlyArray<{
+  readonly title: string
+  readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>
+}> = [
+  {
+    title: "Judge",
+    keys: [
+      [["1", "–", "9"], "Choose that completion as the best"],
+      [["Space"], "Choose the marked completion"],
+      [["0"], "Take the choice back"],
+      [["E"], "Write the rationale; Esc leaves it"],
+      [["Enter"], "Submit (Ctrl Enter while writing)"],
+      [["U"], "Take back the last judgment"],
+      [["S"], "Skip, with a reason"],
+      [["X"], "Flag a problem to the operator"],
+    ],
+  },
+  {
+    title: "Rank",
+    keys: [
+      [["R"], "Rank all, or choose the best only"],
+      [["1", "–", "9"], "Give the marked completion that rank; the same rank is a tie"],
+      [["Space"], "Give it the next rank, or take its rank away"],
+      [["B"], "One step better"],
+      [["W"], "One step worse"],
+      [["T"], "Tie with the one above"],
+      [["0"], "Take its rank away"],
+    ],
+  },
+  {
+    title: "Read",
+    keys: [
+      [["←", "→"], "Mark the completion before or after"],
+      [["F"], "Read in full screen; ← → change the completion"],
+      [["D"], "Show differences; C changes what it is compared with"],
+      [["V"], "Rendered text, or its source"],
+      [["M"], "Long texts in full, or shortened"],
+      [["G"], "Open or close the guidelines"],
+      [["?"], "This list"],
+    ],
+  },
+]

@@ -1,0 +1,40 @@
+/** How an expert likes the page, kept on this device. Where it keeps nothing, until the page is left. */
+import { useState } from "preact/hooks"
+
+export type Preference =
+  /** Choose the best, or rank. */
+  | "mode"
+  /** "on": texts as they were written. */
+  | "source"
+  /** "on": long texts in full. */
+  | "expand"
+  /** The mark of the guidelines that were closed. */
+  | "guidelines"
+
+const prefix = "prefstream.preference."
+
+// Storage may be forbidden, or full.
+const attempt = <A>(run: () => A): A | null => {
+  try {
+    return run()
+  } catch {
+    return null
+  }
+}
+
+export const readPreference = (name: Preference): string | null => attempt(() => localStorage.getItem(prefix + name))
+
+export const writePreference = (name: Preference, value: string): void => {
+  attempt(() => localStorage.setItem(prefix + name, value))
+}
+
+export const usePreference = (name: Preference): readonly [string | null, (value: string) => void] => {
+  const [value, setValue] = useState(() => readPreference(name))
+  return [
+    value,
+    (next) => {
+      setValue(next)
+      writePreference(name, next)
+    },
+  ]
+}

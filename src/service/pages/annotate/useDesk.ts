@@ -1,0 +1,177 @@
+/**
+ * The desk in the browser: carries out what `desk` asks for, and tells it what happens.
+ *
+ * Guarantees: commands are carried out in their order; the expert's signs are told at most every
+ * five seconds; an invitation is taken out of the address before it is used.
+ */
+import { useEffect, useRef, useState } from "preact/hooks"
+import type { Draft, Progress, Work } from "../../web/AnnotateApi.ts"
+import { makeApi } from "../shared/api.ts"
+import * as copies from "./copies.ts"
+import { step } from "./desk.ts"
+import { type Command, type Desk, type Event, initial, type Timer } from "./deskState.ts"
+import { readPreference, writePreference } from "./preferences.ts"
+
+export type Dispatch = (event: Event) => void
+
+const api = makeApi("/annotate/api")
+/** Browsers refuse more than 64 kB in requests that outlive the page. */
+const keepaliveLimit = 50_000
+const signEvery = 5_000
+
+export const useDesk = (): readonly [Desk, Dispatch] => {
+  const [desk, setDesk] = useState(() => initial(Date.now(), isVisible()))
+  const run = useRef<Runtime>(undefined)
+  run.current ??= makeRuntime(desk, setDesk)
+  const { dispatch } = run.current
+  useEffect(() => {
+    const begin = () =>
+      dispatch({ _tag: "start", code: takeInvitation(), mode: readPreference("mode") === "rank" ? "rank" : "best" })
+    const stops = [
+      on(document, "visibilitychange", () => dispatch({ _tag: "visible", visible: isVisible() })),
+      on(window, "pagehide", () => dispatch({ _tag: "leave" })),
+      on(window, "online", () => dispatch({ _tag: "retry" })),
+      on(window, "hashchange", () => {
+        if (location.hash.startsWith(invitation)) begin()
+      }),
+      onSigns(() => dispatch({ _tag: "sign" })),
+    ]
+    begin()
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }, [])
+  return [desk, dispatch]
+}
+
+interface Runtime {
+  readonly dispatch: Dispatch
+}
+
+const makeRuntime = (first: Desk, setDesk: (desk: Desk) => void): Runtime => {
+  let desk = first
+  // Known from the session on.
+  let expertId = ""
+  const timers = new Map<Timer, ReturnType<typeof setTimeout>>()
+  const store = copies.make(localStore())
+  store.forgetOld(Date.now())
+
+  const dispatch: Dispatch = (event) => {
+    const [next, commands] = step(desk, event, Date.now())
+    const changed = next !== desk
+    desk = next
+    for (const command of commands) carryOut(command)
+    if (changed) setDesk(desk)
+  }
+
+  const carryOut = (command: Command) => {
+    switch (command._tag) {
+      case "ask":
+        return ask(command)
+      case "timer": {
+        clearTimeout(timers.get(command.timer))
+        timers.delete(command.timer)
+        if (command.after === null) return undefined
+        timers.set(
+          command.timer,
+          setTimeout(() => dispatch({ _tag: "timer", timer: command.timer }), command.after),
+        )
+        return undefined
+      }
+      case "keep":
+        return store.keep(expertId, command.itemId, command.draft, Date.now())
+      case "forget":
+        return store.forget(expertId, command.itemId)
+      case "forgetAll":
+        return store.forgetAll()
+      case "mode":
+        return writePreference("mode", command.mode)
+    }
+  }
+
+  const ask = (command: Command & { _tag: "ask" }) => {
+    const { method, path, body, leaving } = command
+    const keepalive = leaving && JSON.stringify(body ?? null).length < keepaliveLimit
+    const asked = (told: (value: unknown) => Event) =>
+      void api<unknown>(method, path, body, { keepalive }).then((answer) =>
+        dispatch(answer.ok ? told(answer.value) : { _tag: "failure", ask: command.ask, failure: answer.problem }),
+      )
+    switch (command.ask) {
+      case "join":
+        return asked(() => ({ _tag: "joined" }))
+      case "session":
+        return asked((value) => {
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as AnnotateApi has it
+          const session = value as { readonly expert_id: string; readonly name: string; readonly progress: Progress }
+          expertId = session.expert_id
+          return { _tag: "session", name: session.name, progress: session.progress }
+        })
+      case "save":
+        return asked(() => ({ _tag: "saved" }))
+      case "signOut":
+        return asked(() => ({ _tag: "signedOut" }))
+      default: {
+        const which = command.ask
+        return asked((value) => {
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as AnnotateApi has it
+          const work = value as Work
+          const copy: Draft | null = work.item === null ? null : store.read(expertId, work.item.item_id)
+          return { _tag: "answer", ask: which, work, copy }
+        })
+      }
+    }
+  }
+
+  return { dispatch }
+}
+
+const isVisible = () => document.visibilityState === "visible"
+
+const invitation = "#join="
+
+/** The code of the address, which is taken out of it: it is not to stay in the history. */
+const takeInvitation = (): string | null => {
+  if (!location.hash.startsWith(invitation)) return null
+  const code = location.hash.slice(invitation.length)
+  history.replaceState(null, "", location.pathname + location.search)
+  return code === "" ? null : code
+}
+
+const on = (target: EventTarget, name: string, run: () => void): (() => void) => {
+  const options = { capture: true, passive: true }
+  target.addEventListener(name, run, options)
+  return () => target.removeEventListener(name, run, options)
+}
+
+const onSigns = (run: () => void): (() => void) => {
+  let last = -signEvery
+  const sign = () => {
+    const now = performance.now()
+    if (now - last < signEvery) return
+    last = now
+    run()
+  }
+  const stops = ["keydown", "pointerdown", "pointermove", "scroll", "wheel", "touchmove"].map((name) =>
+    on(window, name, sign),
+  )
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+const nothing: copies.Store = {
+  getItem: () => null,
+  setItem: () => undefined,
+  removeItem: () => undefined,
+  key: () => null,
+  length: 0,
+}
+
+const localStore = (): copies.Store => {
+  // Where storage is forbidden, already asking for it fails.
+  try {
+    return localStorage
+  } catch {
+    return nothing
+  }
+}

@@ -1,0 +1,57 @@
+/** The differences between the marked completion and another, the base, on request. */
+import { useEffect, useState } from "preact/hooks"
+import type { Difference, Part } from "../shared/difference.ts"
+import { compare } from "../shared/textClient.ts"
+
+export interface Differences {
+  readonly isOn: boolean
+  readonly base: number
+  readonly state: "pending" | "refused" | Difference
+  readonly toggle: () => void
+  readonly setBase: (place: number) => void
+  readonly nextBase: () => void
+  /** Null where nothing is marked in that completion. */
+  readonly partsOf: (place: number) => { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
+}
+
+interface Result {
+  readonly base: number
+  readonly marked: number
+  readonly state: Differences["state"]
+}
+
+/** When the base itself is marked, the two change places: what was marked before is the base. */
+export const useDifference = (completions: ReadonlyArray<string>, marked: number): Differences => {
+  const [isOn, setOn] = useState(false)
+  const [pair, setPair] = useState({ base: marked === 0 ? 1 : 0, marked })
+  const [result, setResult] = useState<Result | null>(null)
+  const base = pair.marked === marked ? pair.base : pair.base === marked ? pair.marked : pair.base
+  if (pair.marked !== marked || pair.base !== base) setPair({ base, marked })
+  const canCompare = completions.length > 1
+
+  useEffect(() => {
+    const left = completions[base]
+    const right = completions[marked]
+    if (!isOn || left === undefined || right === undefined) return undefined
+    const tell = (state: Differences["state"]) => setResult({ base, marked, state })
+    return compare(left, right, { done: (found) => tell(found ?? "refused"), failed: () => tell("refused") })
+  }, [isOn, base, marked, completions])
+
+  const state = result !== null && result.base === base && result.marked === marked ? result.state : "pending"
+  return {
+    isOn: isOn && canCompare,
+    base,
+    state,
+    toggle: () => setOn(!isOn && canCompare),
+    setBase: (place) => setPair({ base: place, marked }),
+    nextBase: () => {
+      const others = completions.map((_, place) => place).filter((place) => place !== marked)
+      setPair({ base: others[(others.indexOf(base) + 1) % others.length] ?? base, marked })
+    },
+    partsOf: (place) => {
+      if (!isOn || typeof state === "string") return null
+      if (place === marked) return { kind: "ins", parts: state.right }
+      return place === base ? { kind: "del", parts: state.left } : null
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** Listens for the page's keys, as `keys` has them. */
+import { useLayoutEffect, useRef } from "preact/hooks"
+import { type Action, actionOf, type Where } from "./keys.ts"
+
+/** The handler of the last draw is called. Where it returns false, the browser does what it does with that key. */
+export const useKeys = (handle: (action: Action) => boolean | void): void => {
+  const latest = useRef(handle)
+  latest.current = handle
+  // Before the browser draws: a key that comes with the next item is not lost, and does not
+  // reach what was there before.
+  useLayoutEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) return
+      const action = actionOf(event, whereIs(event.target))
+      if (action !== null && latest.current(action) !== false) event.preventDefault()
+    }
+    window.addEventListener("keydown", listen)
+    return () => window.removeEventListener("keydown", listen)
+  }, [])
+}
+
+const whereIs = (target: EventTarget | null): Where => {
+  if (!(target instanceof Element)) return "page"
+  const dialog = document.querySelector("dialog[open]")
+  if (dialog !== null && !dialog.classList.contains("reader")) return "dialog"
+  if (target.closest("textarea, input, select, [contenteditable]") !== null) return "text"
+  return target.closest("button, a, summary") === null ? "page" : "control"
+}

@@ -1,0 +1,239 @@
+/**
+ * The dashboard: who is signed in, and which view is shown.
+ *
+ * Guarantees: a session that ends covers the page with a form to sign in and loses nothing of
+ * what is on it, such as a secret that is shown once; after it one is where one was.
+ */
+import { useCallback, useEffect, useId, useRef, useState } from "preact/hooks"
+import * as client from "./client.ts"
+import { DeliveryPage } from "./DeliveryPage.tsx"
+import { DeveloperPage } from "./DeveloperPage.tsx"
+import { ExpertsPage } from "./ExpertsPage.tsx"
+import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
+import { PageHeading, Problem } from "./parts.tsx"
+import * as routes from "./routes.ts"
+import { SetUp, SignIn, SignInForm } from "./SignIn.tsx"
+import { TaskList } from "./TaskList.tsx"
+import { TaskPage } from "./TaskPage.tsx"
+import { problemWords } from "./wording.ts"
+
+type Session =
+  | { readonly state: "unknown" }
+  | { readonly state: "unreachable"; readonly problem: string }
+  | { readonly state: "signed-out" }
+  | { readonly state: "signed-in"; readonly name: string; readonly ended: boolean }
+
+export const App = () => {
+  const route = useRoute()
+  const [session, setSession] = useState<Session>({ state: "unknown" })
+  const [epoch, setEpoch] = useState(0)
+  const [attempt, setAttempt] = useState(0)
+
+  // Who comes with a link has no session, or one that does not matter.
+  const entering = route.page === "set-up"
+  useEffect(() => {
+    if (entering) return
+    client.whenSessionEnds(() =>
+      setSession((session) => (session.state === "signed-in" ? { ...session, ended: true } : { state: "signed-out" })),
+    )
+    let over = false
+    const look = async () => {
+      const answer = await client.session()
+      if (over) return
+      if (answer.ok) setSession({ state: "signed-in", name: answer.value.name, ended: false })
+      else if (answer.problem.status === 401) setSession({ state: "signed-out" })
+      else setSession({ state: "unreachable", problem: problemWords(answer.problem) })
+    }
+    void look()
+    return () => {
+      over = true
+    }
+  }, [attempt, entering])
+
+  const signedIn = (name: string) => {
+    setSession({ state: "signed-in", name, ended: false })
+    setEpoch((epoch) => epoch + 1)
+  }
+
+  if (route.page === "set-up") {
+    const leave = () => {
+      // Not `location.hash`: the code is to leave the browser's history, too.
+      history.replaceState(null, "", routes.allTasks)
+      dispatchEvent(new HashChangeEvent("hashchange"))
+    }
+    return (
+      <SetUp
+        key={route.code}
+        code={route.code}
+        onLeave={leave}
+        onSignedIn={(name) => {
+          signedIn(name)
+          leave()
+        }}
+      />
+    )
+  }
+  switch (session.state) {
+    case "unknown":
+      return <p class="loading first">Loading …</p>
+    case "unreachable":
+      return (
+        <main class="entrance">
+          <p class="brand">prefstream</p>
+          <div class="card padded">
+            <h1 tabIndex={-1}>The service does not answer</h1>
+            <Problem words={session.problem} />
+            <button type="button" class="button primary" onClick={() => setAttempt(attempt + 1)}>
+              Try again
+            </button>
+          </div>
+        </main>
+      )
+    case "signed-out":
+      return <SignIn onSignedIn={signedIn} />
+    case "signed-in":
+      return (
+        <Epoch.Provider value={epoch}>
+          <Shell route={route} name={session.name} onSignedOut={() => setSession({ state: "signed-out" })} />
+          {session.ended && <Ended onSignedIn={signedIn} />}
+        </Epoch.Provider>
+      )
+  }
+}
+
+/** Covers the page, and can't be dismissed. */
+const Ended = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => {
+  const id = useId()
+  const place = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = place.current
+    const before = document.activeElement
+    dialog?.showModal()
+    return () => {
+      dialog?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
+  }, [])
+  return (
+    <dialog
+      ref={place}
+      class="dialog opaque"
+      aria-labelledby={id}
+      onCancel={(event) => event.preventDefault()}
+      onClose={() => place.current?.showModal()}
+    >
+      <div class="dialog-head">
+        <h2 id={id}>Sign in again</h2>
+      </div>
+      <p class="muted">Your session has ended. What was on the page is still there.</p>
+      <SignInForm onSignedIn={onSignedIn} />
+    </dialog>
+  )
+}
+
+const Shell = ({
+  route,
+  name,
+  onSignedOut,
+}: {
+  readonly route: routes.Route
+  readonly name: string
+  readonly onSignedOut: () => void
+}) => {
+  const now = useClock()
+  const [said, setSaid] = useState({ words: "", number: 0 })
+  const say = useCallback((words: string) => setSaid(({ number }) => ({ words, number: number + 1 })), [])
+  const action = useAction()
+
+  useEffect(() => {
+    if (said.words === "") return
+    const timer = setTimeout(() => setSaid(({ number }) => ({ words: "", number })), 6000)
+    return () => clearTimeout(timer)
+  }, [said.number])
+
+  // Who follows a link is to be at the top of what it leads to, also with a screen reader.
+  const place = routes.placeOf(route)
+  const before = useRef(place)
+  useEffect(() => {
+    if (before.current === place) return
+    before.current = place
+    scrollTo(0, 0)
+    document.querySelector("h1")?.focus({ preventScroll: true })
+  }, [place])
+
+  const links = [
+    ["Tasks", routes.allTasks, route.page === "tasks" || route.page === "task"],
+    ["Experts", routes.format({ page: "experts" }), route.page === "experts"],
+    ["Developer", routes.developer, route.page === "developer" || route.page === "delivery"],
+  ] as const
+  return (
+    <Now.Provider value={now}>
+      <Say.Provider value={say}>
+        <a
+          class="skip"
+          href="#content"
+          onClick={(event) => {
+            event.preventDefault()
+            document.querySelector("h1")?.focus()
+          }}
+        >
+          Skip to the content
+        </a>
+        <header class="top">
+          <a class="brand" href={routes.allTasks}>
+            prefstream
+          </a>
+          <nav aria-label="Main">
+            {links.map(([label, href, here]) => (
+              <a key={label} href={href} aria-current={here ? "page" : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+          <div class="who">
+            <bdi>{name}</bdi>
+            <button
+              type="button"
+              class="button plain compact"
+              aria-disabled={action.busy}
+              onClick={() => void action.run(client.signOut, onSignedOut)}
+            >
+              Sign out
+            </button>
+          </div>
+        </header>
+        <main id="content">
+          <Problem words={action.problem} />
+          <View route={route} />
+        </main>
+        <div class="said" role="status">
+          {said.words !== "" && <p key={said.number}>{said.words}</p>}
+        </div>
+      </Say.Provider>
+    </Now.Provider>
+  )
+}
+
+const View = ({ route }: { readonly route: routes.Route }) => {
+  switch (route.page) {
+    case "tasks":
+      return <TaskList status={route.status} before={route.before} />
+    case "task":
+      return <TaskPage key={route.taskId} taskId={route.taskId} prompt={route.prompt} />
+    case "experts":
+      return <ExpertsPage />
+    case "developer":
+      return <DeveloperPage before={route.before} />
+    case "delivery":
+      return <DeliveryPage key={route.messageId} messageId={route.messageId} />
+    default:
+      return (
+        <>
+          <PageHeading title="There is nothing here" />
+          <p>
+            The address leads nowhere. <a href={routes.allTasks}>Go to the tasks</a>
+          </p>
+        </>
+      )
+  }
+}

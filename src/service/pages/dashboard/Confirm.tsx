@@ -1,0 +1,64 @@
+/**
+ * A question before something is done that can't be taken back.
+ *
+ * Guarantees: the dialog closes when what was asked for is done, and stays with the problem
+ * where it failed; the focus returns to where it was.
+ */
+import type { ComponentChildren } from "preact"
+import type { Answer } from "../shared/api.ts"
+import { Dialog } from "../shared/Dialog.tsx"
+import { useAction } from "./hooks.ts"
+import { Problem } from "./parts.tsx"
+
+export const Confirm = <A,>({
+  title,
+  confirm,
+  danger = false,
+  keep = "Cancel",
+  ask,
+  onDone,
+  onClose,
+  children,
+}: {
+  readonly title: string
+  readonly confirm: string
+  readonly danger?: boolean
+  /** What the button says that leaves all as it is. */
+  readonly keep?: string
+  readonly ask: () => Promise<Answer<A>>
+  readonly onDone: (value: A) => void
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+}) => {
+  const action = useAction()
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void action.run(ask, (value) => {
+            onClose()
+            onDone(value)
+          })
+        }}
+      >
+        {children}
+        <Problem words={action.problem} />
+        <div class="dialog-foot">
+          <button type="button" class="button" autofocus={danger} onClick={onClose}>
+            {keep}
+          </button>
+          <button
+            type="submit"
+            class={danger ? "button danger" : "button primary"}
+            autofocus={!danger}
+            aria-disabled={action.busy}
+          >
+            {confirm}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,141 @@
+/** One delivery: what was sent, and what came of each attempt. */
+import type { DeliveryDetail } from "../../web/DashboardApi.ts"
+import * as client from "./client.ts"
+import { Resend } from "./Deliveries.tsx"
+import { count, millis } from "./format.ts"
+import { useResource } from "./hooks.ts"
+import { Badge, CopyButton, Loaded, LongText, PageHeading, Time } from "./parts.tsx"
+import { developer } from "./routes.ts"
+import { deliveryLabel } from "./wording.ts"
+
+/** Indented, where it is JSON. */
+const readable = (payload: string): string => {
+  // What was sent is shown whatever it is.
+  try {
+    return JSON.stringify(JSON.parse(payload), null, 2)
+  } catch {
+    return payload
+  }
+}
+
+export const DeliveryPage = ({ messageId }: { readonly messageId: string }) => {
+  const resource = useResource(messageId, () => client.delivery(messageId), 5000)
+  return (
+    <>
+      <p class="trail">
+        <a href={developer}>Developer settings</a>
+      </p>
+      <PageHeading title={messageId} code>
+        <CopyButton text={messageId} what="message id" />
+      </PageHeading>
+      <Loaded resource={resource}>
+        {(detail) => (
+          <>
+            <Summary detail={detail} reload={() => void resource.reload()} />
+            <Attempts detail={detail} />
+            <section class="section" aria-labelledby="payload">
+              <div class="section-heading">
+                <h2 id="payload">Payload</h2>
+                <CopyButton text={detail.payload} what="payload" />
+              </div>
+              <div class="card padded code">
+                <LongText text={readable(detail.payload)} label="the payload" lines={30} chars={4000} />
+              </div>
+            </section>
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+const Summary = ({ detail, reload }: { readonly detail: DeliveryDetail; readonly reload: () => void }) => {
+  const { delivery } = detail
+  return (
+    <section class="card padded" aria-label="Summary">
+      <div class="summary-head">
+        <dl class="facts">
+          <div>
+            <dt>State</dt>
+            <dd>
+              <Badge label={deliveryLabel[delivery.state]} />
+            </dd>
+          </div>
+          <div>
+            <dt>Event</dt>
+            <dd class="code anywhere">{delivery.type}</dd>
+          </div>
+          {delivery.tasks > 0 && (
+            <>
+              <div>
+                <dt>Group</dt>
+                <dd class="code anywhere">
+                  <bdi>{delivery.group_id}</bdi>
+                </dd>
+              </div>
+              <div>
+                <dt>Tasks</dt>
+                <dd>{count(delivery.tasks)}</dd>
+              </div>
+            </>
+          )}
+          <div>
+            <dt>Created</dt>
+            <dd>
+              <Time at={delivery.created_at} />
+            </dd>
+          </div>
+          <div>
+            <dt>Next attempt</dt>
+            <dd>
+              {delivery.next_attempt_at === null ? (
+                <span class="muted">none</span>
+              ) : (
+                <Time at={delivery.next_attempt_at} />
+              )}
+            </dd>
+          </div>
+        </dl>
+        <Resend delivery={delivery} reload={reload} />
+      </div>
+    </section>
+  )
+}
+
+const Attempts = ({ detail }: { readonly detail: DeliveryDetail }) => (
+  <section class="section" aria-labelledby="attempts">
+    <h2 id="attempts">Attempts</h2>
+    {detail.attempts.length === 0 ? (
+      <p class="card nothing">It was not attempted yet.</p>
+    ) : (
+      <ol class="attempts">
+        {detail.attempts.map((attempt, i) => (
+          <li key={i} class="card padded">
+            <div class="attempt-head">
+              <strong>{count(i + 1)}</strong>
+              <Badge
+                label={
+                  attempt.status !== null && attempt.status >= 200 && attempt.status < 300
+                    ? { words: String(attempt.status), tone: "good" }
+                    : { words: attempt.status === null ? "No answer" : String(attempt.status), tone: "bad" }
+                }
+              />
+              <Time at={attempt.at} />
+              <span class="muted">took {millis(attempt.millis)}</span>
+            </div>
+            {attempt.error !== null && <p class="bad-text anywhere">{attempt.error}</p>}
+            <p class="code anywhere muted">{attempt.url}</p>
+            {attempt.answer !== "" && (
+              <div class="answer">
+                <h3>Answer</h3>
+                <div class="code">
+                  <LongText text={attempt.answer} label={`the answer to attempt ${i + 1}`} chars={300} lines={6} />
+                </div>
+              </div>
+            )}
+          </li>
+        ))}
+      </ol>
+    )}
+  </section>
+)

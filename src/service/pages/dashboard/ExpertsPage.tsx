@@ -1,0 +1,263 @@
+/**
+ * Experts: invited, active or not, and how well they judge.
+ *
+ * Guarantees: an invitation's link is on the page from its making until it is dismissed or the
+ * page is left, and nowhere else.
+ */
+import { useContext, useState } from "preact/hooks"
+import type { ExpertSummary } from "../../web/DashboardApi.ts"
+import * as client from "./client.ts"
+import { Confirm } from "./Confirm.tsx"
+import { count, percent } from "./format.ts"
+import { Say, useAction, useResource } from "./hooks.ts"
+import { Badge, Loaded, PageHeading, Problem, Secret, Time } from "./parts.tsx"
+import type { Label } from "./wording.ts"
+
+export const ExpertsPage = () => {
+  const resource = useResource("experts", client.experts, 10_000)
+  const [made, setMade] = useState<client.NewInvitation>()
+  const [renewing, setRenewing] = useState<ExpertSummary>()
+  const [stopping, setStopping] = useState<ExpertSummary>()
+  const say = useContext(Say)
+  const reload = () => void resource.reload()
+  const show = (invitation: client.NewInvitation) => {
+    setMade(invitation)
+    reload()
+  }
+  return (
+    <>
+      <PageHeading title="Experts" />
+      <p class="muted">
+        Who judges. People join with a link, and rank completions on a page of their own; automatic experts come with
+        the service’s configuration.
+      </p>
+      {made !== undefined && (
+        <Secret
+          title={`Invitation for ${made.expert.name}`}
+          label="Invitation link"
+          what="link"
+          value={new URL(made.invitation, location.origin).href}
+          onDone={() => {
+            setMade(undefined)
+            document.getElementById("experts-name")?.focus()
+          }}
+        >
+          <p>
+            Send it to the expert now: it can’t be shown again. It works once, for 7 days, and whoever opens it judges
+            as <bdi>{made.expert.name}</bdi>.
+          </p>
+        </Secret>
+      )}
+      <Invite onMade={show} />
+      <Loaded resource={resource}>
+        {({ experts }) =>
+          experts.length === 0 ? (
+            <p class="card nothing">Nobody judges yet. Invite the first expert.</p>
+          ) : (
+            <ExpertTable experts={experts} onRenew={setRenewing} onStop={setStopping} reload={reload} />
+          )
+        }
+      </Loaded>
+      {renewing !== undefined && (
+        <Confirm
+          title="Make a new link?"
+          confirm="Make link"
+          ask={() => client.inviteAgain(renewing.expert_id)}
+          onClose={() => setRenewing(undefined)}
+          onDone={show}
+        >
+          <p>
+            For <bdi>{renewing.name}</bdi>, to join or to work on another device. Links made before stop working; where
+            the expert is signed in already, that goes on.
+          </p>
+        </Confirm>
+      )}
+      {stopping !== undefined && (
+        <Confirm
+          title="Deactivate this expert?"
+          confirm="Deactivate"
+          danger
+          ask={() => client.setActive(stopping.expert_id, false)}
+          onClose={() => setStopping(undefined)}
+          onDone={() => {
+            say(`${stopping.name} is no longer active.`)
+            reload()
+          }}
+        >
+          <p>
+            <bdi>{stopping.name}</bdi> is signed out, and what he or she holds returns to the queue. Votes given so far
+            stay. You can activate the expert again later.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+const Invite = ({ onMade }: { readonly onMade: (invitation: client.NewInvitation) => void }) => {
+  const [name, setName] = useState("")
+  const action = useAction()
+  return (
+    <form
+      class="line-form"
+      aria-label="Invite an expert"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void action.run(
+          () => client.invite(name.trim()),
+          (invitation) => {
+            setName("")
+            onMade(invitation)
+          },
+        )
+      }}
+    >
+      <div class="field">
+        <label for="experts-name">Name of the expert</label>
+        <input
+          class="input"
+          id="experts-name"
+          type="text"
+          placeholder="Ada Lovelace"
+          required
+          pattern=".*\S.*"
+          title="A name by which you know the expert"
+          maxLength={100}
+          autocomplete="off"
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </div>
+      <button type="submit" class="button primary" aria-disabled={action.busy}>
+        Invite expert
+      </button>
+      <Problem words={action.problem} />
+    </form>
+  )
+}
+
+const stateOf = (expert: ExpertSummary): Label => {
+  if (expert.kind === "automatic") return { words: "Automatic", tone: "neutral" }
+  return expert.joined ? { words: "Joined", tone: "good" } : { words: "Invited", tone: "accent" }
+}
+
+const Share = ({ part, of }: { readonly part: number; readonly of: number }) => {
+  const share = percent(part, of)
+  if (share === null) return <span class="muted">none to compare</span>
+  return (
+    <span class="nowrap">
+      {share}{" "}
+      <span class="muted small">
+        {count(part)} of {count(of)}
+      </span>
+    </span>
+  )
+}
+
+const ExpertTable = ({
+  experts,
+  onRenew,
+  onStop,
+  reload,
+}: {
+  readonly experts: ReadonlyArray<ExpertSummary>
+  readonly onRenew: (expert: ExpertSummary) => void
+  readonly onStop: (expert: ExpertSummary) => void
+  readonly reload: () => void
+}) => (
+  <div class="card table-card">
+    <table class="cards" role="table" aria-label="Experts">
+      <thead role="rowgroup">
+        <tr role="row">
+          <th role="columnheader">Expert</th>
+          <th role="columnheader">State</th>
+          <th role="columnheader">Active</th>
+          <th role="columnheader">Judged</th>
+          <th role="columnheader">Like the majority</th>
+          <th role="columnheader">Right on gold items</th>
+          <th role="columnheader">Last seen</th>
+          <th role="columnheader">
+            <span class="unseen">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {experts.map((expert) => (
+          <tr role="row" key={expert.expert_id}>
+            <th role="rowheader" scope="row" class="anywhere">
+              <bdi>{expert.name}</bdi>
+            </th>
+            <td role="cell" data-label="State">
+              <Badge label={stateOf(expert)} />
+            </td>
+            <td role="cell" data-label="Active">
+              <Active expert={expert} onStop={onStop} reload={reload} />
+            </td>
+            <td role="cell" data-label="Judged">
+              {count(expert.judged)}
+            </td>
+            <td role="cell" data-label="Like the majority">
+              <Share part={expert.majority.agreed} of={expert.majority.of} />
+            </td>
+            <td role="cell" data-label="Right on gold items">
+              <Share part={expert.gold.right} of={expert.gold.of} />
+            </td>
+            <td role="cell" data-label="Last seen">
+              {expert.last_seen_at === null ? <span class="muted">never</span> : <Time at={expert.last_seen_at} />}
+            </td>
+            <td role="cell" class="actions">
+              {expert.kind === "person" && expert.active && (
+                <button
+                  type="button"
+                  class="button compact"
+                  aria-label={`New link for ${expert.name}`}
+                  onClick={() => onRenew(expert)}
+                >
+                  New link
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+const Active = ({
+  expert,
+  onStop,
+  reload,
+}: {
+  readonly expert: ExpertSummary
+  readonly onStop: (expert: ExpertSummary) => void
+  readonly reload: () => void
+}) => {
+  const action = useAction()
+  const say = useContext(Say)
+  return (
+    <>
+      <button
+        type="button"
+        role="switch"
+        class="switch"
+        aria-checked={expert.active}
+        aria-label={`${expert.name} is active`}
+        aria-disabled={action.busy}
+        onClick={() => {
+          if (expert.active) return onStop(expert)
+          void action.run(
+            () => client.setActive(expert.expert_id, true),
+            () => {
+              say(`${expert.name} is active.`)
+              reload()
+            },
+          )
+        }}
+      >
+        <span aria-hidden="true" />
+      </button>
+      <Problem words={action.problem} />
+    </>
+  )
+}

@@ -1,0 +1,229 @@
+/** One task: its progress, and its prompts with what was said of them, a page at a time. */
+import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
+import type { TaskDetail, TaskSummary } from "../../web/DashboardApi.ts"
+import * as client from "./client.ts"
+import { Confirm } from "./Confirm.tsx"
+import { count, plural } from "./format.ts"
+import { Say, useResource } from "./hooks.ts"
+import { pagesOf, pageWith } from "./paging.ts"
+import { Badge, CopyButton, Loaded, LongText, Meter, PageHeading, Time } from "./parts.tsx"
+import { allTasks, format } from "./routes.ts"
+import { promptId, TaskItemView } from "./TaskItemView.tsx"
+import { statusLabel } from "./wording.ts"
+
+export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly prompt: number | undefined }) => {
+  const from = prompt === undefined ? 0 : pageWith(prompt, prompt, client.itemsPerPage)
+  const [finished, setFinished] = useState(false)
+  const resource = useResource(String(from), () => client.task(taskId, from), finished ? undefined : 5000)
+  const status = resource.data?.task.status
+  useEffect(() => setFinished(status === "completed" || status === "cancelled"), [status])
+
+  // Once for each prompt that is asked for, when it is there; not with each reading.
+  const shown = useRef<number | undefined>(undefined)
+  const ready = resource.data !== undefined && !resource.stale
+  useEffect(() => {
+    if (!ready || shown.current === prompt) return
+    const first = shown.current === undefined
+    shown.current = prompt
+    if (prompt === undefined || (first && prompt === 1)) return
+    const heading = document.getElementById(promptId(prompt - 1))
+    heading?.scrollIntoView({ block: "start" })
+    heading?.querySelector("a")?.focus({ preventScroll: true })
+  }, [ready, prompt])
+
+  return (
+    <>
+      <p class="trail">
+        <a href={allTasks}>Tasks</a>
+      </p>
+      <PageHeading title={taskId} code>
+        {resource.data !== undefined && <CopyButton text={taskId} what="task id" />}
+      </PageHeading>
+      <Loaded resource={resource}>
+        {(detail) => (
+          <>
+            <Summary detail={detail} reload={() => void resource.reload()} />
+            <Items detail={detail} reload={() => void resource.reload()} />
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+const isOpen = (task: TaskSummary) => task.status === "pending" || task.status === "in_progress"
+
+const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
+  const { task, guidelines } = detail
+  const [asking, setAsking] = useState(false)
+  const say = useContext(Say)
+  return (
+    <section class="card padded task-summary" aria-label="Summary">
+      <div class="summary-head">
+        <dl class="facts">
+          <div>
+            <dt>Status</dt>
+            <dd class="badges">
+              <Badge label={statusLabel[task.status]} />
+              {task.flagged > 0 && <Badge label={{ words: `${count(task.flagged)} flagged`, tone: "warn" }} />}
+            </dd>
+          </div>
+          <div>
+            <dt>Prompts done</dt>
+            <dd>
+              <Meter label="Prompts done" done={task.prompts_done} of={task.prompts} />
+            </dd>
+          </div>
+          <div>
+            <dt>Votes</dt>
+            <dd>
+              <Meter label="Votes" done={task.votes} of={task.prompts * task.votes_per_prompt} />
+            </dd>
+          </div>
+          <div>
+            <dt>Votes per prompt</dt>
+            <dd>{count(task.votes_per_prompt)}</dd>
+          </div>
+          <div>
+            <dt>Created</dt>
+            <dd>
+              <Time at={task.created_at} />
+            </dd>
+          </div>
+          {task.finished_at !== null && (
+            <div>
+              <dt>{task.status === "cancelled" ? "Cancelled" : "Completed"}</dt>
+              <dd>
+                <Time at={task.finished_at} />
+              </dd>
+            </div>
+          )}
+          {task.group_id !== task.task_id && (
+            <div>
+              <dt>Group</dt>
+              <dd class="anywhere">
+                <bdi>{task.group_id}</bdi>
+              </dd>
+            </div>
+          )}
+        </dl>
+        {isOpen(task) && (
+          <button type="button" class="button danger" onClick={() => setAsking(true)}>
+            Cancel task
+          </button>
+        )}
+      </div>
+      {detail.flagged_at.length > 0 && (
+        <p class="notice warn">
+          <span>
+            Flagged by experts:{" "}
+            {detail.flagged_at.map((index, i) => (
+              <span key={index}>
+                {i > 0 && ", "}
+                <a href={format({ page: "task", taskId: task.task_id, prompt: index + 1 })}>
+                  prompt {count(index + 1)}
+                </a>
+              </span>
+            ))}
+            {task.flagged > detail.flagged_at.length && `, and ${count(task.flagged - detail.flagged_at.length)} more`}
+          </span>
+        </p>
+      )}
+      <div class="guidelines">
+        <h2>Guidelines</h2>
+        {guidelines === null ? (
+          <p class="muted">None were sent with this task.</p>
+        ) : (
+          <LongText text={guidelines} label="the guidelines" lines={6} />
+        )}
+      </div>
+      {asking && (
+        <Confirm
+          title="Cancel this task?"
+          confirm="Cancel task"
+          keep="Keep task"
+          danger
+          ask={() => client.cancelTask(task.task_id)}
+          onClose={() => setAsking(false)}
+          onDone={() => {
+            say("The task is cancelled.")
+            reload()
+          }}
+        >
+          <p>
+            Experts are not asked about it any more, and the client gets no results for it.{" "}
+            {task.votes > 0 && `The ${plural(task.votes, "vote")} given so far can still be seen here. `}
+            This can’t be undone.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  )
+}
+
+const Items = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
+  const { task, items, from } = detail
+  const pages = pagesOf(task.prompts, client.itemsPerPage, from)
+  const href = (from: number) => format({ page: "task", taskId: task.task_id, prompt: from + 1 })
+  return (
+    <section aria-labelledby="prompts">
+      <div class="section-heading">
+        <h2 id="prompts" tabIndex={-1}>
+          Prompts{" "}
+          {task.prompts > client.itemsPerPage && (
+            <span class="muted">
+              {count(pages.first)} to {count(pages.last)} of {count(task.prompts)}
+            </span>
+          )}
+        </h2>
+        {task.prompts > client.itemsPerPage && <GoTo task={task} />}
+      </div>
+      <div class="items">
+        {items.map((item) => (
+          <TaskItemView key={item.index} item={item} task={task} open={isOpen(task)} reload={reload} />
+        ))}
+      </div>
+      {task.prompts > client.itemsPerPage && (
+        <nav class="pager" aria-label="Pages of prompts">
+          {pages.previous !== undefined ? (
+            <a href={href(pages.previous)}>← Previous</a>
+          ) : (
+            <span aria-hidden="true">← Previous</span>
+          )}
+          {pages.next !== undefined ? <a href={href(pages.next)}>Next →</a> : <span aria-hidden="true">Next →</span>}
+        </nav>
+      )}
+    </section>
+  )
+}
+
+const GoTo = ({ task }: { readonly task: TaskSummary }) => {
+  const id = useId()
+  const [number, setNumber] = useState("")
+  return (
+    <form
+      class="go-to"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const prompt = Math.min(Number(number), task.prompts)
+        if (prompt >= 1) location.hash = format({ page: "task", taskId: task.task_id, prompt })
+      }}
+    >
+      <label for={id}>Go to prompt</label>
+      <input
+        class="input"
+        id={id}
+        type="text"
+        inputMode="numeric"
+        pattern="[1-9][0-9]*"
+        title={`A number from 1 to ${task.prompts}`}
+        required
+        value={number}
+        onInput={(event) => setNumber(event.currentTarget.value)}
+      />
+      <button type="submit" class="button">
+        Go
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,306 @@
+/**
+ * The webhook: where deliveries go, and what signs them.
+ *
+ * Guarantees: a secret is on the page from its making until it is dismissed or the page is left,
+ * and nowhere else.
+ */
+import { useContext, useEffect, useState } from "preact/hooks"
+import type { WebhookSettings } from "../../web/DashboardApi.ts"
+import * as client from "./client.ts"
+import { Confirm } from "./Confirm.tsx"
+import { attemptsWords } from "./wording.ts"
+import { Say, useAction, useResource } from "./hooks.ts"
+import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
+import { Badge, Loaded, Problem, Secret, Time } from "./parts.tsx"
+import { format } from "./routes.ts"
+import { deliveryLabel } from "./wording.ts"
+
+export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
+  const resource = useResource("webhook", client.webhook, 15_000)
+  const [secret, setSecret] = useState<string>()
+  const [tested, setTested] = useState<string>()
+  const reload = () => void resource.reload()
+  return (
+    <section class="section" aria-labelledby="webhook">
+      <h2 id="webhook" tabIndex={-1}>
+        Webhook
+      </h2>
+      <p class="muted">
+        When all tasks of a group are complete, the service sends a signed <code>POST</code> to one URL, by{" "}
+        <a href="https://www.standardwebhooks.com/" rel="noreferrer" target="_blank">
+          Standard Webhooks
+        </a>
+        .
+      </p>
+      {secret !== undefined && (
+        <Secret
+          title="The webhook’s secret"
+          label="Webhook secret"
+          what="secret"
+          value={secret}
+          onDone={() => {
+            setSecret(undefined)
+            document.getElementById("webhook-url")?.focus()
+          }}
+        >
+          <p>
+            Copy it now: it can’t be shown again. The receiver checks signatures with it; for a pipeline it is{" "}
+            <code>PREFSTREAM_WEBHOOK_SECRET</code>.
+          </p>
+        </Secret>
+      )}
+      <Loaded resource={resource}>
+        {(settings) => (
+          <div class="card padded stack">
+            <State settings={settings} onSet={reload} />
+            <SetUrl
+              key={settings.url ?? ""}
+              settings={settings}
+              onSet={(made) => {
+                if (made !== null) setSecret(made)
+                reload()
+              }}
+            />
+            {settings.url !== null && (
+              <>
+                <Secrets settings={settings} />
+                <Actions
+                  onRotated={(secret) => {
+                    setSecret(secret)
+                    reload()
+                  }}
+                  onRemoved={() => {
+                    setSecret(undefined)
+                    setTested(undefined)
+                    reload()
+                  }}
+                  onTested={(messageId) => {
+                    setTested(messageId)
+                    onSent()
+                  }}
+                />
+                {tested !== undefined && <Test key={tested} messageId={tested} onAttempted={onSent} />}
+              </>
+            )}
+          </div>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readonly onSet: () => void }) => {
+  const action = useAction()
+  const say = useContext(Say)
+  const { url } = settings
+  if (url === null) return <p>No URL is set: completed groups are not announced.</p>
+  if (settings.enabled) {
+    return (
+      <p class="badges">
+        <Badge label={{ words: "Enabled", tone: "good" }} /> <span>Completed groups are announced to this URL.</span>
+      </p>
+    )
+  }
+  return (
+    <div class="notice bad">
+      <p class="grow">
+        <strong>Disabled by the service.</strong> {settings.disabled_reason ?? "The receiver refuses deliveries."}{" "}
+        Nothing is sent until it is enabled again.
+      </p>
+      <button
+        type="button"
+        class="button"
+        aria-disabled={action.busy}
+        onClick={() =>
+          void action.run(
+            () => client.setWebhook(url),
+            () => {
+              say("The webhook is enabled.")
+              onSet()
+            },
+          )
+        }
+      >
+        Enable again
+      </button>
+      <Problem words={action.problem} />
+    </div>
+  )
+}
+
+const SetUrl = ({
+  settings,
+  onSet,
+}: {
+  readonly settings: WebhookSettings
+  readonly onSet: (secret: string | null) => void
+}) => {
+  const [url, setUrl] = useState(settings.url ?? "")
+  const unchanged = url.trim() === settings.url
+  const action = useAction()
+  const say = useContext(Say)
+  return (
+    <form
+      class="line-form"
+      aria-label="Set the webhook"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (unchanged) return
+        void action.run(
+          () => client.setWebhook(url.trim()),
+          ({ secret }) => {
+            say("The webhook’s URL is saved.")
+            onSet(secret)
+          },
+        )
+      }}
+    >
+      <div class="field">
+        <label for="webhook-url">Webhook URL</label>
+        <input
+          class="input"
+          id="webhook-url"
+          type="url"
+          placeholder="https://pipeline.example/webhooks/prefstream"
+          required
+          maxLength={2000}
+          autocomplete="off"
+          spellcheck={false}
+          value={url}
+          onInput={(event) => setUrl(event.currentTarget.value)}
+        />
+      </div>
+      <button
+        type="submit"
+        class={settings.url === null ? "button primary" : "button"}
+        aria-disabled={action.busy || unchanged}
+      >
+        Save URL
+      </button>
+      <Problem words={action.problem} />
+    </form>
+  )
+}
+
+const Secrets = ({ settings }: { readonly settings: WebhookSettings }) => (
+  <div>
+    <h3>Secrets that sign at present</h3>
+    <ul class="plain">
+      {settings.secrets.map((secret) => (
+        <li key={secret.created_at} class="badges">
+          {secret.expires_at === null ? (
+            <Badge label={{ words: "Current", tone: "good" }} />
+          ) : (
+            <Badge label={{ words: "Being replaced", tone: "warn" }} />
+          )}
+          <span>
+            made <Time at={secret.created_at} />
+            {secret.expires_at !== null && (
+              <>
+                , ends <Time at={secret.expires_at} />
+              </>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
+  </div>
+)
+
+const Actions = ({
+  onRotated,
+  onRemoved,
+  onTested,
+}: {
+  readonly onRotated: (secret: string) => void
+  readonly onRemoved: () => void
+  readonly onTested: (messageId: string) => void
+}) => {
+  const [asking, setAsking] = useState<"rotate" | "remove">()
+  const [hours, setHours] = useState(defaultKeepHours)
+  const test = useAction()
+  const say = useContext(Say)
+  const close = () => setAsking(undefined)
+  return (
+    <>
+      <div class="buttons">
+        <button
+          type="button"
+          class="button"
+          aria-disabled={test.busy}
+          onClick={() => void test.run(client.testWebhook, ({ message_id }) => onTested(message_id))}
+        >
+          Send test event
+        </button>
+        <button type="button" class="button" onClick={() => setAsking("rotate")}>
+          Rotate secret
+        </button>
+        <button type="button" class="button danger" onClick={() => setAsking("remove")}>
+          Remove webhook
+        </button>
+      </div>
+      <Problem words={test.problem} />
+      {asking === "rotate" && (
+        <Confirm
+          title="Rotate the secret?"
+          confirm="Rotate secret"
+          ask={() => client.rotateSecret(hours)}
+          onClose={close}
+          onDone={({ secret }) => onRotated(secret)}
+        >
+          <p>
+            A new secret signs from now on. While the old one signs along, receivers with either can check deliveries.
+          </p>
+          <KeepHours legend="The old secret signs along for" hours={hours} onChange={setHours} />
+        </Confirm>
+      )}
+      {asking === "remove" && (
+        <Confirm
+          title="Remove the webhook?"
+          confirm="Remove webhook"
+          keep="Keep webhook"
+          danger
+          ask={client.removeWebhook}
+          onClose={close}
+          onDone={() => {
+            say("The webhook is removed.")
+            onRemoved()
+          }}
+        >
+          <p>
+            The URL and its secrets are forgotten, and groups that complete from now on are not announced. Setting a URL
+            again makes a new secret.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+/** What becomes of a test event. */
+const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly onAttempted: () => void }) => {
+  const [over, setOver] = useState(false)
+  const resource = useResource(messageId, () => client.delivery(messageId), over ? undefined : 1000)
+  const delivery = resource.data?.delivery
+  const last = resource.data?.attempts.at(-1)
+  const attempted = delivery !== undefined && delivery.attempts > 0
+  useEffect(() => {
+    setOver(attempted)
+    if (attempted) onAttempted()
+  }, [attempted])
+  return (
+    <p class={`notice ${delivery?.state === "delivered" ? "good" : attempted ? "warn" : ""}`} role="status">
+      <span class="grow">
+        {delivery === undefined || !attempted ? (
+          "The test event is on its way …"
+        ) : (
+          <>
+            Test event: <Badge label={deliveryLabel[delivery.state]} /> {attemptsWords(delivery)}
+            {last?.error != null && `, ${last.error}`}
+          </>
+        )}
+      </span>
+      <a href={format({ page: "delivery", messageId })}>Details of the test</a>
+    </p>
+  )
+}

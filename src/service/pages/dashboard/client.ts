@@ -1,0 +1,110 @@
+/**
+ * The dashboard's requests, typed by `DashboardApi`.
+ *
+ * Guarantees: an answer that there is no session, whatever was asked for, is told to who asked
+ * for it with `whenSessionEnds`.
+ */
+import { type Answer, makeApi, type Method } from "../shared/api.ts"
+import type {
+  Delivery,
+  DeliveryDetail,
+  ExpertSummary,
+  Overview,
+  TaskDetail,
+  TaskSummary,
+  TokenSummary,
+  WebhookSettings,
+} from "../../web/DashboardApi.ts"
+import type { TaskStatus } from "./routes.ts"
+
+export interface NewToken {
+  readonly token: string
+  readonly summary: TokenSummary
+}
+export interface NewInvitation {
+  readonly expert: ExpertSummary
+  readonly invitation: string
+}
+export interface NewSecret {
+  readonly settings: WebhookSettings
+  readonly secret: string
+}
+
+interface Operator {
+  readonly name: string
+}
+
+const tasksPerPage = 50
+const deliveriesPerPage = 20
+/** As many items of a task as the service gives at once. */
+export const itemsPerPage = 20
+
+const id = encodeURIComponent
+
+let sessionEnded = () => {}
+
+/** One listener. */
+export const whenSessionEnds = (listener: () => void): void => {
+  sessionEnded = listener
+}
+
+const api = makeApi("/dashboard/api")
+
+const ask = async <A>(method: Method, path: string, body?: unknown): Promise<Answer<A>> => {
+  const answer = await api<A>(method, path, body)
+  if (!answer.ok && answer.problem.status === 401) sessionEnded()
+  return answer
+}
+
+const get = <A>(path: string) => ask<A>("GET", path)
+const post = <A>(path: string, body?: unknown) => ask<A>("POST", path, body)
+const put = <A>(path: string, body: unknown) => ask<A>("PUT", path, body)
+
+const page = (limit: number, before: number | undefined, more: Record<string, string | undefined> = {}): string => {
+  const query = new URLSearchParams({ limit: String(limit) })
+  if (before !== undefined) query.set("before", String(before))
+  for (const [key, value] of Object.entries(more)) if (value !== undefined) query.set(key, value)
+  return `?${query.toString()}`
+}
+
+/** Does not tell of a missing session: that is what it asks. */
+export const session = () => api<Operator>("GET", "/session")
+export const setUp = (code: string, name: string, password: string) =>
+  api<Operator>("POST", "/set-up", { code, name, password })
+export const signIn = (name: string, password: string) => api<Operator>("POST", "/sign-in", { name, password })
+export const signOut = () => post<void>("/sign-out")
+
+export const overview = () => get<Overview>("/overview")
+export const tasks = (status: TaskStatus | undefined, before: number | undefined) =>
+  get<{ readonly tasks: ReadonlyArray<TaskSummary>; readonly next: number | null }>(
+    `/tasks${page(tasksPerPage, before, { status })}`,
+  )
+export const task = (taskId: string, from: number) => get<TaskDetail>(`/tasks/${id(taskId)}?from=${from}`)
+export const cancelTask = (taskId: string) => post<void>(`/tasks/${id(taskId)}/cancel`)
+export const returnItem = (taskId: string, index: number) => post<void>(`/tasks/${id(taskId)}/items/${index}/return`)
+
+export const tokens = () => get<{ readonly tokens: ReadonlyArray<TokenSummary> }>("/tokens")
+export const createToken = (name: string) => post<NewToken>("/tokens", { name })
+export const rotateToken = (tokenId: string, keep_hours: number) =>
+  post<NewToken>(`/tokens/${id(tokenId)}/rotate`, { keep_hours })
+export const revokeToken = (tokenId: string) => post<void>(`/tokens/${id(tokenId)}/revoke`)
+
+export const webhook = () => get<WebhookSettings>("/webhook")
+export const setWebhook = (url: string) =>
+  put<{ readonly settings: WebhookSettings; readonly secret: string | null }>("/webhook", { url })
+export const removeWebhook = () => ask<void>("DELETE", "/webhook")
+export const rotateSecret = (keep_hours: number) => post<NewSecret>("/webhook/rotate-secret", { keep_hours })
+export const testWebhook = () => post<{ readonly message_id: string }>("/webhook/test")
+
+export const deliveries = (before: number | undefined) =>
+  get<{ readonly deliveries: ReadonlyArray<Delivery>; readonly next: number | null }>(
+    `/deliveries${page(deliveriesPerPage, before)}`,
+  )
+export const delivery = (messageId: string) => get<DeliveryDetail>(`/deliveries/${id(messageId)}`)
+export const resend = (messageId: string) => post<void>(`/deliveries/${id(messageId)}/resend`)
+
+export const experts = () => get<{ readonly experts: ReadonlyArray<ExpertSummary> }>("/experts")
+export const invite = (name: string) => post<NewInvitation>("/experts", { name })
+export const inviteAgain = (expertId: string) => post<NewInvitation>(`/experts/${id(expertId)}/invite`)
+export const setActive = (expertId: string, active: boolean) =>
+  put<ExpertSummary>(`/experts/${id(expertId)}/active`, { active })

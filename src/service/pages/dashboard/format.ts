@@ -1,0 +1,105 @@
+/**
+ * Numbers, shares, times and texts as the dashboard writes them.
+ *
+ * Guarantees: a share is 0 % or 100 % only where it is exactly that; days are written so that
+ * nobody takes the month for the day; a text is never cut within a character.
+ */
+
+const number = new Intl.NumberFormat("en")
+
+/** 12345 is `12,345`. */
+export const count = (n: number): string => number.format(n)
+
+export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
+
+/** `null` of nothing. */
+export const percent = (part: number, of: number): string | null => {
+  if (of <= 0) return null
+  const exact = (100 * part) / of
+  const whole = Math.round(exact)
+  if (whole === 100 && part < of) return `${Math.min(99.9, Math.floor(exact * 10) / 10)} %`
+  if (whole === 0 && part > 0) return exact < 0.1 ? "< 0.1 %" : `${exact.toFixed(1)} %`
+  return `${whole} %`
+}
+
+const units: ReadonlyArray<readonly [unit: Intl.RelativeTimeFormatUnit, millis: number]> = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+]
+const relativeTime = new Intl.RelativeTimeFormat("en", { numeric: "always" })
+
+const dayFormat = (timeZone: string | undefined) =>
+  new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", ...(timeZone && { timeZone }) })
+
+const exactFormat = (timeZone: string | undefined) =>
+  new Intl.DateTimeFormat("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+    ...(timeZone && { timeZone }),
+  })
+
+/** `21 Nov 2026, 12:08:07 UTC`. */
+export const exact = (at: number, timeZone?: string): string => exactFormat(timeZone).format(at)
+
+/** `5 minutes ago`, `in 2 hours`; the day itself beyond 30 days. */
+export const relative = (at: number, now: number, timeZone?: string): string => {
+  const distance = at - now
+  const size = Math.abs(distance)
+  if (size >= 30 * 86_400_000) return dayFormat(timeZone).format(at)
+  // Clocks of the service and of the browser differ a little.
+  if (size < 5000) return distance > 0 ? "now" : "just now"
+  const [unit, millis] = units.find(([, millis]) => size >= millis) ?? ["second", 1000]
+  return relativeTime.format(Math.trunc(distance / millis), unit)
+}
+
+/** Time that an expert took: `45 s`, `2 min 5 s`, `1 h 3 min`. */
+export const seconds = (total: number): string => {
+  if (total < 10) return `${number.format(Math.round(total * 10) / 10)} s`
+  const whole = Math.round(total)
+  if (whole < 60) return `${whole} s`
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`
+  return minutes % 60 === 0 ? `${count(minutes / 60)} h` : `${count(Math.floor(minutes / 60))} h ${minutes % 60} min`
+}
+
+/** Time that a request took. */
+export const millis = (n: number): string =>
+  n < 1000 ? `${count(n)} ms` : `${number.format(Math.round(n / 100) / 10)} s`
+
+/** Completions have letters, for the numbers on the annotation page are places in the order shown. */
+export const letter = (index: number): string => {
+  const rest = Math.floor(index / 26)
+  return (rest === 0 ? "" : letter(rest - 1)) + String.fromCodePoint(65 + (index % 26))
+}
+
+/** `C > A = B`. */
+export const ranking = (groups: ReadonlyArray<ReadonlyArray<number>>): string =>
+  groups.map((group) => group.map(letter).join(" = ")).join(" > ")
+
+export const order = (indices: ReadonlyArray<number>): string => indices.map(letter).join(" ")
+
+/**
+ * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text that is longer by
+ * a fifth at most is left whole: a button for so little is worth nothing.
+ */
+export const excerpt = (
+  text: string,
+  chars: number,
+  lines: number,
+): { readonly shown: string; readonly cut: boolean } => {
+  let end = 0
+  for (let line = 0; line < lines && end !== -1; line++) end = text.indexOf("\n", line === 0 ? 0 : end + 1)
+  const byLines = end === -1 ? text.length : end
+  if (byLines === text.length && text.length <= chars * 1.2) return { shown: text, cut: false }
+  let at = Math.min(byLines, chars)
+  const last = text.charCodeAt(at - 1)
+  if (last >= 0xd800 && last <= 0xdbff) at -= 1
+  return { shown: text.slice(0, at).trimEnd(), cut: true }
+}

@@ -1,0 +1,125 @@
+/**
+ * What the views share: reading from the service, acting on it, the address, the time.
+ *
+ * Guarantees: of several readings under way only the last one counts; a page that is not
+ * looked at asks for nothing; a reading that fails leaves what was shown before.
+ */
+import { createContext } from "preact"
+import { useContext, useEffect, useRef, useState } from "preact/hooks"
+import type { Answer } from "../shared/api.ts"
+import { parse, type Route } from "./routes.ts"
+import { problemWords } from "./wording.ts"
+
+/** Grows when somebody signs in again: all that is shown is read anew. */
+export const Epoch = createContext(0)
+
+/** The time that relative times are written for. */
+export const Now = createContext(Date.now())
+
+/** Says something to all, seen or not: that what was asked for has been done. */
+export const Say = createContext<(words: string) => void>(() => {})
+
+export interface Resource<A> {
+  /** What was read last, of whatever key. */
+  readonly data: A | undefined
+  /** Whether `data` is of another key than the present one. */
+  readonly stale: boolean
+  readonly problem: string | undefined
+  readonly reload: () => Promise<void>
+}
+
+/** Reads what `key` stands for; again every `every` milliseconds while the page is looked at. */
+export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
+  const epoch = useContext(Epoch)
+  const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })
+  const read = useRef<() => Promise<void>>(async () => {})
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let last = 0
+    const once = async () => {
+      clearTimeout(timer)
+      const mine = ++last
+      const answer = await load()
+      if (mine !== last) return
+      if (answer.ok) setState({ key, data: answer.value })
+      else setState((state) => ({ ...state, problem: problemWords(answer.problem) }))
+      if (every !== undefined && !document.hidden) timer = setTimeout(() => void once(), every)
+    }
+    const onVisibility = () => {
+      if (document.hidden) clearTimeout(timer)
+      else void once()
+    }
+    read.current = once
+    void once()
+    document.addEventListener("visibilitychange", onVisibility)
+    return () => {
+      document.removeEventListener("visibilitychange", onVisibility)
+      clearTimeout(timer)
+      last = -1
+    }
+  }, [key, epoch, every])
+
+  return {
+    data: state.data,
+    stale: state.key !== key,
+    problem: state.problem,
+    reload: () => read.current(),
+  }
+}
+
+export interface Action {
+  readonly busy: boolean
+  readonly problem: string | undefined
+  /** Does nothing while the last one is under way. `then` gets what the service answered, if it did what was asked. */
+  readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>
+}
+
+/** `words` says a problem in other words than the service's. */
+export const useAction = (words: typeof problemWords = problemWords): Action => {
+  const [problem, setProblem] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  const underWay = useRef(false)
+  return {
+    busy,
+    problem,
+    run: async (ask, then) => {
+      if (underWay.current) return
+      underWay.current = true
+      setBusy(true)
+      setProblem(undefined)
+      const answer = await ask()
+      underWay.current = false
+      setBusy(false)
+      if (answer.ok) then(answer.value)
+      else setProblem(words(answer.problem))
+    },
+  }
+}
+
+export const useRoute = (): Route => {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const onChange = () => setHash(location.hash)
+    addEventListener("hashchange", onChange)
+    return () => removeEventListener("hashchange", onChange)
+  }, [])
+  return parse(hash)
+}
+
+/** The present time, every ten seconds while the page is looked at. */
+export const useClock = (): number => {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const tick = () => {
+      if (!document.hidden) setNow(Date.now())
+    }
+    const timer = setInterval(tick, 10_000)
+    document.addEventListener("visibilitychange", tick)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener("visibilitychange", tick)
+    }
+  }, [])
+  return now
+}

@@ -1,0 +1,47 @@
+/** What states and problems are called. */
+import type { Problem } from "../shared/api.ts"
+import type { Delivery, TaskItem, TaskSummary } from "../../web/DashboardApi.ts"
+import { plural } from "./format.ts"
+
+export type Tone = "neutral" | "accent" | "good" | "warn" | "bad"
+
+export interface Label {
+  readonly words: string
+  readonly tone: Tone
+}
+
+export const statusLabel: Readonly<Record<TaskSummary["status"], Label>> = {
+  pending: { words: "Pending", tone: "neutral" },
+  in_progress: { words: "In progress", tone: "accent" },
+  completed: { words: "Completed", tone: "good" },
+  cancelled: { words: "Cancelled", tone: "neutral" },
+}
+
+export const deliveryLabel: Readonly<Record<Delivery["state"], Label>> = {
+  waiting: { words: "Waiting", tone: "accent" },
+  delivered: { words: "Delivered", tone: "good" },
+  failed: { words: "Failed", tone: "bad" },
+}
+
+type Shown = Pick<Problem, "status" | "detail">
+
+/** A problem in the service's own words; but a session that has ended is the page's matter. */
+export const problemWords = ({ status, detail }: Shown): string =>
+  status === 401 ? "Your session has ended. Sign in, then do this again." : detail
+
+/** While nobody is signed in, 401 says that name or password is wrong. */
+export const signInWords = ({ detail }: Shown): string => detail
+
+/** How far an item of a task is. */
+export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
+  if (item.done) return { words: "Done", tone: "good" }
+  const votes = `${item.votes.length} of ${plural(task.votes_per_prompt, "vote")}`
+  if (item.set_aside.some(({ kind }) => kind === "flag")) return { words: `Flagged, ${votes}`, tone: "warn" }
+  return { words: votes, tone: item.votes.length > 0 ? "accent" : "neutral" }
+}
+
+/** What a delivery waits for, or came to. */
+export const attemptsWords = (delivery: Delivery): string =>
+  delivery.attempts === 0
+    ? "not attempted yet"
+    : `${plural(delivery.attempts, "attempt")}, last: ${delivery.last_status ?? "no answer"}`

@@ -1,0 +1,79 @@
+/**
+ * A text, as Markdown or as it was written.
+ *
+ * Guarantees: inert, whatever the text is (see `markdown` and `sanitise`); the page stays
+ * responsive, as rendering happens in a worker and long texts are laid out as they come into
+ * view; a text that is too long or takes too long to render is shown as it was written, with a
+ * remark. Wide tables, code and unbroken lines scroll or wrap inside.
+ */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
+import { chunks } from "./chunks.ts"
+import { sanitise } from "./sanitise.ts"
+import { render } from "./textClient.ts"
+
+export interface RichTextProps {
+  readonly text: string
+  /** As it was written, instead of rendered. */
+  readonly source?: boolean
+}
+
+/** Longer texts are shown as they were written. */
+const renderLimit = 100_000
+/** Longer HTML is not taken: cleaning it would hold up the page. */
+const htmlLimit = 500_000
+
+type State = "pending" | "rendered" | "failed"
+
+export const RichText = ({ text, source = false }: RichTextProps) => {
+  const tooLong = text.length > renderLimit
+  return source || tooLong ? (
+    <Source
+      text={text}
+      remark={source ? null : "This text is too long to be rendered: it is shown as it was written."}
+    />
+  ) : (
+    <Rendered key={text} text={text} />
+  )
+}
+
+const Rendered = ({ text }: { readonly text: string }) => {
+  const place = useRef<HTMLDivElement>(null)
+  const [state, setState] = useState<State>("pending")
+  useLayoutEffect(
+    () =>
+      render(text, {
+        done: (html) => {
+          if (html.length > htmlLimit) return setState("failed")
+          place.current?.replaceChildren(sanitise(html))
+          return setState("rendered")
+        },
+        failed: () => setState("failed"),
+      }),
+    [text],
+  )
+  if (state === "failed") {
+    return <Source text={text} remark="This text could not be rendered in time: it is shown as it was written." />
+  }
+  return <div ref={place} class="rich" aria-busy={state === "pending"} />
+}
+
+const Source = ({ text, remark }: { readonly text: string; readonly remark: string | null }) => {
+  const parts = useMemo(() => chunks(text), [text])
+  const [shown, setShown] = useState(1)
+  // The first part at once, the others a few at a time: a very long text does not hold the page up.
+  useEffect(() => {
+    if (shown >= parts.length) return undefined
+    const timer = setTimeout(() => setShown(shown + 8), 16)
+    return () => clearTimeout(timer)
+  }, [shown, parts.length])
+  return (
+    <div class="source-text">
+      {remark !== null && <p class="remark">{remark}</p>}
+      {parts.slice(0, shown).map((part, index) => (
+        <div key={index} class="chunk" dir="auto">
+          {part}
+        </div>
+      ))}
+    </div>
+  )
+}

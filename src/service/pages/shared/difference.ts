@@ -1,0 +1,64 @@
+/**
+ * In which words two texts differ.
+ *
+ * Guarantees: the parts of each side, joined, are that side's text, character by character;
+ * texts that are too long or too different to compare in reasonable time are refused.
+ * Words are found as the text's script has them, where the browser can tell (Chinese and
+ * Japanese too).
+ */
+import { diffArrays } from "diff"
+
+export interface Part {
+  readonly text: string
+  /** Not in the other text. */
+  readonly only: boolean
+}
+
+export interface Difference {
+  readonly left: ReadonlyArray<Part>
+  readonly right: ReadonlyArray<Part>
+  /** Share of the words, of both texts together, that are in both; 1 where they are the same. */
+  readonly same: number
+}
+
+/** Characters of both texts together. */
+export const comparable = 120_000
+
+/** Null where the texts are too long, or too different. */
+export const difference = (left: string, right: string): Difference | null => {
+  if (left.length + right.length > comparable) return null
+  const changes = diffArrays(words(left), words(right), { maxEditLength: 20_000, timeout: 2_000 })
+  if (changes === undefined) return null
+  const sides: { readonly left: Array<Part>; readonly right: Array<Part> } = { left: [], right: [] }
+  let same = 0
+  let all = 0
+  for (const { value, added, removed } of changes) {
+    const text = value.join("")
+    const count = value.filter((word) => /\S/.test(word)).length
+    if (!added) append(sides.left, text, removed)
+    if (!removed) append(sides.right, text, added)
+    if (!added && !removed) same += 2 * count
+    all += added || removed ? count : 2 * count
+  }
+  return { left: joined(sides.left), right: joined(sides.right), same: all === 0 ? 1 : same / all }
+}
+
+/** Blanks between two marked parts are marked too: it reads as one. */
+const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
+  const result: Array<Part> = []
+  for (const [index, part] of parts.entries()) {
+    const between = /^[ \t]+$/.test(part.text) && result.at(-1)?.only === true && parts[index + 1]?.only === true
+    append(result, part.text, part.only || between)
+  }
+  return result
+}
+
+const append = (parts: Array<Part>, text: string, only: boolean) => {
+  const last = parts.at(-1)
+  if (last?.only === only) parts[parts.length - 1] = { text: last.text + text, only }
+  else parts.push({ text, only })
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" })
+
+const words = (text: string): Array<string> => Array.from(segmenter.segment(text), ({ segment }) => segment)

@@ -1,0 +1,89 @@
+/**
+ * Markdown to HTML, for text that nobody vouches for.
+ *
+ * Guarantees: HTML in the text stays text; links go to http, https and mailto addresses only,
+ * and tell the page they lead to nothing; images are links with their description; no `style`,
+ * `id` or handler is ever written. `sanitise` goes over the result once more, in the browser.
+ *
+ * Line breaks are kept as they were written. Code is coloured where its language is named, up
+ * to a length. Some texts take long: run it in a worker with a deadline (`textClient`).
+ */
+import highlight from "highlight.js/lib/common"
+import MarkdownIt, { type Token } from "markdown-it"
+
+/** Longer code is not coloured. */
+const highlightLimit = 30_000
+
+const markdown = new MarkdownIt({
+  html: false,
+  breaks: true,
+  linkify: true,
+  langPrefix: "language-",
+  highlight: (code, language) =>
+    code.length <= highlightLimit && highlight.getLanguage(language) !== undefined
+      ? highlight.highlight(code, { language, ignoreIllegals: true }).value
+      : "",
+})
+
+// Only what is written as an address: "example.com" and "me@example.com" are words.
+markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
+markdown.validateLink = (url) => /^(https?:\/\/|mailto:)/i.test(url.trim())
+
+const { rules } = markdown.renderer
+
+rules["link_open"] = (tokens, index, options, _env, renderer) => {
+  const token = tokens[index]
+  if (token !== undefined) outward(token)
+  return renderer.renderToken(tokens, index, options)
+}
+
+rules["image"] = (tokens, index) => {
+  const token = tokens[index]
+  const words = markdown.utils.escapeHtml(token === undefined ? "" : textOf(token).trim())
+  const source = markdown.utils.escapeHtml(attribute(token, "src"))
+  return `<a class="image" href="${source}" title="${source}" target="_blank" rel="noopener noreferrer nofollow">Image${words === "" ? "" : `: ${words}`}</a>`
+}
+
+// Alignment as a class: the page allows no inline style.
+for (const cell of ["th_open", "td_open"]) {
+  rules[cell] = (tokens, index, options, _env, renderer) => {
+    const token = tokens[index]
+    const aligned = /text-align:(left|center|right)/.exec(attribute(token, "style"))?.[1]
+    if (token !== undefined) {
+      token.attrs = (token.attrs ?? []).filter(([name]) => name !== "style")
+      if (aligned !== undefined) token.attrJoin("class", `align-${aligned}`)
+    }
+    return renderer.renderToken(tokens, index, options)
+  }
+}
+rules["table_open"] = () => `<div class="wide"><table>\n`
+rules["table_close"] = () => `</table></div>\n`
+
+const attribute = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? "")
+
+const outward = (token: Token) => {
+  token.attrSet("target", "_blank")
+  token.attrSet("rel", "noopener noreferrer nofollow")
+  // Where it leads, whatever its text says.
+  token.attrSet("title", attribute(token, "href"))
+}
+
+const textOf = (token: Token): string =>
+  (token.children ?? []).map((child) => (child.type === "image" ? textOf(child) : child.content)).join("")
+
+const blocks = new Set(["p", "li", "ul", "ol", "blockquote", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
+
+// Each block has the direction of its own text. Headings stand below those of the page, and
+// keep their size by class.
+markdown.core.ruler.push("blocks", ({ tokens }) => {
+  for (const token of tokens) {
+    if (!blocks.has(token.tag) || token.nesting === 0) continue
+    const level = /^h([1-6])$/.exec(token.tag)?.[1]
+    if (level !== undefined) token.tag = `h${Math.min(Number(level) + 3, 6)}`
+    if (token.nesting !== 1) continue
+    token.attrSet("dir", "auto")
+    if (level !== undefined) token.attrJoin("class", `heading-${level}`)
+  }
+})
+
+export const renderMarkdown = (text: string): string => markdown.render(text)

@@ -1,0 +1,112 @@
+/**
+ * Rendering and comparing in a worker, so that no text can make the page stand still.
+ *
+ * Guarantees: jobs are done one after the other; a job that takes longer than three seconds is
+ * ended, with its worker, and fails alone. A job that nobody waits for any more is not begun.
+ */
+import type { Difference } from "./difference.ts"
+import type { Job } from "./textJob.ts"
+// oxlint-disable-next-line import/default -- Vite makes it, see browser.d.ts
+import workerUrl from "./textWorker.ts?worker&url"
+
+interface Waiting {
+  readonly job: Job
+  readonly isWanted: () => boolean
+  readonly done: (result: unknown) => void
+  readonly failed: () => void
+}
+
+const deadline = 3_000
+
+// The one script URL that this page ever makes.
+const policy =
+  typeof trustedTypes === "undefined"
+    ? undefined
+    : trustedTypes.createPolicy("prefstream", {
+        createScriptURL: (url) => {
+          if (url !== workerUrl) throw new TypeError("Not the worker's script.")
+          return url
+        },
+      })
+
+const queue: Array<Waiting> = []
+let worker: Worker | undefined
+let current: Waiting | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+
+const start = (): Worker => {
+  const url = policy === undefined ? workerUrl : policy.createScriptURL(workerUrl)
+  const made = new Worker(url, { type: "module" })
+  made.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+    const job = finish()
+    job?.done(data)
+    advance()
+  })
+  made.addEventListener("error", giveUp)
+  return made
+}
+
+const finish = (): Waiting | undefined => {
+  clearTimeout(timer)
+  const job = current
+  current = undefined
+  return job
+}
+
+const giveUp = () => {
+  worker?.terminate()
+  worker = undefined
+  const job = finish()
+  job?.failed()
+  advance()
+}
+
+const advance = () => {
+  while (current === undefined) {
+    const next = queue.shift()
+    if (next === undefined) return
+    if (!next.isWanted()) continue
+    current = next
+    timer = setTimeout(giveUp, deadline)
+    worker ??= start()
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
+    worker.postMessage(next.job)
+  }
+}
+
+export interface Told<A> {
+  readonly done: (result: A) => void
+  readonly failed: () => void
+}
+
+/** Returns what to call when the result is no longer wanted: then neither is called. */
+const run = (job: Job, done: (result: unknown) => void, failed: () => void): (() => void) => {
+  let wanted = true
+  queue.push({
+    job,
+    isWanted: () => wanted,
+    done: (result) => {
+      if (wanted) done(result)
+    },
+    failed: () => {
+      if (wanted) failed()
+    },
+  })
+  advance()
+  return () => {
+    wanted = false
+  }
+}
+
+/** HTML that is still to be sanitised. */
+export const render = (text: string, { done, failed }: Told<string>): (() => void) =>
+  run({ _tag: "render", text }, (html) => done(typeof html === "string" ? html : ""), failed)
+
+/** Null: the texts are too long or too different. */
+export const compare = (left: string, right: string, { done, failed }: Told<Difference | null>): (() => void) =>
+  run(
+    { _tag: "compare", left, right },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `textWorker` answers
+    (result) => done(result as Difference | null),
+    failed,
+  )

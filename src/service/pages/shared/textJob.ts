@@ -1,0 +1,4 @@
+/** What a page gives its text worker to do. */
+export type Job =
+  | { readonly _tag: "render"; readonly text: string }
+  | { readonly _tag: "compare"; readonly left: string; readonly right: string }

@@ -1,0 +1,8 @@
+/** The worker in which hostile text is rendered and compared: it can be ended when it takes too long. */
+import { difference } from "./difference.ts"
+import { renderMarkdown } from "./markdown.ts"
+import type { Job } from "./textJob.ts"
+
+addEventListener("message", ({ data: job }: MessageEvent<Job>) => {
+  postMessage(job._tag === "render" ? renderMarkdown(job.text) : difference(job.left, job.right))
+})

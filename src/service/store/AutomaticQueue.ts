@@ -1,0 +1,226 @@
+/**
+ * The queue as automatic experts work on it: a task's items at a time, claimed for all of them
+ * together, and recorded. See `VoteQueue` for what is guaranteed.
+ *
+ * How far each of them got is kept in memory, and begins anew at each start: an accelerator only,
+ * for what an expert may judge is always looked up. What returns to the queue is looked at again.
+ */
+import { Clock, Effect, Latch, Result } from "effect"
+import { Database } from "./Database.ts"
+import { itemIdOf, lastItemOf, mostPrompts, promptIndexOf, seqOf, storable } from "./TaskTables.ts"
+import type { Asking, Claim, Judged } from "./VoteQueueModel.ts"
+import type { NewVote, OpenTask, Voting } from "./Voting.ts"
+
+/** What an expert has to look at: these tasks, and those with items after the cursor. */
+interface Turn {
+  cursor: number
+  readonly tasks: Set<number>
+}
+
+interface AutomaticExpert {
+  readonly expert_no: number
+  readonly expert_id: string
+}
+
+/** Tasks that are looked at in one write before others have their turn. */
+const mostLookedAt = 100
+
+export const make = Effect.fnUntraced(function* (voting: Voting) {
+  const { sql, write } = yield* Database
+  const turns = new Map<string, Turn>()
+  const numbers = new Map<string, number>()
+  const work = yield* Latch.make(true)
+
+  const turnOf = (expert: string): Turn => {
+    const found = turns.get(expert)
+    if (found !== undefined) return found
+    const turn = { cursor: 0, tasks: new Set<number>() }
+    turns.set(expert, turn)
+    return turn
+  }
+
+  const reconsider = (itemIds: Iterable<number>) => {
+    for (const itemId of itemIds) for (const { tasks } of turns.values()) tasks.add(seqOf(itemId))
+    work.openUnsafe()
+  }
+
+  /** The task that the expert is to look at next. */
+  const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
+    const [returned] = tasks
+    if (returned !== undefined) return returned
+    const rows = yield* sql<{ item_id: number }>`
+      SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`
+    return rows[0] && seqOf(rows[0].item_id)
+  })
+
+  const pass = (turn: Turn, seq: number) => {
+    if (!turn.tasks.delete(seq)) turn.cursor = lastItemOf(seq)
+  }
+
+  /** Claims what can be judged of a task now. */
+  const claimOf = Effect.fnUntraced(function* (
+    task: OpenTask,
+    experts: ReadonlyArray<AutomaticExpert>,
+    { isAvailable }: Asking,
+  ) {
+    const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
+    const open = yield* sql<{ item_id: number; open: number }>`
+      SELECT item_id, open FROM item WHERE item_id BETWEEN ${first} AND ${last} AND open > 0 AND claimed = 0`
+    if (open.length === 0) return undefined
+    const answered = new Set<string>()
+    const rows = yield* sql<{ item_id: number; expert_no: number }>`
+      SELECT item_id, expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last}
+      UNION ALL SELECT item_id, expert_no FROM set_aside WHERE item_id BETWEEN ${first} AND ${last}`
+    for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
+
+    const claimed = open.flatMap(({ item_id, open }) => {
+      const eligible = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
+      const askable = eligible.slice(0, open).some(({ expert_id }) => isAvailable(expert_id, item_id))
+      if (!askable) return []
+      return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
+    })
+    if (claimed.length === 0) return undefined
+
+    const { held } = claimed[0]!
+    const wholeTask = claimed.length === task.prompts && claimed.every((item) => item.held === held)
+    yield* wholeTask
+      ? sql`UPDATE item SET open = open - ${held}, claimed = ${held} WHERE item_id BETWEEN ${first} AND ${last}`
+      : sql`UPDATE item SET open = open - (value ->> 1), claimed = value ->> 1
+          FROM json_each(${JSON.stringify(claimed.map((item) => [item.item_id, item.held]))}) WHERE item_id = value ->> 0`
+    if (task.status === "pending") yield* sql`UPDATE task SET status = 'in_progress' WHERE seq = ${task.seq}`
+    yield* sql`INSERT INTO claim ${sql.insert({
+      seq: task.seq,
+      items: claimed.length,
+      experts: JSON.stringify(experts.map((expert) => expert.expert_id)),
+    })} ON CONFLICT DO UPDATE SET items = items + excluded.items`
+    const { guidelines, prompts } = yield* voting.requests.of(task.seq)
+    return {
+      taskId: task.task_id,
+      guidelines,
+      prompts: task.prompts,
+      items: claimed.map(({ experts, held, item_id, open }) => ({
+        itemId: item_id,
+        promptIndex: promptIndexOf(item_id),
+        prompt: prompts[promptIndexOf(item_id)]!,
+        experts,
+        held,
+        missing: open,
+      })),
+    } satisfies Claim
+  })
+
+  const claimOnce = (asking: Asking) =>
+    write(
+      Effect.gen(function* () {
+        const rows = yield* sql<AutomaticExpert>`
+          SELECT expert_no, expert_id FROM expert
+          WHERE active = 1 AND expert_id IN (SELECT value FROM json_each(${JSON.stringify(asking.experts)}))`
+        for (const { expert_id, expert_no } of rows) numbers.set(expert_id, expert_no)
+        const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
+        const looking = experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [turnOf(expert_id)] : []))
+
+        const claims: Array<Claim> = []
+        for (let looked = 0; looked < mostLookedAt && claims.length < asking.tasks; looked++) {
+          const candidates: Array<number | undefined> = []
+          for (const turn of looking) candidates.push(yield* candidateOf(turn))
+          const seq = candidates.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined)
+          if (seq === undefined) return { claims, idle: { createdAt: undefined } }
+          const task = yield* voting.openTask(seq)
+          if (task !== undefined && task.created_at > asking.createdBefore) {
+            return { claims, idle: { createdAt: task.created_at } }
+          }
+          const claim = task && (yield* claimOf(task, experts, asking))
+          looking.forEach((turn, i) => candidates[i] === seq && pass(turn, seq))
+          if (claim !== undefined) claims.push(claim)
+        }
+        return { claims, idle: undefined }
+      }),
+    )
+
+  const claim = (asking: Asking) =>
+    work.close.pipe(
+      Effect.andThen(claimOnce(asking)),
+      Effect.repeat({ until: ({ claims, idle }) => claims.length > 0 || idle !== undefined }),
+      // What was passed in a write that failed is looked at again.
+      Effect.onError(() => Effect.sync(() => turns.forEach((turn) => (turn.cursor = 0)))),
+    )
+
+  /** Items of one task. */
+  const recordTask = Effect.fnUntraced(function* (seq: number, judged: ReadonlyArray<Judged>, now: number) {
+    const task = yield* voting.openTask(seq)
+    // Cancelled meanwhile.
+    if (task === undefined) return
+    const { prompts } = yield* voting.requests.of(seq)
+    const votes: Array<NewVote> = []
+    const setAside: Array<readonly [number, number, string]> = []
+    const changes = judged.map(({ answers, itemId }) => {
+      let given = 0
+      for (const { expert, vote } of answers) {
+        const expertNo = numbers.get(expert)!
+        if (Result.isFailure(vote)) {
+          setAside.push([itemId, expertNo, storable(vote.failure)])
+          continue
+        }
+        given++
+        votes.push({ itemId, expertNo, prompt: prompts[promptIndexOf(itemId)]!, vote: vote.success, shownAt: null })
+      }
+      return [itemId, given]
+    })
+    if (setAside.length > 0) {
+      yield* sql`INSERT OR REPLACE INTO set_aside (item_id, expert_no, kind, reason, at)
+        SELECT value ->> 0, value ->> 1, 'skip', value ->> 2, ${now} FROM json_each(${JSON.stringify(setAside)})`
+    }
+    const items = yield* sql<{ item_id: number; votes: number; open: number }>`
+      UPDATE item SET votes = votes + (value ->> 1), open = open + claimed - (value ->> 1), claimed = 0
+      FROM json_each(${JSON.stringify(changes)}) WHERE item_id = value ->> 0 RETURNING item_id, votes, open`
+    yield* sql`UPDATE claim SET items = items - ${judged.length} WHERE seq = ${seq}`
+    yield* sql`DELETE FROM claim WHERE seq = ${seq} AND items = 0`
+    const open = items.flatMap((item) => (item.open > 0 ? [item.item_id] : []))
+    if (open.length > 0) {
+      yield* voting.putBack(open)
+      reconsider(open)
+    }
+    const done = items.flatMap((item) => (item.votes === task.votes_required ? [item.item_id] : []))
+    yield* voting.give(task, votes, done, now)
+  })
+
+  const record = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
+    const now = yield* Clock.currentTimeMillis
+    const tasks = Map.groupBy(judged, ({ itemId }) => seqOf(itemId))
+    yield* write(
+      Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, now), { discard: true }),
+    )
+    yield* voting.wakeWebhooks
+  })
+
+  /** Forgets what automatic experts were at work on, and had no answer to, when the service ended. */
+  const begin = Effect.gen(function* () {
+    const claims = yield* sql<{ seq: number }>`DELETE FROM claim RETURNING seq`
+    for (const { seq } of claims) {
+      const items = yield* sql<{ item_id: number }>`UPDATE item SET open = open + claimed, claimed = 0
+        WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND claimed > 0 RETURNING item_id`
+      yield* voting.putBack(items.map((item) => item.item_id))
+    }
+    const tasks = yield* sql<{ seq: number; votes_required: number; organization: string; group_id: string }>`
+      UPDATE task SET status = CASE votes_given WHEN 0 THEN 'pending' ELSE 'in_progress' END,
+        unanswered = 0, finished_at = NULL
+      WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, organization, group_id`
+    for (const { group_id, organization, seq, votes_required } of tasks) {
+      const items = yield* sql<{ item_id: number; open: number }>`UPDATE item SET open = ${votes_required} - votes
+        WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, open`
+      yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
+      yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
+    }
+    yield* sql`DELETE FROM set_aside WHERE expert_no IN (SELECT expert_no FROM expert WHERE kind = 'automatic')
+      AND (SELECT finished_at IS NULL FROM task WHERE seq = item_id / ${mostPrompts})`
+  })
+  yield* write(begin)
+
+  return {
+    claim,
+    record,
+    reconsider,
+    awaitWork: work.await,
+    wake: Effect.asVoid(work.open),
+  }
+})

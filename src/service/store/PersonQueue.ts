@@ -1,0 +1,347 @@
+/**
+ * The queue as people work on it: one item at a time, held, voted on, set aside, taken back.
+ * See `VoteQueue` for what is guaranteed.
+ *
+ * An expert may hold several items: those that were taken back, the last one first, and then the
+ * one that was held before. An item whose time is over is still the expert's until it has been
+ * returned to the queue, and goes back with the order and the draft that the expert had.
+ */
+import { Clock, Duration, Effect, Option, Random, Result } from "effect"
+import type { Statement } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { Database } from "./Database.ts"
+import * as Places from "./Places.ts"
+import { itemIdOf, lastItemOf, promptIndexOf, seqOf, storable } from "./TaskTables.ts"
+import { dayOf, type VoteBody, type Voting } from "./Voting.ts"
+import { type HeldItem, InvalidVote, NotHeld, NothingToUndo, type PersonVote } from "./VoteQueueModel.ts"
+
+interface HoldRow {
+  readonly item_id: number
+  readonly expert_no: number
+  readonly held_until: number
+  readonly shown_at: number
+  readonly shown_order: string
+  readonly draft: string | null
+  readonly undone: number
+}
+
+interface ExpertCursors {
+  readonly expert_no: number
+  readonly item_cursor: number
+  readonly returned_cursor: number
+}
+
+const mostReleasedAtOnce = 500
+
+export const make = Effect.fnUntraced(function* (options: {
+  readonly voting: Voting
+  readonly hold: Duration.Input
+  /** Called within the write in which items return to the queue. */
+  readonly onReturned: (itemIds: Iterable<number>) => void
+}) {
+  const { sql, write } = yield* Database
+  const { voting } = options
+  const holdMillis = Duration.toMillis(options.hold)
+
+  /** One more vote of each of these items is for anybody. */
+  const giveBack = Effect.fnUntraced(function* (itemIds: ReadonlyArray<number>) {
+    if (itemIds.length === 0) return
+    for (const itemId of itemIds) yield* sql`UPDATE item SET open = open + 1 WHERE item_id = ${itemId}`
+    yield* voting.putBack(itemIds)
+    options.onReturned(itemIds)
+  })
+
+  const activeExpert = Effect.fnUntraced(function* (expertId: string) {
+    const rows = yield* sql<ExpertCursors>`
+      SELECT expert_no, item_cursor, returned_cursor FROM expert WHERE expert_id = ${expertId} AND active = 1`
+    return rows[0]
+  })
+
+  const columns = sql.literal("hold.item_id, hold.expert_no, held_until, shown_at, shown_order, draft, undone")
+
+  const heldBy = (expertNo: number) =>
+    Effect.map(
+      sql<HoldRow>`SELECT ${columns} FROM hold WHERE expert_no = ${expertNo} AND held_until IS NOT NULL
+        ORDER BY turn DESC LIMIT 1`,
+      (rows) => rows[0],
+    )
+
+  const heldItem = (expertId: string, itemId: number) =>
+    Effect.map(
+      sql<HoldRow>`SELECT ${columns} FROM hold JOIN expert USING (expert_no)
+        WHERE expert_id = ${expertId} AND item_id = ${itemId} AND held_until IS NOT NULL`,
+      (rows) => rows[0],
+    )
+
+  const notMine = (expertNo: number) => sql`
+    NOT EXISTS (SELECT 1 FROM vote WHERE vote.item_id = item.item_id AND vote.expert_no = ${expertNo})
+    AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
+
+  /** The next item that is open for the expert; moves his or her cursors. */
+  const nextOpen = Effect.fnUntraced(function* ({ expert_no, item_cursor, returned_cursor }: ExpertCursors) {
+    // What lies beyond the item cursor is met there.
+    const [returned] = yield* sql<{ n: number; item_id: number }>`
+      SELECT returned.n, returned.item_id FROM returned CROSS JOIN item USING (item_id)
+      WHERE returned.n > ${returned_cursor} AND returned.item_id <= ${item_cursor} AND item.open > 0
+        AND ${notMine(expert_no)} ORDER BY returned.n LIMIT 1`
+    if (returned !== undefined) {
+      yield* sql`UPDATE expert SET returned_cursor = ${returned.n} WHERE expert_no = ${expert_no}`
+      return returned.item_id
+    }
+    const [next] = yield* sql<{ item_id: number }>`
+      SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${item_cursor}
+        AND ${notMine(expert_no)} ORDER BY item_id LIMIT 1`
+    yield* sql`UPDATE expert SET item_cursor = ${next?.item_id ?? item_cursor},
+      returned_cursor = COALESCE((SELECT MAX(n) FROM returned), returned_cursor) WHERE expert_no = ${expert_no}`
+    return next?.item_id
+  })
+
+  /** Takes an item for the expert: with the order and the draft of the time before, if there was one. */
+  const take = Effect.fnUntraced(function* (expertNo: number, itemId: number, now: number, random: Random.Random) {
+    const seq = seqOf(itemId)
+    const { prompts } = yield* voting.requests.of(seq)
+    const indices = prompts[promptIndexOf(itemId)]!.completions.keys()
+    const order = yield* Effect.provideService(Random.shuffle(indices), Random.Random, random)
+    yield* sql`UPDATE item SET open = open - 1 WHERE item_id = ${itemId}`
+    yield* sql`UPDATE task SET status = 'in_progress' WHERE seq = ${seq} AND status = 'pending'`
+    const rows = yield* sql<HoldRow>`
+      INSERT INTO hold ${sql.insert({
+        item_id: itemId,
+        expert_no: expertNo,
+        held_until: now + holdMillis,
+        turn: 0,
+        shown_at: now,
+        shown_order: JSON.stringify(order),
+      })}
+      ON CONFLICT DO UPDATE SET held_until = excluded.held_until, turn = 0 RETURNING ${columns}`
+    return rows[0]!
+  })
+
+  const show = Effect.fnUntraced(function* (hold: HoldRow) {
+    const seq = seqOf(hold.item_id)
+    const { guidelines, prompts } = yield* voting.requests.of(seq)
+    const rows = yield* sql<{ task_id: string; judged: number }>`
+      SELECT task_id, (SELECT COUNT(*) FROM vote WHERE expert_no = ${hold.expert_no}
+        AND item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}) AS judged
+      FROM task WHERE seq = ${seq}`
+    const promptIndex = promptIndexOf(hold.item_id)
+    return {
+      itemId: hold.item_id,
+      taskId: rows[0]!.task_id,
+      promptIndex,
+      prompt: prompts[promptIndex]!,
+      guidelines,
+      order: orderOf(hold),
+      draft: Option.fromNullOr(hold.draft),
+      undone: hold.undone === 1,
+      heldUntil: hold.held_until,
+      promptsInTask: prompts.length,
+      judgedInTask: rows[0]!.judged,
+    } satisfies HeldItem
+  })
+
+  const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
+    const now = yield* Clock.currentTimeMillis
+    const random = yield* Random.Random
+    const hold = yield* write(
+      Effect.gen(function* () {
+        const expert = yield* activeExpert(expertId)
+        if (expert === undefined) return undefined
+        const current = yield* heldBy(expert.expert_no)
+        if (current !== undefined) {
+          const held_until = now + holdMillis
+          yield* sql`UPDATE hold SET held_until = ${held_until}
+            WHERE item_id = ${current.item_id} AND expert_no = ${expert.expert_no}`
+          return { ...current, held_until }
+        }
+        const itemId = yield* nextOpen(expert)
+        return itemId === undefined ? undefined : yield* take(expert.expert_no, itemId, now, random)
+      }),
+    )
+    return hold === undefined ? Option.none() : Option.some(yield* show(hold))
+  })
+
+  const saveDraft = Effect.fn("VoteQueue.saveDraft")(function* (expertId: string, itemId: number, draft: string) {
+    const heldUntil = (yield* Clock.currentTimeMillis) + holdMillis
+    const saved = yield* write(
+      sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
+        WHERE item_id = ${itemId} AND held_until IS NOT NULL
+          AND expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) RETURNING item_id`,
+    )
+    if (saved.length === 0) return yield* new NotHeld()
+  })
+
+  const vote = Effect.fn("VoteQueue.vote")(function* (expertId: string, itemId: number, given: PersonVote) {
+    const now = yield* Clock.currentTimeMillis
+    const outcome = yield* write(
+      Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
+        const hold = yield* heldItem(expertId, itemId)
+        const task = hold && (yield* voting.openTask(seqOf(itemId)))
+        if (hold === undefined || task === undefined) return Result.fail(new NotHeld())
+        const order = orderOf(hold)
+        const choice = Places.toIndices(given, order)
+        if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
+
+        yield* sql`DELETE FROM hold WHERE item_id = ${itemId} AND expert_no = ${hold.expert_no}`
+        const items = yield* sql<{ votes: number }>`
+          UPDATE item SET votes = votes + 1 WHERE item_id = ${itemId} RETURNING votes`
+        const { prompts } = yield* voting.requests.of(task.seq)
+        const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
+        const vote = {
+          ...choice.success,
+          order,
+          seconds: Math.round(shown * 1000) / 1000,
+          ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
+        }
+        yield* voting.give(
+          task,
+          [{ itemId, expertNo: hold.expert_no, prompt: prompts[promptIndexOf(itemId)]!, vote, shownAt: hold.shown_at }],
+          items[0]!.votes === task.votes_required ? [itemId] : [],
+          now,
+        )
+        return Result.void
+      }),
+    )
+    yield* Effect.fromResult(outcome)
+    yield* voting.wakeWebhooks
+  })
+
+  const setAside = Effect.fn("VoteQueue.setAside")(function* (
+    expertId: string,
+    itemId: number,
+    { kind, reason }: { readonly kind: "skip" | "flag"; readonly reason: string },
+  ) {
+    const at = yield* Clock.currentTimeMillis
+    const outcome = yield* write(
+      Effect.gen(function* () {
+        const hold = yield* heldItem(expertId, itemId)
+        if (hold === undefined) return false
+        const { expert_no } = hold
+        const row = { item_id: itemId, expert_no, kind, reason: storable(reason), at }
+        yield* sql`INSERT OR REPLACE INTO set_aside ${sql.insert(row)}`
+        yield* sql`UPDATE hold SET held_until = NULL WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
+        yield* giveBack([itemId])
+        return true
+      }),
+    )
+    if (!outcome) return yield* new NotHeld()
+  })
+
+  const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string, draft: (vote: PersonVote) => string) {
+    const now = yield* Clock.currentTimeMillis
+    const hold = yield* write(
+      Effect.gen(function* () {
+        const expert = yield* activeExpert(expertId)
+        const vote = expert && (yield* lastVote(expert.expert_no))
+        const task = vote && (yield* voting.openTask(seqOf(vote.item_id)))
+        if (vote === undefined || task === undefined) return undefined
+        const { expert_no, item_id } = vote
+
+        yield* voting.uncompare(item_id)
+        yield* sql`DELETE FROM vote WHERE n = ${vote.n}`
+        const items = yield* sql<{ votes: number }>`
+          UPDATE item SET votes = votes - 1 WHERE item_id = ${item_id} RETURNING votes`
+        const wasDone = items[0]!.votes + 1 === task.votes_required ? 1 : 0
+        yield* sql`UPDATE task SET votes_given = votes_given - 1, prompts_done = prompts_done - ${wasDone}
+          WHERE seq = ${task.seq}`
+        yield* sql`UPDATE expert SET judged = judged - 1,
+          gold_judged = gold_judged - ${vote.correct === null ? 0 : 1}, gold_right = gold_right - ${vote.correct ?? 0},
+          judged_on_day = judged_on_day - CASE day WHEN ${dayOf(vote.given_at)} THEN 1 ELSE 0 END
+          WHERE expert_no = ${expert_no}`
+
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
+        const { order, ranking, rationale, seconds } = JSON.parse(vote.body) as VoteBody
+        const places = Places.toPlaces({ choice: vote.choice, ...(ranking !== undefined && { ranking }) }, order)
+        const rows = yield* sql<HoldRow>`
+          INSERT INTO hold ${sql.insert({
+            item_id,
+            expert_no,
+            held_until: now + holdMillis,
+            turn: 0,
+            shown_at: vote.shown_at ?? now,
+            shown_order: JSON.stringify(order),
+            draft: draft({ ...places, rationale, seconds }),
+            undone: 1,
+          })} RETURNING ${columns}`
+        yield* sql`UPDATE hold SET turn = 1 + (SELECT MAX(turn) FROM hold WHERE expert_no = ${expert_no}
+          AND held_until IS NOT NULL) WHERE item_id = ${item_id} AND expert_no = ${expert_no}`
+        return rows[0]!
+      }),
+    )
+    if (hold === undefined) return yield* new NothingToUndo()
+    return yield* show(hold)
+  })
+
+  const lastVote = Effect.fnUntraced(function* (expertNo: number) {
+    const rows = yield* sql<{
+      n: number
+      item_id: number
+      expert_no: number
+      choice: number
+      body: string
+      shown_at: number | null
+      given_at: number
+      correct: number | null
+    }>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
+      FROM vote WHERE expert_no = ${expertNo} ORDER BY n DESC LIMIT 1`
+    return rows[0]
+  })
+
+  const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string) {
+    const today = dayOf(yield* Clock.currentTimeMillis)
+    const [expert] = yield* sql<{ expert_no: number; judged: number; today: number }>`
+      SELECT expert_no, judged, CASE day WHEN ${today} THEN judged_on_day ELSE 0 END AS today
+      FROM expert WHERE expert_id = ${expertId}`
+    const [open] = yield* sql<{ needed: number }>`
+      SELECT SUM(votes_required - votes_given) AS needed FROM task_count WHERE status IN ('pending', 'in_progress')`
+    const last = expert && (yield* lastVote(expert.expert_no))
+    return {
+      judged: expert?.judged ?? 0,
+      judgedToday: expert?.today ?? 0,
+      votesNeeded: open!.needed,
+      undoable: last !== undefined && (yield* voting.openTask(seqOf(last.item_id))) !== undefined,
+    }
+  })
+
+  const releaseWhere = (condition: Statement.Fragment) =>
+    write(
+      Effect.gen(function* () {
+        const holds = yield* sql<{ item_id: number }>`
+          UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
+            SELECT item_id, expert_no FROM hold WHERE ${condition} LIMIT ${mostReleasedAtOnce}
+          ) RETURNING item_id`
+        yield* giveBack(holds.map((hold) => hold.item_id))
+        return holds.length
+      }),
+    ).pipe(Effect.repeat({ until: (released) => released < mostReleasedAtOnce }), Effect.asVoid)
+
+  const release = Effect.fn("VoteQueue.release")((expertId: string) =>
+    releaseWhere(sql`expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) AND held_until IS NOT NULL`),
+  )
+
+  const releaseExpired = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
+  }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
+
+  const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
+    yield* write(
+      Effect.gen(function* () {
+        const [task] = yield* sql<{ seq: number }>`
+          SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
+        if (task === undefined) return
+        const itemId = itemIdOf(task.seq, promptIndex)
+        yield* sql`DELETE FROM set_aside WHERE item_id = ${itemId}`
+        const open = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND open > 0`
+        if (open.length === 0) return
+        yield* voting.putBack([itemId])
+        options.onReturned([itemId])
+      }),
+    )
+  })
+
+  return { next, saveDraft, vote, setAside, undo, progress, release, releaseExpired, returnItem }
+})
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `take`
+const orderOf = (hold: HoldRow) => JSON.parse(hold.shown_order) as ReadonlyArray<number>

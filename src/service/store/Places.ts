@@ -1,0 +1,48 @@
+/**
+ * Between an expert's places and the task's indices: `order[place]` is an index.
+ *
+ * Guarantees: a vote that passes has a choice, and its ranking, where there is one, names each
+ * completion once and the choice in its first group.
+ */
+import { Result } from "effect"
+import type { Ranking, Vote } from "../../domain/Vote.ts"
+import type { PersonVote } from "./VoteQueueModel.ts"
+
+type Groups = ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>
+
+const mapGroups = (groups: Groups, f: (n: number) => number): Ranking =>
+  groups.map(([head, ...rest]) => [f(head), ...rest.map(f)])
+
+/** The vote in indices, or what is wrong with it. */
+export const toIndices = (
+  { best, ranking }: Pick<PersonVote, "best" | "ranking">,
+  order: ReadonlyArray<number>,
+): Result.Result<Pick<Vote, "choice" | "ranking">, string> => {
+  const problem = ranking === undefined ? undefined : problemOf(ranking, order.length)
+  if (problem !== undefined) return Result.fail(problem)
+  const [top] = ranking ?? []
+  const place = best ?? (top === undefined ? undefined : Math.min(...top))
+  if (place === undefined) return Result.fail("Choose a completion, or rank them all.")
+  const index = order[place]
+  if (index === undefined) return Result.fail(`There is no completion at place ${place + 1}.`)
+  if (ranking === undefined) return Result.succeed({ choice: index })
+  if (top?.includes(place) !== true) return Result.fail("The choice is not in the first group of the ranking.")
+  return Result.succeed({ choice: index, ranking: mapGroups(ranking, (place) => order[place]!) })
+}
+
+/** The same vote in places. */
+export const toPlaces = (
+  { choice, ranking }: Pick<Vote, "choice" | "ranking">,
+  order: ReadonlyArray<number>,
+): Pick<PersonVote, "best" | "ranking"> => ({
+  best: order.indexOf(choice),
+  ranking: ranking === undefined ? undefined : mapGroups(ranking, (index) => order.indexOf(index)),
+})
+
+const problemOf = (ranking: Ranking, completions: number): string | undefined => {
+  const places = ranking.flat()
+  if (places.some((place) => place >= completions)) return "The ranking names a completion that is not there."
+  if (new Set(places).size < places.length) return "The ranking names a completion twice."
+  if (places.length < completions) return "The ranking leaves completions out."
+  return undefined
+}

@@ -1,0 +1,75 @@
+/**
+ * What tasks ask for, as it is needed again and again: for each item that is shown, and when a
+ * task's results are put together.
+ *
+ * Guarantees: memory is bounded by the size of the requests that are kept, not by their number.
+ */
+import { Context, Effect, Layer, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { type TaskPrompt, TaskRequestText } from "../../domain/Task.ts"
+import * as Zstd from "../../node/Zstd.ts"
+import { Database } from "./Database.ts"
+
+export interface TaskContent {
+  readonly prompts: ReadonlyArray<TaskPrompt>
+  readonly guidelines?: string | undefined
+}
+
+/** Of request bodies; in memory a text takes up to twice as much. */
+const mostBytes = 16 * 1024 * 1024
+
+const make = Effect.gen(function* () {
+  const { sql } = yield* Database
+  /** Those used last at the end. */
+  const kept = new Map<number, { readonly content: TaskContent; readonly bytes: number }>()
+  let keptBytes = 0
+
+  const forget = (seq: number) => {
+    keptBytes -= kept.get(seq)?.bytes ?? 0
+    kept.delete(seq)
+  }
+
+  const keep = (seq: number, content: TaskContent, bytes: number) => {
+    forget(seq)
+    kept.set(seq, { content, bytes })
+    keptBytes += bytes
+    for (const oldest of kept.keys()) {
+      if (keptBytes <= mostBytes) break
+      forget(oldest)
+    }
+  }
+
+  const read = Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_request WHERE seq = ${seq}`
+    const text = Zstd.decompressText(rows[0]!.body)
+    const content = yield* Effect.orDie(decode(text))
+    keep(seq, content, text.length)
+    return content
+  })
+
+  return {
+    of: (seq: number) =>
+      Effect.suspend(() => {
+        const found = kept.get(seq)
+        if (found === undefined) return read(seq)
+        kept.delete(seq)
+        kept.set(seq, found)
+        return Effect.succeed(found.content)
+      }),
+    keep,
+  }
+})
+
+const decode = Schema.decodeEffect(TaskRequestText)
+
+export class TaskRequests extends Context.Service<
+  TaskRequests,
+  {
+    /** @param seq number of a task that is stored */
+    readonly of: (seq: number) => Effect.Effect<TaskContent, SqlError>
+    /** Keeps what was just stored, for it is asked for next. */
+    readonly keep: (seq: number, content: TaskContent, bytes: number) => void
+  }
+>()("prefstream/service/TaskRequests") {
+  static readonly layer = Layer.effect(TaskRequests, make)
+}

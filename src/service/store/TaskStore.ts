@@ -1,0 +1,182 @@
+/**
+ * The durable record of tasks: what was asked for, how far it is, what came of it.
+ *
+ * Guarantees: what an effect has changed is committed when it succeeds, so a task
+ * outlives the process as soon as its creation has been answered; the same
+ * organization and idempotency key name the same task, also after a restart and
+ * even over a new store; an organization sees its own tasks only.
+ *
+ * Not checked here: what a request asks for; see `TaskLimits`. One process at a
+ * time works a store; the file's lock sees to it. What the operator reads is in `TaskReports`.
+ */
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Sha256 from "../../node/Sha256.ts"
+import * as Zstd from "../../node/Zstd.ts"
+import type { Overview, TaskDetail, TaskSummary } from "../web/DashboardApi.ts"
+import { Webhooks } from "../webhook/Webhooks.ts"
+import { Database } from "./Database.ts"
+import * as TaskReports from "./TaskReports.ts"
+import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
+import { itemIdOf } from "./TaskTables.ts"
+import * as Voting from "./Voting.ts"
+
+/**
+ * ```
+ * pending → in_progress → completed
+ *    └─────────┴────────→ cancelled
+ * ```
+ * In progress from the first item that an expert is at work on. A task that was cancelled because
+ * no expert had an answer is opened again at the next start.
+ */
+export type TaskStatus = "pending" | "in_progress" | "completed" | "cancelled"
+
+export interface TaskState {
+  readonly taskId: string
+  readonly status: TaskStatus
+}
+
+export interface NewTask {
+  readonly organization: string
+  readonly idempotencyKey: string | undefined
+  /** The request body as it came. It has to be a valid `TaskRequest`. */
+  readonly body: Uint8Array
+  /** What stands in it. */
+  readonly content: TaskContent
+  /** Votes for each prompt. */
+  readonly votes: number
+  /** None: a group of its own. */
+  readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
+}
+
+/** The idempotency key was used before with another body. */
+export class IdempotencyKeyConflict extends Schema.TaggedError<IdempotencyKeyConflict>()("IdempotencyKeyConflict", {
+  taskId: Schema.String,
+}) {}
+
+const make = Effect.gen(function* () {
+  const { sql, write } = yield* Database
+  const random = yield* SecureRandom.SecureRandom
+  const requests = yield* TaskRequests
+  const voting = yield* Voting.make()
+  const reports = yield* TaskReports.make(voting)
+
+  /**
+   * 128 bits: of the hash of organization and key where a key was given, so that
+   * a client that has lost its answer, or a service that has lost its store, comes
+   * to the same id; random otherwise.
+   */
+  const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
+    (idempotencyKey === undefined
+      ? Effect.map(random.randomBytes(16), Hex.encode)
+      : Effect.succeed(Sha256.hex(JSON.stringify([organization, idempotencyKey])).slice(0, 32))
+    ).pipe(Effect.map((id) => `task_${id}`))
+
+  const joinGroup = (organization: string, { id: group_id, size }: NonNullable<NewTask["group"]>) =>
+    sql`INSERT INTO task_group ${sql.insert({ organization, group_id, size: size ?? null, tasks: 1, open: 1 })}
+      ON CONFLICT DO UPDATE SET tasks = tasks + 1, open = open + 1,
+        size = MAX(COALESCE(size, excluded.size), COALESCE(excluded.size, size))`
+
+  /**
+   * Stores a task, once per organization and idempotency key. A repeated creation
+   * answers with the task that the first one stored, as it stands now.
+   */
+  const create = Effect.fnUntraced(function* (task: NewTask) {
+    const { content, group, organization, votes } = task
+    const task_id = yield* makeTaskId(organization, task.idempotencyKey)
+    const row = {
+      task_id,
+      organization,
+      group_id: group?.id ?? task_id,
+      body_hash: Sha256.hex(task.body),
+      status: "pending" as TaskStatus,
+      prompts: content.prompts.length,
+      votes_required: votes,
+      created_at: yield* Clock.currentTimeMillis,
+    }
+    const body = Zstd.compress(task.body)
+    const stored = yield* write(
+      Effect.gen(function* () {
+        const inserted = yield* sql<{ seq: number }>`
+          INSERT INTO task ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING seq`
+        if (inserted.length === 0) {
+          const rows = yield* sql<{ body_hash: string; status: TaskStatus }>`
+            SELECT body_hash, status FROM task WHERE task_id = ${task_id}`
+          return rows[0]!
+        }
+        const { seq } = inserted[0]!
+        yield* sql`INSERT INTO task_request ${sql.insert({ seq, body })}`
+        yield* sql`INSERT INTO item (item_id, open)
+          WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${row.prompts - 1})
+          SELECT ${itemIdOf(seq, 0)} + i, ${votes} FROM n`
+        if (group !== undefined) yield* joinGroup(organization, group)
+        requests.keep(seq, content, task.body.length)
+        return row
+      }),
+    )
+    if (stored.body_hash !== row.body_hash) return yield* new IdempotencyKeyConflict({ taskId: task_id })
+    return { taskId: task_id, status: stored.status } satisfies TaskState
+  })
+
+  /** One task, and its results as JSON text in UTF-8 (an array of `ResultItem`) once it is completed. */
+  const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
+    const rows = yield* sql<{ status: TaskStatus; results: Uint8Array | null }>`
+      SELECT task.status, task_result.results FROM task LEFT JOIN task_result USING (seq)
+      WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), ({ status, results }) => ({
+      taskId,
+      status,
+      results: Option.map(Option.fromNullOr(results), (bytes) => Zstd.decompress(bytes)),
+    }))
+  })
+
+  const cancelTask = Effect.fnUntraced(function* (taskId: string, unanswered: boolean) {
+    const now = yield* Clock.currentTimeMillis
+    const cancelled = yield* write(
+      Effect.gen(function* () {
+        const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
+        const task = rows[0] && (yield* voting.openTask(rows[0].seq))
+        if (task === undefined) return false
+        yield* voting.cancel(task, unanswered, now)
+        return true
+      }),
+    )
+    if (cancelled) yield* voting.wakeWebhooks
+    return cancelled
+  })
+
+  const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
+
+  return { create, find, cancel, cancelUnanswered: (taskId: string) => cancelTask(taskId, true), ...reports }
+})
+
+export class TaskStore extends Context.Service<
+  TaskStore,
+  {
+    readonly create: (task: NewTask) => Effect.Effect<TaskState, IdempotencyKeyConflict | SqlError>
+    readonly find: (
+      organization: string,
+      taskId: string,
+    ) => Effect.Effect<Option.Option<TaskState & { readonly results: Option.Option<Uint8Array> }>, SqlError>
+    /** Says that an open task will get no results. False where there is no such task, or it has ended. */
+    readonly cancel: (taskId: string) => Effect.Effect<boolean, SqlError>
+    /** The same because no expert has an answer: the task is opened again at the next start. */
+    readonly cancelUnanswered: (taskId: string) => Effect.Effect<boolean, SqlError>
+    readonly overview: Effect.Effect<Overview, SqlError>
+    /** Newest first. */
+    readonly list: (page: {
+      readonly before?: number | undefined
+      /** 50 by default, 200 at the most. */
+      readonly limit?: number | undefined
+      readonly status?: TaskStatus | undefined
+    }) => Effect.Effect<{ readonly tasks: ReadonlyArray<TaskSummary>; readonly next: number | null }, SqlError>
+    /** One task, and its items from `from` on, up to 20. */
+    readonly detail: (taskId: string, from: number) => Effect.Effect<Option.Option<TaskDetail>, SqlError>
+  }
+>()("prefstream/service/TaskStore") {
+  static readonly layer: Layer.Layer<TaskStore, SqlError, Database | Webhooks> = Layer.effect(TaskStore, make).pipe(
+    Layer.provide([SecureRandom.layerWebCrypto, TaskRequests.layer]),
+  )
+}

@@ -1,0 +1,157 @@
+/**
+ * The tables of tasks, items, votes and experts.
+ *
+ * Guarantees: a row that changes is small; what is large (requests, results) stands by itself and
+ * is written once. Each question that is asked often has an index, so that none of them reads more
+ * rows when more is stored:
+ * - `item_open`: the items that miss a vote which nobody holds, oldest first;
+ * - `returned`: the items that came back to the queue, in the order in which they did. An expert
+ *   remembers how far he or she got in both, so that `next` looks at no item twice;
+ * - `task_count`: what is stored by status, kept by triggers.
+ *
+ * An item's number is that of its task times 2^20, plus its place: all items of a task are a range,
+ * and older tasks' items come first.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** The most prompts that a task can have. */
+export const mostPrompts = 2 ** 20
+
+export const itemIdOf = (seq: number, promptIndex: number): number => seq * mostPrompts + promptIndex
+/** The number of an item's task. */
+export const seqOf = (itemId: number): number => Math.floor(itemId / mostPrompts)
+export const promptIndexOf = (itemId: number): number => itemId % mostPrompts
+/** The greatest number that an item of the task can have; the least is `itemIdOf(seq, 0)`. */
+export const lastItemOf = (seq: number): number => itemIdOf(seq, mostPrompts - 1)
+
+/** Text as SQLite and each version of Node store it unchanged: well-formed, and without NUL. */
+export const storable = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()
+
+export const createTaskTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  // status: pending, in_progress, completed, cancelled. unanswered: cancelled because no expert had an answer.
+  yield* sql`CREATE TABLE task (
+    seq INTEGER PRIMARY KEY,
+    task_id TEXT NOT NULL UNIQUE,
+    organization TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    body_hash TEXT NOT NULL,
+    status TEXT NOT NULL,
+    prompts INTEGER NOT NULL,
+    votes_required INTEGER NOT NULL,
+    prompts_done INTEGER NOT NULL DEFAULT 0,
+    votes_given INTEGER NOT NULL DEFAULT 0,
+    unanswered INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    finished_at INTEGER
+  )`
+  yield* sql`CREATE INDEX task_status ON task (status, seq)`
+  yield* sql`CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`
+  yield* sql`CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`
+  yield* sql`CREATE TABLE task_result (seq INTEGER PRIMARY KEY, results BLOB NOT NULL)`
+
+  // Groups that were named. A task without one is a group of its own, and has no row here.
+  yield* sql`CREATE TABLE task_group (
+    organization TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    size INTEGER,
+    tasks INTEGER NOT NULL,
+    open INTEGER NOT NULL,
+    PRIMARY KEY (organization, group_id)
+  ) WITHOUT ROWID`
+
+  yield* sql`CREATE TABLE task_count (
+    status TEXT PRIMARY KEY,
+    tasks INTEGER NOT NULL DEFAULT 0,
+    votes_given INTEGER NOT NULL DEFAULT 0,
+    votes_required INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID`
+  yield* sql`INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`
+  yield* sql`CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
+    UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
+      votes_required = votes_required + NEW.prompts * NEW.votes_required WHERE status = NEW.status;
+  END`
+  yield* sql`CREATE TRIGGER task_moved AFTER UPDATE OF status ON task WHEN OLD.status <> NEW.status BEGIN
+    UPDATE task_count SET tasks = tasks - 1, votes_given = votes_given - OLD.votes_given,
+      votes_required = votes_required - OLD.prompts * OLD.votes_required WHERE status = OLD.status;
+    UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
+      votes_required = votes_required + NEW.prompts * NEW.votes_required WHERE status = NEW.status;
+  END`
+  yield* sql`CREATE TRIGGER task_voted AFTER UPDATE OF votes_given ON task
+    WHEN OLD.status = NEW.status AND OLD.votes_given <> NEW.votes_given BEGIN
+    UPDATE task_count SET votes_given = votes_given + NEW.votes_given - OLD.votes_given WHERE status = NEW.status;
+  END`
+
+  // votes + claimed + active holds + open = the task's votes_required; a finished task's items have nothing open.
+  // claimed: votes that automatic experts are about to give.
+  yield* sql`CREATE TABLE item (
+    item_id INTEGER PRIMARY KEY,
+    open INTEGER NOT NULL,
+    votes INTEGER NOT NULL DEFAULT 0,
+    claimed INTEGER NOT NULL DEFAULT 0
+  )`
+  yield* sql`CREATE INDEX item_open ON item (item_id) WHERE open > 0`
+  yield* sql`CREATE TABLE returned (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
+  // The tasks that automatic experts are at work on: how many of their items, and which experts those are (JSON).
+  yield* sql`CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`
+
+  // item_cursor and returned_cursor: how far the expert got in item_open and in returned.
+  yield* sql`CREATE TABLE expert (
+    expert_no INTEGER PRIMARY KEY,
+    expert_id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    active INTEGER NOT NULL DEFAULT 1,
+    created_at INTEGER NOT NULL,
+    last_seen_at INTEGER,
+    judged INTEGER NOT NULL DEFAULT 0,
+    agreed INTEGER NOT NULL DEFAULT 0,
+    compared INTEGER NOT NULL DEFAULT 0,
+    gold_right INTEGER NOT NULL DEFAULT 0,
+    gold_judged INTEGER NOT NULL DEFAULT 0,
+    day INTEGER NOT NULL DEFAULT 0,
+    judged_on_day INTEGER NOT NULL DEFAULT 0,
+    item_cursor INTEGER NOT NULL DEFAULT 0,
+    returned_cursor INTEGER NOT NULL DEFAULT 0
+  )`
+  // held_until is null where the expert does not hold the item at present: the order and the draft stay.
+  // turn: of several that an expert holds, the greatest comes first.
+  yield* sql`CREATE TABLE hold (
+    item_id INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    held_until INTEGER,
+    turn INTEGER NOT NULL,
+    shown_at INTEGER NOT NULL,
+    shown_order TEXT NOT NULL,
+    draft TEXT,
+    undone INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (item_id, expert_no)
+  ) WITHOUT ROWID`
+  yield* sql`CREATE INDEX hold_of_expert ON hold (expert_no, turn) WHERE held_until IS NOT NULL`
+  yield* sql`CREATE INDEX hold_until ON hold (held_until) WHERE held_until IS NOT NULL`
+  yield* sql`CREATE TABLE set_aside (
+    item_id INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (item_id, expert_no)
+  ) WITHOUT ROWID`
+  yield* sql`CREATE INDEX set_aside_flag ON set_aside (item_id) WHERE kind = 'flag'`
+  // n: the order in which votes were given. body: the members of a `Vote` but for expert and choice.
+  yield* sql`CREATE TABLE vote (
+    n INTEGER PRIMARY KEY,
+    item_id INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    choice INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    shown_at INTEGER,
+    given_at INTEGER NOT NULL,
+    agreed INTEGER,
+    correct INTEGER
+  )`
+  yield* sql`CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`
+  yield* sql`CREATE INDEX vote_of_expert ON vote (expert_no)`
+})

@@ -1,0 +1,98 @@
+/**
+ * What goes into the queue of votes and comes out of it; see `VoteQueue`.
+ */
+import { type Option, type Result, Schema } from "effect"
+import type { TaskPrompt } from "../../domain/Task.ts"
+import type { Ranking, Vote } from "../../domain/Vote.ts"
+
+/** An item that an expert holds. */
+export interface HeldItem {
+  readonly itemId: number
+  readonly taskId: string
+  /** Zero-based. */
+  readonly promptIndex: number
+  readonly prompt: TaskPrompt
+  readonly guidelines: string | undefined
+  /** The order to show: `order[place]` is an index into the prompt's completions. Drawn at random, once for each expert and item. */
+  readonly order: ReadonlyArray<number>
+  /** What was saved last, as it was given; or the vote that was taken back. */
+  readonly draft: Option.Option<string>
+  readonly undone: boolean
+  /** Epoch milliseconds. */
+  readonly heldUntil: number
+  readonly promptsInTask: number
+  readonly judgedInTask: number
+}
+
+/** A vote in places of the order shown, as a person gives it. */
+export interface PersonVote {
+  /** The place preferred; of the first group where there is a ranking. */
+  readonly best: number | undefined
+  readonly ranking: Ranking | undefined
+  readonly rationale: string | undefined
+  /** As the page measured it; bounded by the time since the item was shown first. */
+  readonly seconds: number
+}
+
+export interface ExpertProgress {
+  readonly judged: number
+  /** Since midnight, UTC. */
+  readonly judgedToday: number
+  /** Votes that open tasks still miss, of whichever experts. */
+  readonly votesNeeded: number
+  readonly undoable: boolean
+}
+
+/** The expert does not hold the item, or no longer. */
+export class NotHeld extends Schema.TaggedError<NotHeld>()("NotHeld", {}) {}
+/** There is no vote that can be taken back. */
+export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingToUndo", {}) {}
+/** The vote does not name each place once, or names one that is not there. */
+export class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", { problem: Schema.String }) {}
+
+/** Who asks for items to judge on behalf of automatic experts, and for which. */
+export interface Asking {
+  /** Names, in the order in which they are to be asked. */
+  readonly experts: ReadonlyArray<string>
+  /** The most tasks to take. */
+  readonly tasks: number
+  /** Tasks that were created later (epoch milliseconds) are left alone. */
+  readonly createdBefore: number
+  /** Whether the expert can be asked now: at all, and about this item. Its place is kept for one that can't. */
+  readonly isAvailable: (expert: string, itemId?: number) => boolean
+}
+
+/** Items of one task that automatic experts hold, until they are recorded. */
+export interface Claim {
+  readonly taskId: string
+  readonly guidelines: string | undefined
+  readonly prompts: number
+  readonly items: ReadonlyArray<{
+    readonly itemId: number
+    /** Zero-based. */
+    readonly promptIndex: number
+    readonly prompt: TaskPrompt
+    /** All that may vote, in the order given, whether they are available now or not. */
+    readonly experts: ReadonlyArray<string>
+    /** How many votes are held for them; no more are taken. */
+    readonly held: number
+    /** How many votes are missing, of whichever experts. */
+    readonly missing: number
+  }>
+}
+
+export interface Claims {
+  readonly claims: ReadonlyArray<Claim>
+  /** Where there is nothing else to judge now; when the oldest task was created that is left alone because of its age. */
+  readonly idle: { readonly createdAt: number | undefined } | undefined
+}
+
+/** What automatic experts said of one item that was claimed. What is missing then returns to the queue. */
+export interface Judged {
+  readonly itemId: number
+  readonly answers: ReadonlyArray<{
+    readonly expert: string
+    /** Or why there is none: the expert is not asked again. */
+    readonly vote: Result.Result<Omit<Vote, "expert">, string>
+  }>
+}

@@ -1,0 +1,229 @@
+/**
+ * What votes lead to: counts of experts, agreement on an item, the results of a task, the event
+ * of a group. All of it is statements, for use within one write of `Database`.
+ *
+ * Guarantees: counts are those of the votes that are stored, whatever is taken back; a task is
+ * finished once, with one result per prompt in the order of its prompts; a group's event is
+ * stored when its last open task finishes and, where the group has a size, as many tasks were created.
+ * A group that gets another task after that is finished again with it, and says so again.
+ */
+import { Effect, Option } from "effect"
+import type { Statement } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
+import type { Vote } from "../../domain/Vote.ts"
+import * as Zstd from "../../node/Zstd.ts"
+import * as Tally from "../tally/Tally.ts"
+import { Webhooks } from "../webhook/Webhooks.ts"
+import { Database } from "./Database.ts"
+import { TaskRequests } from "./TaskRequests.ts"
+import { itemIdOf, lastItemOf, promptIndexOf } from "./TaskTables.ts"
+
+/** A task that is pending or in progress. */
+export interface OpenTask {
+  readonly seq: number
+  readonly task_id: string
+  readonly organization: string
+  readonly group_id: string
+  readonly status: "pending" | "in_progress"
+  readonly prompts: number
+  readonly votes_required: number
+  readonly prompts_done: number
+  readonly votes_given: number
+  readonly created_at: number
+}
+
+export interface NewVote {
+  readonly itemId: number
+  readonly expertNo: number
+  readonly prompt: TaskPrompt
+  readonly vote: Omit<Vote, "expert">
+  /** When the item was shown first, where that is known. */
+  readonly shownAt: number | null
+}
+
+/** The members of a vote that stand in the column `body`. */
+export type VoteBody = Omit<Vote, "expert" | "choice">
+
+export interface VoteRow {
+  readonly n: number
+  readonly item_id: number
+  readonly expert_no: number
+  readonly expert_id: string
+  readonly choice: number
+  readonly body: string
+}
+
+const millisOfDay = 24 * 60 * 60 * 1000
+export const dayOf = (millis: number): number => Math.floor(millis / millisOfDay)
+
+export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choice" | "expert_id">): Vote => ({
+  expert: expert_id,
+  choice,
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
+  ...(JSON.parse(body) as VoteBody),
+})
+
+/** One result item from its votes, in the order in which they were given. */
+export const resultOf = ({ completions, prompt }: TaskPrompt, votes: ReadonlyArray<Vote>): ResultItem => {
+  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions.length, votes)
+  return {
+    prompt,
+    best_completion_index: best,
+    annotations: {
+      rationale: rationale ?? "",
+      votes,
+      agreement,
+      ...(tie && { tie }),
+      ...(ranking !== undefined && { ranking }),
+    },
+  }
+}
+
+/** @param goldAnswer the index of the right answer, where it is known */
+export const make = Effect.fnUntraced(function* (
+  goldAnswer: (prompt: TaskPrompt) => Option.Option<number> = () => Option.none(),
+) {
+  const { sql } = yield* Database
+  const requests = yield* TaskRequests
+  const webhooks = yield* Webhooks
+
+  const openTask = Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<OpenTask>`
+      SELECT seq, task_id, organization, group_id, status, prompts, votes_required, prompts_done, votes_given, created_at
+      FROM task WHERE seq = ${seq} AND status IN ('pending', 'in_progress')`
+    return rows[0]
+  })
+
+  const votesOn = (from: number, to: number) => sql<VoteRow>`
+    SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, vote.choice, vote.body
+    FROM vote JOIN expert USING (expert_no) WHERE vote.item_id BETWEEN ${from} AND ${to} ORDER BY vote.item_id, vote.n`
+
+  /** Null where the answer is not known. */
+  const isCorrect = ({ prompt, vote }: NewVote) =>
+    Option.match(goldAnswer(prompt), {
+      onNone: () => null,
+      // The same text may stand there twice.
+      onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
+    })
+
+  /**
+   * Stores votes on items of one task, whose rows have been changed already.
+   *
+   * @param done the items that have all their votes by it
+   */
+  const give = Effect.fnUntraced(function* (
+    task: OpenTask,
+    votes: ReadonlyArray<NewVote>,
+    done: ReadonlyArray<number>,
+    now: number,
+  ) {
+    if (votes.length === 0) return
+    const counts = new Map<number, { judged: number; gold: number; right: number }>()
+    const rows = votes.map((given) => {
+      const { choice, ...body } = given.vote
+      const correct = isCorrect(given)
+      const count = counts.get(given.expertNo) ?? { judged: 0, gold: 0, right: 0 }
+      counts.set(given.expertNo, {
+        judged: count.judged + 1,
+        gold: count.gold + (correct === null ? 0 : 1),
+        right: count.right + (correct ?? 0),
+      })
+      return [given.itemId, given.expertNo, choice, given.shownAt, correct, body]
+    })
+    yield* sql`
+      INSERT INTO vote (item_id, expert_no, choice, shown_at, given_at, correct, body)
+      SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, ${now}, value ->> 4, value -> 5
+      FROM json_each(${JSON.stringify(rows)})`
+    const day = dayOf(now)
+    for (const [expertNo, { gold, judged, right }] of counts) {
+      yield* sql`UPDATE expert SET judged = judged + ${judged},
+        gold_judged = gold_judged + ${gold}, gold_right = gold_right + ${right},
+        day = ${day}, judged_on_day = ${judged} + CASE day WHEN ${day} THEN judged_on_day ELSE 0 END
+        WHERE expert_no = ${expertNo}`
+    }
+    if (task.votes_required > 1) for (const itemId of done) yield* compare(task, itemId)
+
+    const prompts_done = task.prompts_done + done.length
+    const votes_given = task.votes_given + votes.length
+    if (prompts_done < task.prompts) {
+      yield* sql`UPDATE task SET votes_given = ${votes_given}, prompts_done = ${prompts_done} WHERE seq = ${task.seq}`
+      return
+    }
+    const results = JSON.stringify(yield* resultsOf(task.seq))
+    yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, results: Zstd.compress(results) })}`
+    yield* finish(task, sql`status = 'completed', votes_given = ${votes_given}, prompts_done = ${prompts_done}`, now)
+  })
+
+  const resultsOf = Effect.fnUntraced(function* (seq: number) {
+    const { prompts } = yield* requests.of(seq)
+    const votes: Array<Array<Vote>> = prompts.map(() => [])
+    for (const row of yield* votesOn(itemIdOf(seq, 0), lastItemOf(seq))) {
+      votes[promptIndexOf(row.item_id)]!.push(voteOf(row))
+    }
+    return prompts.map((prompt, i) => resultOf(prompt, votes[i]!))
+  })
+
+  /** Marks which votes agree with what came out of an item, and counts them. */
+  const compare = Effect.fnUntraced(function* (task: OpenTask, itemId: number) {
+    const { prompts } = yield* requests.of(task.seq)
+    const rows = yield* votesOn(itemId, itemId)
+    const ballots = rows.map(voteOf)
+    const { best } = Tally.tally(prompts[promptIndexOf(itemId)]!.completions.length, ballots)
+    for (const [i, { expert_no, n }] of rows.entries()) {
+      const agreed = Tally.agrees(ballots[i]!, best) ? 1 : 0
+      yield* sql`UPDATE vote SET agreed = ${agreed} WHERE n = ${n}`
+      yield* sql`UPDATE expert SET compared = compared + 1, agreed = agreed + ${agreed} WHERE expert_no = ${expert_no}`
+    }
+  })
+
+  /** The reverse of `compare`, for an item that misses a vote again. */
+  const uncompare = Effect.fnUntraced(function* (itemId: number) {
+    yield* sql`UPDATE expert SET compared = compared - 1, agreed = expert.agreed - vote.agreed
+      FROM vote WHERE vote.expert_no = expert.expert_no AND vote.item_id = ${itemId} AND vote.agreed IS NOT NULL`
+    yield* sql`UPDATE vote SET agreed = NULL WHERE item_id = ${itemId}`
+  })
+
+  /**
+   * Ends a task: nobody holds any of it any more, and its group may be complete.
+   *
+   * @param changes of the task's row, among them the status
+   */
+  const finish = Effect.fnUntraced(function* (
+    task: Pick<OpenTask, "seq" | "task_id" | "organization" | "group_id">,
+    changes: Statement.Fragment,
+    now: number,
+  ) {
+    const { group_id: groupId, organization, seq, task_id } = task
+    const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
+    yield* sql`UPDATE task SET ${changes}, finished_at = ${now} WHERE seq = ${seq}`
+    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
+    yield* sql`DELETE FROM returned WHERE item_id BETWEEN ${first} AND ${last}`
+    yield* sql`DELETE FROM claim WHERE seq = ${seq}`
+    if (groupId === task_id) return yield* webhooks.enqueue({ organization, groupId, taskIds: [task_id] })
+
+    const groups = yield* sql<{ complete: number }>`
+      UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
+      RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete`
+    if (groups[0]?.complete !== 1) return
+    const tasks = yield* sql<{ task_id: string }>`
+      SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id
+      ORDER BY seq`
+    yield* webhooks.enqueue({ organization, groupId, taskIds: tasks.map((row) => row.task_id) })
+  })
+
+  /** Ends a task without results. */
+  const cancel = Effect.fnUntraced(function* (task: OpenTask, unanswered: boolean, now: number) {
+    yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
+    yield* sql`UPDATE item SET open = 0, claimed = 0
+      WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
+  })
+
+  /** Items, which have something open, go to the experts who have passed them already. */
+  const putBack = (itemIds: ReadonlyArray<number>): Effect.Effect<void, SqlError> =>
+    Effect.asVoid(sql`INSERT OR REPLACE INTO returned (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`)
+
+  return { openTask, votesOn, give, uncompare, cancel, putBack, requests, wakeWebhooks: webhooks.wake }
+})
+
+export type Voting = Effect.Success<ReturnType<typeof make>>

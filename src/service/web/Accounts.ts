@@ -1,0 +1,136 @@
+/**
+ * The operators of the service: people who sign in to the dashboard with a name and a password.
+ *
+ * Guarantees: an account comes from a sign-in link only, which whoever started the service has
+ * seen; passwords are stored hashed; a wrong name and a wrong password look and last the same;
+ * attempts are bounded, for each name (10, then one more every 90 seconds) and for all together
+ * (60 a minute), whether or not they succeed. A name that is locked out by another's attempts
+ * still gets in by a new sign-in link.
+ *
+ * Does not: tell operators apart by what they may do. Each may do everything.
+ */
+import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
+import { RateLimiter } from "effect/persistence"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Password from "../../node/Password.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import { Database } from "../store/Database.ts"
+import { OneTimeCodes } from "./OneTimeCodes.ts"
+import * as Secrets from "./Secrets.ts"
+import { Sessions } from "./Sessions.ts"
+
+/** The link's code is used up, too old, or unknown. */
+export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {}) {}
+/** Name or password is wrong. */
+export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {}) {}
+/** Too many attempts, of this name or of all. */
+export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
+  retryAfterSeconds: Schema.Int,
+}) {}
+
+export interface SignedIn {
+  readonly name: string
+  /** The value of the session's cookie. */
+  readonly session: string
+}
+
+const perName = { algorithm: "token-bucket", limit: 10, window: "15 minutes" } as const
+const ofAll = { algorithm: "token-bucket", limit: 60, window: "1 minute" } as const
+
+/** Names that look the same are the same: `Ann`, `ann`. */
+const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
+
+const make = Effect.gen(function* () {
+  const { sql, write } = yield* Database
+  const codes = yield* OneTimeCodes
+  const sessions = yield* Sessions
+  const limiter = yield* RateLimiter.RateLimiter
+
+  const attempt = Effect.fnUntraced(function* (nameKey: string) {
+    // Of names that are made up, too, there is a bounded number of counters; two names may share one.
+    const counter = Sha256.hex(nameKey).slice(0, 4)
+    yield* limiter.consume({ ...perName, key: `name ${counter}` }).pipe(
+      Effect.andThen(limiter.consume({ ...ofAll, key: "all" })),
+      Effect.catchReason(
+        "RateLimiterError",
+        "RateLimitExceeded",
+        ({ retryAfter }) =>
+          new AttemptsExceeded({ retryAfterSeconds: Math.max(1, Math.ceil(Duration.toSeconds(retryAfter))) }),
+        (error) => Effect.die(error),
+      ),
+    )
+  })
+
+  const signInLink = codes.issue("sign-in", "").pipe(
+    Effect.map((code) => `/dashboard/#set-up=${code}`),
+    Effect.withSpan("Accounts.signInLink"),
+  )
+
+  const anyOperator = Effect.map(sql`SELECT 1 FROM operator LIMIT 1`, (rows) => rows.length > 0)
+
+  const setUp = Effect.fn("Accounts.setUp")(function* (code: string, name: string, password: string) {
+    // Before the password is hashed: only who has a code costs the service anything.
+    if (Option.isNone(yield* codes.find("sign-in", code))) return yield* new CodeRefused()
+    const hashed = yield* Password.hash(password)
+    const session = yield* Secrets.draw()
+    const name_key = keyOf(name)
+    const created_at = yield* Clock.currentTimeMillis
+    const used = yield* write(
+      Effect.gen(function* () {
+        const used = yield* codes.use("sign-in", code)
+        if (Option.isNone(used)) return false
+        yield* sql`INSERT INTO operator ${sql.insert({ name_key, name, password: hashed, created_at })}
+          ON CONFLICT (name_key) DO UPDATE SET name = excluded.name, password = excluded.password`
+        yield* sessions.endAll("operator", name_key)
+        yield* sessions.insert("operator", name_key, session)
+        return true
+      }),
+    )
+    if (!used) return yield* new CodeRefused()
+    return { name, session } satisfies SignedIn
+  })
+
+  const signIn = Effect.fn("Accounts.signIn")(function* (name: string, password: string) {
+    const name_key = keyOf(name)
+    yield* attempt(name_key)
+    const rows = yield* sql<{ name: string; password: string }>`
+      SELECT name, password FROM operator WHERE name_key = ${name_key}`
+    const [operator] = rows
+    const right = yield* Password.verify(password, operator?.password)
+    if (operator === undefined || !right) return yield* new SignInRefused()
+    const session = yield* Secrets.draw()
+    yield* write(sessions.insert("operator", name_key, session))
+    return { name: operator.name, session } satisfies SignedIn
+  })
+
+  const findSession = Effect.fn("Accounts.findSession")(function* (session: string) {
+    const subject = yield* sessions.find("operator", session)
+    if (Option.isNone(subject)) return Option.none()
+    const rows = yield* sql<{ name: string }>`SELECT name FROM operator WHERE name_key = ${subject.value}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), ({ name }) => name)
+  })
+
+  return { signInLink, anyOperator, setUp, signIn, findSession }
+})
+
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    /** Path and code of a new sign-in link, from the service's root on: for whoever runs the service. The one before ends. */
+    readonly signInLink: Effect.Effect<string, SqlError>
+    readonly anyOperator: Effect.Effect<boolean, SqlError>
+    /** Makes the account of that name, or gives it a new password and ends its sessions; signs in. */
+    readonly setUp: (code: string, name: string, password: string) => Effect.Effect<SignedIn, CodeRefused | SqlError>
+    readonly signIn: (
+      name: string,
+      password: string,
+    ) => Effect.Effect<SignedIn, SignInRefused | AttemptsExceeded | SqlError>
+    /** The name of the operator whose session it is. */
+    readonly findSession: (session: string) => Effect.Effect<Option.Option<string>, SqlError>
+  }
+>()("prefstream/service/Accounts") {
+  static readonly layer = Layer.effect(Accounts, make).pipe(
+    Layer.provide(RateLimiter.layer),
+    Layer.provide(RateLimiter.layerStoreMemory),
+  )
+}

@@ -1,0 +1,188 @@
+/**
+ * What the annotation page asks for, done: `AnnotateApi` over the queue of votes.
+ *
+ * Guarantees: an expert sees and names places of his or her own order only; an answer tells
+ * nothing of other experts' votes.
+ */
+import { Effect, Layer, Option, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { MalformedRequest } from "../../api/Problems.ts"
+import { Database } from "../store/Database.ts"
+import { Experts } from "../store/Experts.ts"
+import { type HeldItem, type PersonVote, VoteQueue } from "../store/VoteQueue.ts"
+import { AnnotateApi, Draft, SignedInExpert, type Submission, type Work } from "./AnnotateApi.ts"
+import { OneTimeCodes } from "./OneTimeCodes.ts"
+import { OwnAddress } from "./OwnAddress.ts"
+import * as Secrets from "./Secrets.ts"
+import * as SessionCookies from "./SessionCookies.ts"
+import { Sessions } from "./Sessions.ts"
+import { Conflict, Forbidden } from "./WebProblems.ts"
+
+const DraftText = Schema.fromJsonString(Draft)
+const encodeDraft = Schema.encodeSync(DraftText)
+const decodeDraft = Schema.decodeOption(DraftText)
+
+/** The draft of a vote that was taken back. */
+const draftOf = (vote: PersonVote): string =>
+  encodeDraft({
+    mode: vote.ranking === undefined ? "best" : "rank",
+    best: vote.best ?? null,
+    ranking: vote.ranking ?? [],
+    rationale: vote.rationale ?? "",
+    seconds: vote.seconds,
+  })
+
+const voteOf = (submission: Submission): PersonVote => ({
+  best: submission.best ?? undefined,
+  ranking: submission.ranking ?? undefined,
+  rationale: submission.rationale.trim() === "" ? undefined : submission.rationale,
+  seconds: submission.seconds,
+})
+
+const show = (item: HeldItem): typeof Work.Type.item => ({
+  item_id: item.itemId,
+  guidelines: item.guidelines ?? null,
+  prompt: item.prompt.prompt,
+  completions: item.order.map((index) => item.prompt.completions[index]!),
+  draft: Option.getOrNull(Option.flatMap(item.draft, decodeDraft)),
+  undone: item.undone,
+  held_until: item.heldUntil,
+  task: {
+    task_id: item.taskId,
+    prompts: item.promptsInTask,
+    judged: item.judgedInTask,
+    number: item.promptIndex + 1,
+  },
+})
+
+const notHeld = () =>
+  new Conflict({ detail: "You no longer hold this item: it was left alone for too long, or its task has ended." })
+const invalidVote = ({ problem }: { readonly problem: string }) => new MalformedRequest({ detail: problem })
+
+const joinHandlers = HttpApiBuilder.group(
+  AnnotateApi,
+  "join",
+  Effect.fnUntraced(function* (handlers) {
+    const { write } = yield* Database
+    const codes = yield* OneTimeCodes
+    const sessions = yield* Sessions
+    const experts = yield* Experts
+    const address = yield* OwnAddress
+
+    /** The active expert whom the code invites. Does not use the code up. */
+    const invited = Effect.fnUntraced(function* (code: string) {
+      const expertId = yield* codes.find("invitation", code)
+      if (Option.isNone(expertId)) return undefined
+      const expert = yield* experts.find(expertId.value)
+      return Option.getOrUndefined(Option.filter(expert, ({ active }) => active))
+    })
+
+    return handlers.handle(
+      "join",
+      Effect.fnUntraced(function* ({ payload: { code } }) {
+        const session = yield* Secrets.draw()
+        const expert = yield* Effect.orDie(invited(code))
+        const joined =
+          expert === undefined
+            ? false
+            : yield* Effect.orDie(
+                write(
+                  Effect.gen(function* () {
+                    if (Option.isNone(yield* codes.use("invitation", code))) return false
+                    yield* sessions.insert("expert", expert.expertId, session)
+                    return true
+                  }),
+                ),
+              )
+        if (expert === undefined || !joined) {
+          return yield* new Forbidden({
+            detail: "This invitation was used already, is too old, or was replaced. Ask for a new one.",
+          })
+        }
+        yield* Effect.orDie(experts.touch(expert.expertId))
+        yield* SessionCookies.set("expert", session).pipe(Effect.provideService(OwnAddress, address))
+        return { name: expert.name }
+      }),
+    )
+  }),
+)
+
+const workHandlers = HttpApiBuilder.group(
+  AnnotateApi,
+  "work",
+  Effect.fnUntraced(function* (handlers) {
+    const queue = yield* VoteQueue
+    const services = yield* Effect.context<OwnAddress | Sessions>()
+
+    const progressOf = Effect.fnUntraced(function* (expertId: string) {
+      const { judged, judgedToday, undoable, votesNeeded } = yield* Effect.orDie(queue.progress(expertId))
+      return { judged, judged_today: judgedToday, needed: votesNeeded, undoable }
+    })
+    const work = Effect.fnUntraced(function* (expertId: string, item: Option.Option<HeldItem>) {
+      return {
+        item: Option.getOrNull(Option.map(item, show)),
+        progress: yield* progressOf(expertId),
+      } satisfies typeof Work.Type
+    })
+    const nextWork = (expertId: string) =>
+      Effect.flatMap(Effect.orDie(queue.next(expertId)), (item) => work(expertId, item))
+
+    const setAside = (kind: "skip" | "flag") =>
+      Effect.fnUntraced(function* (request: {
+        readonly params: { readonly item_id: number }
+        readonly payload: { readonly reason: string }
+      }) {
+        const { expertId } = yield* SignedInExpert
+        const reason = request.payload.reason.trim()
+        if (kind === "flag" && reason === "") {
+          return yield* new MalformedRequest({ detail: "Say why the item should be looked at." })
+        }
+        yield* queue
+          .setAside(expertId, request.params.item_id, { kind, reason })
+          .pipe(Effect.catchTags({ NotHeld: notHeld, SqlError: Effect.die }))
+        return yield* nextWork(expertId)
+      })
+
+    return handlers.handleAll({
+      next: Effect.fnUntraced(function* () {
+        const { expertId } = yield* SignedInExpert
+        return yield* nextWork(expertId)
+      }),
+      saveDraft: Effect.fnUntraced(function* ({ params, payload }) {
+        const { expertId } = yield* SignedInExpert
+        yield* queue
+          .saveDraft(expertId, params.item_id, encodeDraft(payload))
+          .pipe(Effect.catchTags({ NotHeld: notHeld, SqlError: Effect.die }))
+      }),
+      submit: Effect.fnUntraced(function* ({ params, payload }) {
+        const { expertId } = yield* SignedInExpert
+        yield* queue
+          .vote(expertId, params.item_id, voteOf(payload))
+          .pipe(Effect.catchTags({ InvalidVote: invalidVote, NotHeld: notHeld, SqlError: Effect.die }))
+        return yield* nextWork(expertId)
+      }),
+      skip: setAside("skip"),
+      flag: setAside("flag"),
+      undo: Effect.fnUntraced(function* () {
+        const { expertId } = yield* SignedInExpert
+        const item = yield* queue.undo(expertId, draftOf).pipe(
+          Effect.catchTags({
+            NothingToUndo: () => new Conflict({ detail: "There is no vote of yours that can still be taken back." }),
+            SqlError: Effect.die,
+          }),
+        )
+        return yield* work(expertId, Option.some(item))
+      }),
+      session: Effect.fnUntraced(function* () {
+        const { expertId, name } = yield* SignedInExpert
+        return { expert_id: expertId, name, progress: yield* progressOf(expertId) }
+      }),
+      signOut: Effect.fnUntraced(function* () {
+        yield* Effect.orDie(SessionCookies.end("expert")).pipe(Effect.provide(services))
+      }),
+    })
+  }),
+)
+
+/** The handlers of `AnnotateApi`. */
+export const layer = Layer.merge(joinHandlers, workHandlers)

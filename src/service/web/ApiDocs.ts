@@ -1,0 +1,48 @@
+/**
+ * The contract as a page to read and to try out, in a browser: Swagger's, from this package.
+ *
+ * Guarantees: nothing is loaded from elsewhere; of the scripts in the page only those run that it
+ * was served with, each named by its hash in the page's own Content-Security-Policy.
+ */
+import { Effect, Layer, Result } from "effect"
+import { Base64, Hex } from "effect/encoding"
+import { HttpMiddleware, HttpPlatform, HttpRouter, HttpServerResponse } from "effect/http"
+import { type HttpApi, type HttpApiGroup, HttpApiSwagger } from "effect/http-api"
+import * as Sha256 from "../../node/Sha256.ts"
+
+const hashesOf = (html: string, element: "script" | "style"): string =>
+  [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))]
+    .map(([, text = ""]) => `'sha256-${Base64.encode(Result.getOrThrow(Hex.decode(Sha256.hex(text))))}'`)
+    .join(" ")
+
+const policyOf = (html: string) =>
+  `default-src 'none'; script-src ${hashesOf(html, "script")}; style-src 'self' 'unsafe-inline'; ` +
+  "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
+  body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : ""
+
+/** The page is the same for each request: its policy is found once. */
+const withPolicy = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const platform = yield* HttpPlatform.HttpPlatform
+    let known: { readonly body: unknown; readonly policy: string } | undefined
+    return (handled) =>
+      HttpMiddleware.compression()(handled).pipe(
+        Effect.provideService(HttpPlatform.HttpPlatform, platform),
+        Effect.map((response) => {
+          if (known?.body !== response.body) known = { body: response.body, policy: policyOf(textOf(response)) }
+          return HttpServerResponse.setHeader(response, "content-security-policy", known.policy)
+        }),
+      )
+  }),
+)
+
+/** Browsers ask for it beside each page that names none. */
+const noIcon = HttpRouter.add("GET", "/favicon.ico", HttpServerResponse.empty({ status: 204 }))
+
+/** The page at `path`. */
+export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
+  api: HttpApi.HttpApi<Id, Groups>,
+  path: `/${string}`,
+) => Layer.merge(HttpApiSwagger.layer(api, { path }).pipe(Layer.provide(withPolicy.layer)), noIcon)

@@ -1,0 +1,258 @@
+/**
+ * What the dashboard asks for, done: `DashboardApi` over accounts, tasks, tokens, webhook and experts.
+ *
+ * Guarantees: secrets are in the answer to the request that made them, and in no other.
+ */
+import { Effect, Layer, Option, Redacted } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { Database } from "../store/Database.ts"
+import { type ExpertRow, Experts } from "../store/Experts.ts"
+import { TaskStore } from "../store/TaskStore.ts"
+import { VoteQueue } from "../store/VoteQueue.ts"
+import { Webhooks } from "../webhook/Webhooks.ts"
+import { Accounts } from "./Accounts.ts"
+import { DashboardApi, type ExpertSummary, SignedInOperator } from "./DashboardApi.ts"
+import { OneTimeCodes } from "./OneTimeCodes.ts"
+import { OwnAddress } from "./OwnAddress.ts"
+import * as SessionCookies from "./SessionCookies.ts"
+import { Sessions } from "./Sessions.ts"
+import { Tokens } from "./Tokens.ts"
+import { Conflict, Forbidden, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
+
+const signInHandlers = HttpApiBuilder.group(
+  DashboardApi,
+  "signIn",
+  Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
+    const address = yield* OwnAddress
+    const setCookie = (session: string) =>
+      SessionCookies.set("operator", session).pipe(Effect.provideService(OwnAddress, address))
+
+    return handlers.handleAll({
+      setUp: Effect.fnUntraced(function* ({ payload: { code, name: chosen, password } }) {
+        const { name, session } = yield* accounts.setUp(code, chosen, password).pipe(
+          Effect.catchTags({
+            CodeRefused: () =>
+              new Forbidden({
+                detail:
+                  "This link was used already, is too old, or was replaced. Start the service with --sign-in-link for a new one.",
+              }),
+            SqlError: Effect.die,
+          }),
+        )
+        yield* setCookie(session)
+        return { name }
+      }),
+      signIn: Effect.fnUntraced(function* ({ payload }) {
+        const { name, session } = yield* accounts.signIn(payload.name, payload.password).pipe(
+          Effect.catchTags({
+            SignInRefused: () => new NotSignedIn({ detail: "The name or the password is wrong." }),
+            AttemptsExceeded: Effect.fnUntraced(function* ({ retryAfterSeconds }) {
+              yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+                Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retryAfterSeconds))),
+              )
+              return yield* new TooManyAttempts({ detail: `Try again in ${retryAfterSeconds} seconds.` })
+            }),
+            SqlError: Effect.die,
+          }),
+        )
+        yield* setCookie(session)
+        return { name }
+      }),
+    })
+  }),
+)
+
+const sessionHandlers = HttpApiBuilder.group(
+  DashboardApi,
+  "session",
+  Effect.fnUntraced(function* (handlers) {
+    const services = yield* Effect.context<OwnAddress | Sessions>()
+    return handlers.handleAll({
+      session: Effect.fnUntraced(function* () {
+        const { name } = yield* SignedInOperator
+        return { name }
+      }),
+      signOut: Effect.fnUntraced(function* () {
+        yield* Effect.orDie(SessionCookies.end("operator")).pipe(Effect.provide(services))
+      }),
+    })
+  }),
+)
+
+const noTask = (taskId: string) => new NotFound({ detail: `There is no task ${taskId}.` })
+
+const taskHandlers = HttpApiBuilder.group(
+  DashboardApi,
+  "tasks",
+  Effect.fnUntraced(function* (handlers) {
+    const store = yield* TaskStore
+    const queue = yield* VoteQueue
+    return handlers.handleAll({
+      overview: () => Effect.orDie(store.overview),
+      list: ({ query }) => Effect.orDie(store.list(query)),
+      detail: Effect.fnUntraced(function* ({ params: { task_id }, query }) {
+        const task = yield* Effect.orDie(store.detail(task_id, query.from ?? 0))
+        return Option.isSome(task) ? task.value : yield* noTask(task_id)
+      }),
+      cancel: Effect.fnUntraced(function* ({ params: { task_id } }) {
+        const before = yield* Effect.orDie(store.detail(task_id, 0))
+        if (Option.isNone(before)) return yield* noTask(task_id)
+        const cancelled = yield* Effect.orDie(store.cancel(task_id))
+        if (!cancelled) return yield* new Conflict({ detail: "The task has ended already." })
+      }),
+      returnItem: Effect.fnUntraced(function* ({ params: { index, task_id } }) {
+        const task = yield* Effect.orDie(store.detail(task_id, index))
+        if (Option.isNone(task)) return yield* noTask(task_id)
+        if (index < 0 || index >= task.value.task.prompts) {
+          return yield* new NotFound({ detail: `The task has no prompt ${index}.` })
+        }
+        yield* Effect.orDie(queue.returnItem(task_id, index))
+      }),
+    })
+  }),
+)
+
+const tokenEnds = {
+  NoSuchToken: () => new NotFound({ detail: "There is no such token." }),
+  SqlError: Effect.die,
+}
+
+const tokenHandlers = HttpApiBuilder.group(
+  DashboardApi,
+  "tokens",
+  Effect.fnUntraced(function* (handlers) {
+    const tokens = yield* Tokens
+    return handlers.handleAll({
+      list: () =>
+        Effect.map(Effect.orDie(tokens.list), (tokens) => ({
+          tokens,
+        })),
+      create: Effect.fnUntraced(function* ({ payload: { name } }) {
+        const { summary, token } = yield* Effect.orDie(tokens.create(name))
+        return { token: Redacted.value(token), summary }
+      }),
+      rotate: Effect.fnUntraced(function* ({ params: { token_id }, payload: { keep_hours } }) {
+        const { summary, token } = yield* tokens.rotate(token_id, keep_hours).pipe(
+          Effect.catchTags({
+            ...tokenEnds,
+            TokenEnded: () => new Conflict({ detail: "The token is no longer accepted. Create a new one." }),
+          }),
+        )
+        return { token: Redacted.value(token), summary }
+      }),
+      revoke: Effect.fnUntraced(function* ({ params: { token_id } }) {
+        yield* tokens.revoke(token_id).pipe(Effect.catchTags(tokenEnds))
+      }),
+    })
+  }),
+)
+
+const noWebhook = () => new Conflict({ detail: "Set a webhook URL first." })
+
+const webhookHandlers = HttpApiBuilder.group(
+  DashboardApi,
+  "webhook",
+  Effect.fnUntraced(function* (handlers) {
+    const webhooks = yield* Webhooks
+    return handlers.handleAll({
+      settings: () => Effect.orDie(webhooks.settings),
+      set: Effect.fnUntraced(function* ({ payload: { url } }) {
+        const { secret, settings } = yield* webhooks.set(url).pipe(
+          Effect.catchTags({
+            WebhookTargetRefused: ({ problem }) => new Conflict({ detail: problem }),
+            SqlError: Effect.die,
+          }),
+        )
+        return { settings, secret: Option.getOrNull(secret) }
+      }),
+      remove: () => Effect.orDie(webhooks.remove),
+      rotateSecret: ({ payload: { keep_hours } }) =>
+        webhooks.rotateSecret(keep_hours).pipe(Effect.catchTags({ NoWebhook: noWebhook, SqlError: Effect.die })),
+      test: () =>
+        webhooks.test.pipe(
+          Effect.map((message_id) => ({ message_id })),
+          Effect.catchTags({ NoWebhook: noWebhook, SqlError: Effect.die }),
+        ),
+      deliveries: ({ query }) => Effect.orDie(webhooks.deliveries(query)),
+      delivery: Effect.fnUntraced(function* ({ params: { message_id } }) {
+        const found = yield* Effect.orDie(webhooks.delivery(message_id))
+        return Option.isSome(found) ? found.value : yield* new NotFound({ detail: "There is no such delivery." })
+      }),
+      resend: ({ params: { message_id } }) =>
+        webhooks.resend(message_id).pipe(
+          Effect.catchTags({
+            NoSuchDelivery: () => new NotFound({ detail: "There is no such delivery." }),
+            NoWebhook: noWebhook,
+            SqlError: Effect.die,
+          }),
+        ),
+    })
+  }),
+)
+
+const summaryOf = (expert: ExpertRow): ExpertSummary => ({
+  expert_id: expert.expertId,
+  name: expert.name,
+  kind: expert.kind,
+  active: expert.active,
+  // Whoever accepts an invitation has been here.
+  joined: expert.kind === "automatic" || expert.lastSeenAt !== null,
+  created_at: expert.createdAt,
+  last_seen_at: expert.lastSeenAt,
+  judged: expert.judged,
+  majority: { agreed: expert.agreed, of: expert.compared },
+  gold: { right: expert.goldRight, of: expert.goldJudged },
+})
+
+const noExpert = () => new NotFound({ detail: "There is no such expert." })
+
+const expertHandlers = HttpApiBuilder.group(
+  DashboardApi,
+  "experts",
+  Effect.fnUntraced(function* (handlers) {
+    const { write } = yield* Database
+    const codes = yield* OneTimeCodes
+    const experts = yield* Experts
+    const sessions = yield* Sessions
+
+    const invite = Effect.fnUntraced(function* (expert: ExpertRow) {
+      const code = yield* Effect.orDie(codes.issue("invitation", expert.expertId))
+      return { expert: summaryOf(expert), invitation: `/annotate/#join=${code}` }
+    })
+
+    return handlers.handleAll({
+      list: () => Effect.map(Effect.orDie(experts.list), (experts) => ({ experts: experts.map(summaryOf) })),
+      invite: Effect.fnUntraced(function* ({ payload: { name } }) {
+        return yield* invite(yield* Effect.orDie(experts.create(name)))
+      }),
+      inviteAgain: Effect.fnUntraced(function* ({ params: { expert_id } }) {
+        const found = yield* Effect.orDie(experts.find(expert_id))
+        if (Option.isNone(found)) return yield* noExpert()
+        const expert = found.value
+        if (expert.kind === "automatic")
+          return yield* new Conflict({ detail: "An automatic expert needs no invitation." })
+        if (!expert.active)
+          return yield* new Conflict({ detail: "The expert is not active. Activate him or her first." })
+        return yield* invite(expert)
+      }),
+      setActive: Effect.fnUntraced(function* ({ params: { expert_id }, payload: { active } }) {
+        const expert = yield* Effect.orDie(experts.setActive(expert_id, active))
+        if (Option.isNone(expert)) return yield* noExpert()
+        if (!active) yield* Effect.orDie(write(sessions.endAll("expert", expert_id)))
+        return summaryOf(expert.value)
+      }),
+    })
+  }),
+)
+
+/** The handlers of `DashboardApi`. */
+export const layer = Layer.mergeAll(
+  signInHandlers,
+  sessionHandlers,
+  taskHandlers,
+  tokenHandlers,
+  webhookHandlers,
+  expertHandlers,
+)

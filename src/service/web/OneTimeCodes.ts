@@ -1,0 +1,67 @@
+/**
+ * Codes in links that work once: an operator's sign-in link, an expert's invitation.
+ *
+ * Guarantees: a code is accepted once, in its time, for what it was made for; a new code for the
+ * same subject ends the one before; codes are stored as hashes, so they can be shown only when
+ * they are made. Links carry them in the fragment, which is sent to no server and stands in no log.
+ */
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { Database } from "../store/Database.ts"
+import * as Secrets from "./Secrets.ts"
+
+export type CodeKind = "sign-in" | "invitation"
+
+const lifetimes: { readonly [kind in CodeKind]: Duration.Duration } = {
+  "sign-in": Duration.hours(24),
+  invitation: Duration.days(7),
+}
+
+const make = Effect.gen(function* () {
+  const { sql, write } = yield* Database
+
+  const issue = Effect.fn("OneTimeCodes.issue")(function* (kind: CodeKind, subject: string) {
+    const code = yield* Secrets.draw()
+    const created_at = yield* Clock.currentTimeMillis
+    const expires_at = created_at + Duration.toMillis(lifetimes[kind])
+    yield* write(
+      Effect.gen(function* () {
+        yield* sql`DELETE FROM one_time_code WHERE (kind = ${kind} AND subject = ${subject}) OR expires_at <= ${created_at}`
+        yield* sql`INSERT INTO one_time_code ${sql.insert({ hash: Secrets.hash(code), kind, subject, created_at, expires_at })}`
+      }),
+    )
+    return code
+  })
+
+  const find = Effect.fn("OneTimeCodes.find")(function* (kind: CodeKind, code: string) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* sql<{ subject: string }>`
+      SELECT subject FROM one_time_code
+      WHERE hash = ${Secrets.hash(code)} AND kind = ${kind} AND expires_at > ${now}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
+  })
+
+  const use = Effect.fn("OneTimeCodes.use")(function* (kind: CodeKind, code: string) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* sql<{ subject: string }>`
+      DELETE FROM one_time_code
+      WHERE hash = ${Secrets.hash(code)} AND kind = ${kind} AND expires_at > ${now} RETURNING subject`
+    return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
+  })
+
+  return { issue, find, use }
+})
+
+export class OneTimeCodes extends Context.Service<
+  OneTimeCodes,
+  {
+    /** A new code; those that the subject had before end. */
+    readonly issue: (kind: CodeKind, subject: string) => Effect.Effect<string, SqlError>
+    /** Whom the code is for; none where it is not, or no longer, accepted. */
+    readonly find: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
+    /** The same, and uses the code up. Statements only: for use within a write of `Database`. */
+    readonly use: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
+  }
+>()("prefstream/service/OneTimeCodes") {
+  static readonly layer = Layer.effect(OneTimeCodes, make)
+}

@@ -1,0 +1,96 @@
+/**
+ * Under which address the service is reached, and so which requests come from its own pages.
+ *
+ * Guarantees: a service on loopback answers only to names of loopback (and to its public name),
+ * so that no page on the web can reach it through a name that it lets point to 127.0.0.1 (DNS
+ * rebinding); only the service's own origin counts as its own.
+ *
+ * A service that is bound wider answers to any `Host`, since it can't know its names: a request
+ * is from its own pages where `Origin` and `Host` name the same host, or where `Origin` is that of
+ * the public URL if one is set. Cookies are bound to the host by the browser in any case.
+ */
+import { Context, Effect, Layer, Result, Schema } from "effect"
+import { HttpServer } from "effect/http"
+import { NetAddress } from "effect/net"
+
+/** The public URL can't be used. */
+export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("InvalidPublicUrl", {
+  found: Schema.String,
+}) {
+  override get message() {
+    return `the public URL ${this.found} can't be used: expected http://HOST or https://HOST, with a port if need be, and nothing after it`
+  }
+}
+
+const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
+  const url = URL.parse(text)
+  const usable =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    url.username + url.password + url.search + url.hash === "" &&
+    url.pathname === "/"
+  return usable ? Result.succeed(url) : Result.fail(new InvalidPublicUrl({ found: text }))
+}
+
+const isLoopback = (address: NetAddress.SocketAddress) =>
+  !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
+
+const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string | undefined }) {
+  const { address } = yield* HttpServer.HttpServer
+  const publicUrl =
+    options.publicUrl === undefined ? undefined : yield* Effect.fromResult(parsePublicUrl(options.publicUrl))
+  const loopback = isLoopback(address)
+  const port = NetAddress.isInetAddress(address) ? address.port : 0
+
+  // Whichever port: it may be forwarded from another.
+  const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
+  localNames.add(new URL(HttpServer.formatAddress(address)).hostname)
+  const answersTo = (host = "") =>
+    !loopback ||
+    (publicUrl !== undefined && host.toLowerCase() === publicUrl.host) ||
+    localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
+
+  const isOwnOrigin = (origin: string, host: string | undefined) => {
+    if (origin === publicUrl?.origin) return true
+    if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
+    const from = URL.parse(origin)
+    // Whichever scheme: a proxy in front may add TLS.
+    return from !== null && /^https?:$/.test(from.protocol) && from.host === host?.toLowerCase()
+  }
+
+  const local =
+    NetAddress.isInetAddress(address) && NetAddress.isUnspecified(address.address)
+      ? `http://127.0.0.1:${port}`
+      : HttpServer.formatAddress(address)
+  return {
+    origin: publicUrl?.origin ?? local,
+    secure: publicUrl?.protocol === "https:",
+    encrypted:
+      publicUrl === undefined ? loopback : publicUrl.protocol === "https:" || localNames.has(publicUrl.hostname),
+    loopback,
+    answersTo,
+    isOwnOrigin,
+  }
+})
+
+export class OwnAddress extends Context.Service<
+  OwnAddress,
+  {
+    /** Where links lead to, without a slash at the end. */
+    readonly origin: string
+    /** Whether browsers reach the service by TLS, so that cookies can demand it. */
+    readonly secure: boolean
+    /** Whether what goes between the service and its users is kept from others: by TLS, or by not leaving the machine. */
+    readonly encrypted: boolean
+    /** Whether the service is bound to loopback. */
+    readonly loopback: boolean
+    /** Whether a request may name this `Host`. */
+    readonly answersTo: (host: string | undefined) => boolean
+    /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
+    readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean
+  }
+>()("prefstream/service/OwnAddress") {
+  /** @param options `publicUrl` is the address behind a proxy: `https://annotate.example` */
+  static readonly layer = (options: { readonly publicUrl?: string | undefined } = {}) =>
+    Layer.effect(OwnAddress, make(options))
+}

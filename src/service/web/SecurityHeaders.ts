@@ -1,0 +1,37 @@
+/**
+ * The headers that tell a browser what an answer of the service may do: next to nothing.
+ *
+ * Guarantees: each answer carries them; the pages run scripts and styles of their own files only,
+ * nothing inline, and speak to this service only; no other site may frame, embed or open them with
+ * a hold on them; answers are stored by no cache unless they say so themselves.
+ */
+import { HttpServerResponse } from "effect/http"
+
+/** For what is not a page. */
+const nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+
+/**
+ * For the two pages, and the workers that they start. Completions are hostile text: should the
+ * sanitiser let a script through, it is not run. Text becomes HTML or the address of a script by
+ * the two policies that are named only (Trusted Types): the sanitiser's, and the one that starts the
+ * page's worker.
+ */
+export const pagePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'; trusted-types dompurify prefstream"
+
+const always = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "x-frame-options": "DENY",
+}
+
+const unlessSaid = { "content-security-policy": nothing, "cache-control": "no-store" }
+
+/** The answer with the headers; a policy and a way of caching that it has already stay. */
+export const add = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeaders(response, { ...always, ...unlessSaid, ...response.headers })

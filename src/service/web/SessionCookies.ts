@@ -1,0 +1,92 @@
+/**
+ * Sessions as cookies: who sends a request of the dashboard or of the annotation page.
+ *
+ * Guarantees: the cookies are HttpOnly, SameSite=Strict, sent to the page's own interface only,
+ * and, where the service has an https address, Secure. An expert who was deactivated is signed out
+ * at once, whatever cookie is sent.
+ *
+ * Browsers keep one set of cookies for all ports of a host: two services on one host sign each
+ * other's people out. They can't enter there: each knows its own sessions only.
+ */
+import { Effect, Layer, Option, Redacted } from "effect"
+import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, type HttpApiSecurity } from "effect/http-api"
+import { Experts } from "../store/Experts.ts"
+import { Accounts } from "./Accounts.ts"
+import { ExpertSession, SignedInExpert } from "./AnnotateApi.ts"
+import { OperatorSession, SignedInOperator } from "./DashboardApi.ts"
+import { OwnAddress } from "./OwnAddress.ts"
+import { lifetimes, type SessionKind, Sessions } from "./Sessions.ts"
+import { NotSignedIn } from "./WebProblems.ts"
+
+const cookies: {
+  readonly [kind in SessionKind]: { readonly security: HttpApiSecurity.ApiKey; readonly path: string }
+} = {
+  operator: { security: OperatorSession.security.cookie, path: "/dashboard/api" },
+  expert: { security: ExpertSession.security.cookie, path: "/annotate/api" },
+}
+
+const optionsOf = (kind: SessionKind, secure: boolean): Cookies.Cookie["options"] => ({
+  path: cookies[kind].path,
+  httpOnly: true,
+  sameSite: "strict",
+  secure,
+})
+
+/** Puts the session's cookie on the answer. */
+export const set = Effect.fnUntraced(function* (kind: SessionKind, session: string) {
+  const { secure } = yield* OwnAddress
+  yield* HttpApiBuilder.securitySetCookie(cookies[kind].security, session, {
+    ...optionsOf(kind, secure),
+    maxAge: lifetimes[kind].absolute,
+  })
+})
+
+/** Ends the request's session and removes its cookie. */
+export const end = Effect.fnUntraced(function* (kind: SessionKind) {
+  const { secure } = yield* OwnAddress
+  const sessions = yield* Sessions
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { key } = cookies[kind].security
+  yield* sessions.end(request.cookies[key] ?? "")
+  yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.expireCookieUnsafe(response, key, optionsOf(kind, secure))),
+  )
+})
+
+const operator = Layer.effect(
+  OperatorSession,
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    return OperatorSession.of({
+      cookie: Effect.fnUntraced(function* (handled, { credential }) {
+        const name = yield* Effect.orDie(accounts.findSession(Redacted.value(credential)))
+        if (Option.isNone(name)) return yield* new NotSignedIn({ detail: "Sign in to go on." })
+        return yield* Effect.provideService(handled, SignedInOperator, { name: name.value })
+      }),
+    })
+  }),
+)
+
+const expert = Layer.effect(
+  ExpertSession,
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const experts = yield* Experts
+    return ExpertSession.of({
+      cookie: Effect.fnUntraced(function* (handled, { credential }) {
+        const expertId = yield* Effect.orDie(sessions.find("expert", Redacted.value(credential)))
+        const found = Option.isNone(expertId) ? Option.none() : yield* Effect.orDie(experts.find(expertId.value))
+        if (Option.isNone(found) || !found.value.active) {
+          return yield* new NotSignedIn({ detail: "Open your invitation link, or ask for a new one." })
+        }
+        const { expertId: id, name } = found.value
+        yield* Effect.orDie(experts.touch(id))
+        return yield* Effect.provideService(handled, SignedInExpert, { expertId: id, name })
+      }),
+    })
+  }),
+)
+
+/** Both kinds of sessions, as the interfaces of the pages want them. */
+export const layer = Layer.merge(operator, expert)

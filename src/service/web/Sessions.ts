@@ -1,0 +1,79 @@
+/**
+ * Who is signed in: operators on the dashboard, experts on the annotation page.
+ *
+ * Guarantees: a session is a random value in a cookie, stored as its hash; it ends when it was
+ * not used for a while, at a fixed age, and at once when it is signed out, when an operator's
+ * password is set anew, or when an expert is deactivated. When it was used is written once a
+ * minute at the most.
+ */
+import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { Database } from "../store/Database.ts"
+import * as Secrets from "./Secrets.ts"
+
+export type SessionKind = "operator" | "expert"
+
+/** `idle`: unused for this long, it ends. `absolute`: it ends at this age. */
+export const lifetimes: {
+  readonly [kind in SessionKind]: { readonly idle: Duration.Duration; readonly absolute: Duration.Duration }
+} = {
+  operator: { idle: Duration.hours(12), absolute: Duration.days(7) },
+  expert: { idle: Duration.days(30), absolute: Duration.days(180) },
+}
+const writtenEvery = Duration.toMillis("1 minute")
+
+const make = Effect.gen(function* () {
+  const { sql, write } = yield* Database
+
+  const insert = Effect.fn("Sessions.insert")(function* (kind: SessionKind, subject: string, value: string) {
+    const now = yield* Clock.currentTimeMillis
+    const { absolute, idle } = lifetimes[kind]
+    yield* sql`DELETE FROM session WHERE kind = ${kind}
+      AND (last_used_at <= ${now - Duration.toMillis(idle)} OR created_at <= ${now - Duration.toMillis(absolute)})`
+    const row = { hash: Secrets.hash(value), kind, subject, created_at: now, last_used_at: now }
+    yield* sql`INSERT INTO session ${sql.insert(row)}`
+  })
+
+  const find = Effect.fn("Sessions.find")(function* (kind: SessionKind, value: string) {
+    if (value === "") return Option.none()
+    const hash = Secrets.hash(value)
+    const rows = yield* sql<{ subject: string; created_at: number; last_used_at: number }>`
+      SELECT subject, created_at, last_used_at FROM session WHERE hash = ${hash} AND kind = ${kind}`
+    const [session] = rows
+    if (session === undefined) return Option.none()
+    const now = yield* Clock.currentTimeMillis
+    const { absolute, idle } = lifetimes[kind]
+    const ended =
+      now - session.last_used_at >= Duration.toMillis(idle) || now - session.created_at >= Duration.toMillis(absolute)
+    if (ended) return Option.none()
+    if (now - session.last_used_at >= writtenEvery) {
+      yield* write(sql`UPDATE session SET last_used_at = ${now} WHERE hash = ${hash}`)
+    }
+    return Option.some(session.subject)
+  })
+
+  const end = Effect.fn("Sessions.end")(function* (value: string) {
+    yield* write(sql`DELETE FROM session WHERE hash = ${Secrets.hash(value)}`)
+  })
+
+  const endAll = Effect.fn("Sessions.endAll")(function* (kind: SessionKind, subject: string) {
+    yield* sql`DELETE FROM session WHERE kind = ${kind} AND subject = ${subject}`
+  })
+
+  return { insert, find, end, endAll }
+})
+
+export class Sessions extends Context.Service<
+  Sessions,
+  {
+    /** Opens a session with a value that was drawn for it. Statements only: for use within a write of `Database`. */
+    readonly insert: (kind: SessionKind, subject: string, value: string) => Effect.Effect<void, SqlError>
+    /** Whose session it is; none where it has ended. */
+    readonly find: (kind: SessionKind, value: string) => Effect.Effect<Option.Option<string>, SqlError>
+    readonly end: (value: string) => Effect.Effect<void, SqlError>
+    /** Ends each session of somebody. Statements only. */
+    readonly endAll: (kind: SessionKind, subject: string) => Effect.Effect<void, SqlError>
+  }
+>()("prefstream/service/Sessions") {
+  static readonly layer = Layer.effect(Sessions, make)
+}

@@ -1,0 +1,190 @@
+/**
+ * The organization's tokens: what a client shows to use the service.
+ *
+ * Guarantees: a token is shown when it is made, and stored as its SHA-256; one that is revoked is
+ * refused from then on; after a rotation both are accepted for the time that was asked for. A look-up
+ * reads no database: all accepted tokens stand in memory, and this process is the only one that
+ * changes them. When a token was used is written once a minute at the most, beside the request.
+ *
+ * Tokens are found by their hash, in a table of hashes. How long that takes tells nothing about a
+ * token: the hash of a guess can't be steered, and a token is 256 random bits.
+ */
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scope } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import type { SqlError } from "effect/sql/SqlError"
+import { Database } from "../store/Database.ts"
+import type { TokenSummary } from "./DashboardApi.ts"
+import * as Secrets from "./Secrets.ts"
+
+/** There is no such token. */
+export class NoSuchToken extends Schema.TaggedError<NoSuchToken>()("NoSuchToken", {}) {}
+/** The token was revoked, or has expired. */
+export class TokenEnded extends Schema.TaggedError<TokenEnded>()("TokenEnded", {}) {}
+
+export interface AcceptedToken {
+  readonly tokenId: string
+  readonly organization: string
+}
+
+export interface NewToken {
+  readonly token: Redacted.Redacted<string>
+  readonly summary: TokenSummary
+}
+
+/** What secret scanners look for: `pst_` and 43 characters. */
+const prefix = "pst_"
+
+/** A new token, which is not stored. */
+export const draw = Effect.map(Secrets.draw(prefix), (token) => Redacted.make(token, { label: "organization token" }))
+
+/** Until there are several. */
+const organization = "default"
+const writtenEvery = Duration.toMillis("1 minute")
+
+interface Row extends TokenSummary {
+  readonly organization: string
+  readonly hash: string
+}
+
+/** A token that is accepted, as it stands in memory. */
+interface Entry extends AcceptedToken {
+  readonly expiresAt: number | null
+  lastUsedAt: number | null
+  writtenAt: number
+}
+
+const make = Effect.gen(function* () {
+  const { sql, write } = yield* Database
+  const scope = yield* Scope.Scope
+  const random = yield* SecureRandom.SecureRandom
+
+  const columns = sql.literal(
+    "token_id, organization, name, hash, hint, created_at, last_used_at, expires_at, revoked_at",
+  )
+  const accepted = new Map<string, Entry>()
+  const remember = (row: Row) =>
+    accepted.set(row.hash, {
+      tokenId: row.token_id,
+      organization: row.organization,
+      expiresAt: row.expires_at,
+      lastUsedAt: accepted.get(row.hash)?.lastUsedAt ?? row.last_used_at,
+      writtenAt: row.last_used_at ?? 0,
+    })
+  for (const row of yield* sql<Row>`SELECT ${columns} FROM organization_token WHERE revoked_at IS NULL`) remember(row)
+
+  const summaryOf = (row: Row): TokenSummary => ({
+    token_id: row.token_id,
+    name: row.name,
+    hint: row.hint,
+    created_at: row.created_at,
+    last_used_at: accepted.get(row.hash)?.lastUsedAt ?? row.last_used_at,
+    expires_at: row.expires_at,
+    revoked_at: row.revoked_at,
+  })
+
+  const find = Effect.fnUntraced(function* (tokenId: string) {
+    const rows = yield* sql<Row>`SELECT ${columns} FROM organization_token WHERE token_id = ${tokenId}`
+    return rows[0] ?? (yield* new NoSuchToken())
+  })
+
+  const drawRow = Effect.fnUntraced(function* (name: string, created_at: number) {
+    const token = yield* draw
+    const text = Redacted.value(token)
+    const row: Row = {
+      token_id: `tok_${Hex.encode(yield* random.randomBytes(8))}`,
+      organization,
+      name,
+      hash: Secrets.hash(text),
+      hint: text.slice(0, prefix.length + 4),
+      created_at,
+      last_used_at: null,
+      expires_at: null,
+      revoked_at: null,
+    }
+    return { token, row }
+  })
+
+  const create = Effect.fn("Tokens.create")(function* (name: string) {
+    const { row, token } = yield* drawRow(name, yield* Clock.currentTimeMillis)
+    yield* write(sql`INSERT INTO organization_token ${sql.insert({ ...row })}`)
+    remember(row)
+    return { token, summary: summaryOf(row) } satisfies NewToken
+  })
+
+  const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
+    const now = yield* Clock.currentTimeMillis
+    const old = yield* find(tokenId)
+    if (old.revoked_at !== null || (old.expires_at !== null && old.expires_at <= now)) return yield* new TokenEnded()
+    // A token that is being rotated out already does not get more time by this.
+    const expires_at = Math.min(
+      old.expires_at ?? Infinity,
+      now + Math.round(Duration.toMillis(Duration.hours(keepHours))),
+    )
+    const { row, token } = yield* drawRow(old.name, now)
+    yield* write(
+      Effect.gen(function* () {
+        yield* sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
+        yield* sql`UPDATE organization_token SET expires_at = ${expires_at} WHERE token_id = ${tokenId}`
+      }),
+    )
+    remember(row)
+    remember({ ...old, expires_at })
+    return { token, summary: summaryOf(row) } satisfies NewToken
+  })
+
+  const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
+    const { hash } = yield* find(tokenId)
+    const revoked_at = yield* Clock.currentTimeMillis
+    // Refused at once, whatever becomes of the write.
+    const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
+    accepted.delete(hash)
+    yield* write(
+      sql`UPDATE organization_token SET revoked_at = ${revoked_at}, last_used_at = COALESCE(${last_used_at}, last_used_at)
+        WHERE token_id = ${tokenId} AND revoked_at IS NULL`,
+    )
+  })
+
+  const list = Effect.map(
+    sql<Row>`SELECT ${columns} FROM organization_token ORDER BY seq DESC`,
+    (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),
+  ).pipe(Effect.withSpan("Tokens.list"))
+
+  const accept = Effect.fnUntraced(function* (token: string) {
+    const entry = accepted.get(Secrets.hash(token))
+    if (entry === undefined) return Option.none<AcceptedToken>()
+    const now = yield* Clock.currentTimeMillis
+    if (entry.expiresAt !== null && entry.expiresAt <= now) return Option.none<AcceptedToken>()
+    entry.lastUsedAt = now
+    if (now - entry.writtenAt >= writtenEvery) {
+      entry.writtenAt = now
+      yield* write(sql`UPDATE organization_token SET last_used_at = ${now} WHERE token_id = ${entry.tokenId}`).pipe(
+        Effect.ignore({ log: "Warn" }),
+        Effect.forkIn(scope),
+      )
+    }
+    return Option.some<AcceptedToken>(entry)
+  })
+
+  return { create, rotate, revoke, list, accept }
+})
+
+export class Tokens extends Context.Service<
+  Tokens,
+  {
+    readonly create: (name: string) => Effect.Effect<NewToken, SqlError>
+    /** A new token with the same name; the old one is accepted for `keepHours` more. */
+    readonly rotate: (
+      tokenId: string,
+      keepHours: number,
+    ) => Effect.Effect<NewToken, NoSuchToken | TokenEnded | SqlError>
+    /** The token is refused from now on. */
+    readonly revoke: (tokenId: string) => Effect.Effect<void, NoSuchToken | SqlError>
+    /** All that there ever were, newest first. */
+    readonly list: Effect.Effect<ReadonlyArray<TokenSummary>, SqlError>
+    /** Whose token it is; none where it is not accepted. */
+    readonly accept: (token: string) => Effect.Effect<Option.Option<AcceptedToken>>
+  }
+>()("prefstream/service/Tokens") {
+  static readonly layer = Layer.effect(Tokens, make).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+}

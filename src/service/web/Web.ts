@@ -1,0 +1,31 @@
+/**
+ * The service as people meet it: the dashboard, the annotation page, and what they ask for.
+ *
+ * Guarantees: every route of the pages' interfaces takes requests of the service's own pages only
+ * (`Csrf`), and every one but joining and signing in needs a session.
+ */
+import { Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Accounts } from "./Accounts.ts"
+import { AnnotateApi } from "./AnnotateApi.ts"
+import * as AnnotateHandlers from "./AnnotateHandlers.ts"
+import * as Csrf from "./Csrf.ts"
+import { DashboardApi } from "./DashboardApi.ts"
+import * as DashboardHandlers from "./DashboardHandlers.ts"
+import { OneTimeCodes } from "./OneTimeCodes.ts"
+import * as Pages from "./Pages.ts"
+import * as SessionCookies from "./SessionCookies.ts"
+import { Sessions } from "./Sessions.ts"
+
+/** Who may sign in, and who is signed in. */
+export const accounts = Accounts.layer.pipe(Layer.provideMerge(Layer.merge(OneTimeCodes.layer, Sessions.layer)))
+
+/** All routes of the pages. */
+export const layer = Layer.merge(
+  Pages.layer,
+  Layer.merge(HttpApiBuilder.layer(AnnotateApi), HttpApiBuilder.layer(DashboardApi)).pipe(
+    Layer.provide(Csrf.middleware.layer),
+    Layer.provide(Layer.merge(AnnotateHandlers.layer, DashboardHandlers.layer)),
+    Layer.provide(SessionCookies.layer),
+  ),
+)

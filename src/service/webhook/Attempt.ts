@@ -1,0 +1,159 @@
+/**
+ * One attempt at a delivery: a signed POST, and what came of it.
+ *
+ * Guarantees: it ends within the time that it is given, whatever the receiver does; the
+ * status decides, and of the answer's body only the beginning is read, as far as it comes
+ * in time; redirects are failures, and not followed. It never fails: everything that can go
+ * wrong is an outcome. The request carries no tracing headers.
+ */
+import { Clock, Duration, Effect, Option, Schema, Stream } from "effect"
+import type { Mac } from "effect/crypto"
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { AddressRefused } from "../../node/GuardedHttpClient.ts"
+import * as WebhookSignature from "../../api/WebhookSignature.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
+
+export interface AttemptedMessage {
+  readonly messageId: string
+  readonly payload: string
+}
+
+export interface Outcome {
+  readonly at: number
+  readonly status: number | null
+  readonly error: string | null
+  readonly millis: number
+  /** The first 1,000 characters of the answer. */
+  readonly answer: string
+  /** Milliseconds that the receiver asked for. */
+  readonly retryAfter: number
+}
+
+/** `delivered` on 2xx, `gone` on 410. */
+export const verdict = ({ status }: Outcome): "delivered" | "gone" | "failed" =>
+  status !== null && status >= 200 && status < 300 ? "delivered" : status === 410 ? "gone" : "failed"
+
+const answerBytes = 4_000
+const answerCharacters = 1_000
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Of some versions of Node, SQLite cannot be given a NUL. */
+const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
+  Array.from(decoder.decode(concat(chunks).subarray(0, answerBytes)).replaceAll("\0", "\uFFFD"))
+    .slice(0, answerCharacters)
+    .join("")
+
+const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.length
+  }
+  return bytes
+}
+
+const explained: Record<string, string> = {
+  EAI_AGAIN: "the host's name could not be resolved",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection broken off",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+  ENOTFOUND: "the host's name is not known",
+  ETIMEDOUT: "no connection in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_SOCKET: "connection broken off",
+}
+
+/** Certificates that are not accepted, and receivers that do not speak TLS. */
+const tlsFailure = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/
+
+/** What an error was caused by, outermost first. */
+const causes = (error: unknown): ReadonlyArray<object> => {
+  const chain: Array<object> = []
+  for (let at = error; typeof at === "object" && at !== null && !chain.includes(at);) {
+    chain.push(at)
+    at = "cause" in at ? at.cause : undefined
+  }
+  return chain
+}
+
+const withCode = Schema.is(Schema.Struct({ code: Schema.String }))
+
+/** Why no answer came, for the delivery log. */
+const explain = (error: unknown): string => {
+  const chain = causes(error)
+  const refused = chain.find(Schema.is(AddressRefused))
+  if (refused !== undefined) return `not sent: ${refused.message}`
+  const codes = chain.filter(withCode).map(({ code }) => code)
+  const known = codes.find((code) => explained[code] !== undefined)
+  if (known !== undefined) return `${explained[known]} (${known})`
+  const insecure = codes.find((code) => tlsFailure.test(code))
+  if (insecure !== undefined) return `no secure connection (${insecure})`
+  const innermost = chain.findLast((cause) => cause instanceof Error)
+  return `${innermost?.message ?? "the request failed"}${codes[0] === undefined ? "" : ` (${codes[0]})`}`.slice(0, 300)
+}
+
+/** What a status says beyond its number. */
+const meaning = (status: number): string | null => {
+  if (status === 410) return "the receiver wants no more deliveries"
+  if (status >= 300 && status < 400) return "a redirect, which is not followed"
+  return null
+}
+
+export interface AttemptOptions {
+  readonly timeout: Duration.Duration
+  /** The header `user-agent`. */
+  readonly userAgent: string
+}
+
+export const make = Effect.fnUntraced(function* ({ timeout, userAgent }: AttemptOptions) {
+  const client = HttpClient.withScope(yield* HttpClient.HttpClient)
+
+  return Effect.fn("WebhookAttempt.send")(function* (
+    url: string,
+    secrets: ReadonlyArray<WebhookSignature.WebhookSecret>,
+    { messageId, payload }: AttemptedMessage,
+  ): Effect.fn.Return<Outcome, never, Mac.Mac> {
+    const at = yield* Clock.currentTimeMillis
+    const body = encoder.encode(payload)
+    const signed = yield* WebhookSignature.sign({ id: messageId, timestamp: Math.floor(at / 1000), body }, secrets)
+    const request = HttpClientRequest.post(url).pipe(
+      HttpClientRequest.bodyUint8Array(body, "application/json"),
+      HttpClientRequest.setHeaders({ ...signed, "user-agent": userAgent }),
+    )
+
+    // What is known when the time is up stands here.
+    let response: HttpClientResponse.HttpClientResponse | undefined
+    const chunks: Array<Uint8Array> = []
+    let read = 0
+
+    const failure = yield* client.execute(request).pipe(
+      Effect.flatMap((answered) => {
+        response = answered
+        return Stream.runForEachWhile(answered.stream, (chunk) =>
+          Effect.sync(() => {
+            chunks.push(chunk)
+            read += chunk.length
+            return read < answerBytes
+          }),
+        )
+      }),
+      Effect.scoped,
+      Effect.timeoutOption(timeout),
+      Effect.map((inTime) => (Option.isNone(inTime) ? `no answer within ${Duration.format(timeout)}` : null)),
+      Effect.catch((error) => Effect.succeed(explain(error))),
+      Effect.catchDefect((defect) => Effect.succeed(explain(defect))),
+      Effect.provideService(HttpClient.TracerPropagationEnabled, false),
+    )
+    const millis = Math.max(0, (yield* Clock.currentTimeMillis) - at)
+    if (response !== undefined) {
+      const { headers, status } = response
+      const retryAfter = yield* RetryPolicy.retryAfter(headers["retry-after"])
+      return { at, status, error: meaning(status), millis, answer: kept(chunks), retryAfter }
+    }
+    return { at, status: null, error: failure, millis, answer: "", retryAfter: 0 }
+  })
+})

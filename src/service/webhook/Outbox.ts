@@ -1,0 +1,213 @@
+/**
+ * What is to be delivered, when it is next attempted, and what came of each attempt.
+ *
+ * Guarantees: a message is `waiting` until it is delivered or the schedule is through, and
+ * its next attempt's time is in the database, so that a restart goes on where it was; what
+ * a person does with a message during an attempt (resending, another URL) is not undone by
+ * that attempt's failure.
+ *
+ * Effects whose names begin with `write` are statements for use within a write of `Database`.
+ */
+import { Clock, DateTime, Effect, Option } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import type { SqlClient } from "effect/sql"
+import type { Delivery, DeliveryDetail } from "../web/DashboardApi.ts"
+import { type Outcome, verdict } from "./Attempt.ts"
+import type { Endpoint } from "./Endpoint.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
+
+/** A message whose time has come. */
+export interface Due {
+  readonly sequence: number
+  readonly message_id: string
+  readonly next_attempt_at: number
+  readonly payload: string
+}
+
+interface Content {
+  readonly type: string
+  /** Empty where the message is about no group. */
+  readonly groupId: string
+  readonly tasks: number
+  readonly data: unknown
+}
+
+type DeliveryRow = Delivery & { readonly sequence: number }
+
+const largestPage = 100
+/** A message that is resent by hand again and again has no end of them. */
+const attemptsShown = 200
+/** Messages forgotten by one write, so that others' writes need not wait long. */
+const forgottenAtOnce = 500
+
+export const make = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  endpoint: Endpoint,
+  schedule: RetryPolicy.RetrySchedule,
+) {
+  const random = yield* SecureRandom.SecureRandom
+
+  /** Stores a message for its first attempt. @returns its id. */
+  const writeMessage = Effect.fnUntraced(function* ({ data, groupId, tasks, type }: Content) {
+    const now = yield* Clock.currentTimeMillis
+    const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
+    const timestamp = DateTime.formatIso(DateTime.makeUnsafe(now))
+    const row = {
+      message_id,
+      type,
+      group_id: groupId,
+      tasks,
+      created_at: now,
+      state: "waiting",
+      attempts: 0,
+      step: 0,
+      next_attempt_at: now + ((yield* RetryPolicy.delayTo(schedule, 0, 0)) ?? 0),
+      payload: JSON.stringify({ type, timestamp, data }),
+    }
+    yield* sql`INSERT INTO webhook_message ${sql.insert(row)}`
+    return message_id
+  })
+
+  /** Messages to attempt now, the longest due first, without those that are being attempted. */
+  const due = (now: number, limit: number, underWay: ReadonlyArray<number>) =>
+    sql<Due>`
+      SELECT sequence, message_id, next_attempt_at, payload FROM webhook_message
+      WHERE state = 'waiting' AND next_attempt_at <= ${now} AND NOT ${sql.in("sequence", underWay)}
+      ORDER BY next_attempt_at, sequence LIMIT ${limit}`
+
+  /** When the next message is due that is not being attempted. */
+  const nextDue = (underWay: ReadonlyArray<number>) =>
+    Effect.map(
+      sql<{ next_attempt_at: number }>`
+        SELECT next_attempt_at FROM webhook_message
+        WHERE state = 'waiting' AND NOT ${sql.in("sequence", underWay)}
+        ORDER BY next_attempt_at, sequence LIMIT 1`,
+      (rows) => Option.map(Option.fromUndefinedOr(rows[0]), (row) => row.next_attempt_at),
+    )
+
+  /** Stores what came of an attempt at `url`, and what follows from it. */
+  const writeOutcome = Effect.fnUntraced(function* (attempted: Due, url: string, outcome: Outcome) {
+    const { sequence } = attempted
+    const rows = yield* sql<{ state: string; attempts: number; step: number; next_attempt_at: number | null }>`
+      SELECT state, attempts, step, next_attempt_at FROM webhook_message WHERE sequence = ${sequence}`
+    const row = rows[0]
+    if (row === undefined) return
+    const now = yield* Clock.currentTimeMillis
+    const { answer, at, error, millis, status } = outcome
+    const attempt = { sequence, number: row.attempts + 1, at, url, status, error, millis, answer }
+    yield* sql`INSERT INTO webhook_attempt ${sql.insert(attempt)}`
+    yield* sql`
+      UPDATE webhook_message SET attempts = attempts + 1, last_status = ${status} WHERE sequence = ${sequence}`
+
+    switch (verdict(outcome)) {
+      case "delivered":
+        return yield* writeFinished(sequence, "delivered", now)
+      case "gone":
+        return yield* endpoint.writeDisabled(url, "The receiver answered 410: it wants no more deliveries.")
+      case "failed": {
+        const pause = RetryPolicy.pause(status ?? 0, outcome.retryAfter)
+        if (pause > 0) yield* endpoint.writePause(url, now + pause)
+        // Somebody may have planned anew in the meantime.
+        const planned = row.state === "waiting" && row.next_attempt_at === attempted.next_attempt_at
+        if (!planned || !(yield* endpoint.isAt(url))) return
+        const delay = yield* RetryPolicy.delayTo(schedule, row.step + 1, outcome.retryAfter)
+        if (delay === undefined) return yield* writeFinished(sequence, "failed", now)
+        return yield* sql`
+          UPDATE webhook_message SET step = step + 1, next_attempt_at = ${now + delay} WHERE sequence = ${sequence}`
+      }
+    }
+  }, Effect.asVoid)
+
+  const writeFinished = (sequence: number, state: "delivered" | "failed", now: number) =>
+    sql`
+      UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
+      WHERE sequence = ${sequence}`
+
+  /** All that waits is due now, and its schedule starts anew. What is due anyway stays untouched, be it a hundred thousand. */
+  const writeAllDue = (now: number) =>
+    sql`
+      UPDATE webhook_message SET step = 0, next_attempt_at = ${now}
+      WHERE state = 'waiting' AND (next_attempt_at > ${now} OR step > 0)`
+
+  /** All that waits has failed. */
+  const writeAllFailed = (now: number) =>
+    sql`
+      UPDATE webhook_message SET state = 'failed', next_attempt_at = NULL, finished_at = ${now}
+      WHERE state = 'waiting'`
+
+  /** @returns whether there is such a message. */
+  const writeResend = Effect.fnUntraced(function* (messageId: string, now: number) {
+    const rows = yield* sql`
+      UPDATE webhook_message SET state = 'waiting', step = 0, next_attempt_at = ${now}, finished_at = NULL
+      WHERE message_id = ${messageId} RETURNING sequence`
+    return rows.length > 0
+  })
+
+  /** @returns whether there may be more to forget. */
+  const writeForgotten = Effect.fnUntraced(function* (finishedBefore: number) {
+    const rows = yield* sql`
+      DELETE FROM webhook_message WHERE sequence IN (
+        SELECT sequence FROM webhook_message WHERE state <> 'waiting' AND finished_at < ${finishedBefore}
+        ORDER BY finished_at LIMIT ${forgottenAtOnce}
+      ) RETURNING sequence`
+    return rows.length === forgottenAtOnce
+  })
+
+  // The next attempt of what waits for the endpoint to be enabled has no time.
+  const columns = sql.literal(`sequence, message_id, type, group_id, tasks, created_at, state, attempts,
+    CASE WHEN EXISTS (SELECT 1 FROM webhook_endpoint WHERE enabled = 1) THEN next_attempt_at END AS next_attempt_at,
+    last_status`)
+
+  const toDelivery = (row: DeliveryRow): Delivery => ({
+    message_id: row.message_id,
+    type: row.type,
+    group_id: row.group_id,
+    tasks: row.tasks,
+    created_at: row.created_at,
+    state: row.state,
+    attempts: row.attempts,
+    next_attempt_at: row.next_attempt_at,
+    last_status: row.last_status,
+  })
+
+  /** Newest first. */
+  const page = Effect.fnUntraced(function* (before: number | undefined, limit: number | undefined) {
+    const size = Math.min(Math.max(1, limit ?? 50), largestPage)
+    const rows = yield* sql<DeliveryRow>`
+      SELECT ${columns} FROM webhook_message WHERE sequence < ${before ?? Number.MAX_SAFE_INTEGER}
+      ORDER BY sequence DESC LIMIT ${size + 1}`
+    const deliveries = rows.slice(0, size)
+    return {
+      deliveries: deliveries.map(toDelivery),
+      next: rows.length > size ? deliveries[size - 1]!.sequence : null,
+    }
+  })
+
+  /** With its attempts, oldest first. */
+  const detail = Effect.fnUntraced(function* (messageId: string) {
+    const rows = yield* sql<DeliveryRow & { payload: string }>`
+      SELECT ${columns}, payload FROM webhook_message WHERE message_id = ${messageId}`
+    if (rows[0] === undefined) return Option.none<DeliveryDetail>()
+    const { payload, ...row } = rows[0]
+    const attempts = yield* sql<DeliveryDetail["attempts"][number]>`
+      SELECT at, url, status, error, millis, answer FROM webhook_attempt
+      WHERE sequence = ${row.sequence} ORDER BY number DESC LIMIT ${attemptsShown}`
+    return Option.some<DeliveryDetail>({ delivery: toDelivery(row), payload, attempts: attempts.toReversed() })
+  })
+
+  return {
+    detail,
+    due,
+    nextDue,
+    page,
+    writeAllDue,
+    writeAllFailed,
+    writeForgotten,
+    writeMessage,
+    writeOutcome,
+    writeResend,
+  }
+})
+
+export type Outbox = Effect.Success<ReturnType<typeof make>>

@@ -1,0 +1,55 @@
+/**
+ * When a delivery is attempted again: the schedule that Standard Webhooks 1.0.0 recommends,
+ * ten attempts over three days.
+ *
+ * Guarantees: a delay is at least what the receiver's `Retry-After` asks for, up to a day;
+ * `Retry-After` makes no delay shorter and the schedule no longer.
+ */
+import { Clock, Duration, Effect, Random, Result } from "effect"
+import { Headers } from "effect/http"
+
+/** The delay before each attempt, from the end of the one before. The first is that of the first attempt. */
+export type RetrySchedule = ReadonlyArray<Duration.Input>
+
+export const standardSchedule: RetrySchedule = [
+  "0 seconds",
+  "5 seconds",
+  "5 minutes",
+  "30 minutes",
+  "2 hours",
+  "5 hours",
+  "10 hours",
+  "14 hours",
+  "20 hours",
+  "24 hours",
+]
+
+const longestRetryAfter = Duration.hours(24)
+/** How long a receiver that says that it has too much to do keeps all deliveries waiting, not only the one. */
+const longestPause = Duration.hours(1)
+
+/** A delay and up to a fifth more or less, so that what failed together is not retried together. */
+export const jittered = (delay: Duration.Duration): Effect.Effect<Duration.Duration> =>
+  Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Duration.times(delay, factor))
+
+/** Milliseconds that a `Retry-After` header asks for, in either of its forms, at most a day; 0 where it is absent or malformed. */
+export const retryAfter = Effect.fnUntraced(function* (header: string | undefined) {
+  if (header === undefined) return 0
+  const now = yield* Clock.currentTimeMillis
+  const delay = Result.match(Headers.parseRetryAfter(header), {
+    onFailure: () => Duration.zero,
+    onSuccess: (parsed) => Headers.retryAfterDelay(parsed, now),
+  })
+  return Math.ceil(Duration.toMillis(Duration.min(delay, longestRetryAfter)))
+})
+
+/** Milliseconds from a failed attempt to the one at `step` of the schedule (0 is the first); undefined where there is none. */
+export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {
+  const delay = schedule[step]
+  if (delay === undefined) return undefined
+  return Math.max(Math.round(Duration.toMillis(yield* jittered(Duration.fromInputUnsafe(delay)))), retryAfter)
+})
+
+/** Milliseconds for which nothing is sent to a receiver, by the status and the `Retry-After` of its answer. */
+export const pause = (status: number, retryAfter: number): number =>
+  status === 429 || status === 503 ? Math.min(retryAfter, Duration.toMillis(longestPause)) : 0

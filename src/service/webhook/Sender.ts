@@ -1,0 +1,113 @@
+/**
+ * The sender: attempts each message when its time has come.
+ *
+ * Guarantees: at least once. An attempt's outcome is stored when it is over; one that the
+ * process does not live to store counts as not made, and is made again under the same id.
+ * Memory is bounded by `atOnce` messages, however many wait, and one slow answer takes up
+ * one place of these. A database that cannot be written keeps outcomes waiting to be
+ * stored, so that nothing is sent again and again meanwhile.
+ *
+ * Order is that of the due times, and no promise: receivers go by the id and the content.
+ */
+import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
+import type { Mac } from "effect/crypto"
+import type { Write } from "../../sql/GroupCommit.ts"
+import type { AttemptedMessage, Outcome } from "./Attempt.ts"
+import type { Endpoint, Target } from "./Endpoint.ts"
+import type { Due, Outbox } from "./Outbox.ts"
+
+export interface SenderOptions {
+  readonly write: Write
+  readonly endpoint: Endpoint
+  readonly outbox: Outbox
+  readonly send: (
+    url: string,
+    secrets: Target["secrets"],
+    message: AttemptedMessage,
+  ) => Effect.Effect<Outcome, never, Mac.Mac>
+  /** Attempts under way at once. */
+  readonly atOnce: number
+  /** How long messages are kept that are delivered or have failed. */
+  readonly keep: Duration.Duration
+}
+
+/** Without end: the database may come back, and nothing else would deliver the messages. */
+const untilItWorks = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])
+/** The longest that the sender waits without a look at the clock, which may be set meanwhile. */
+const longestSleep = Duration.toMillis("10 minutes")
+
+/** Works until its scope closes. @returns what tells it that there may be something to do. */
+export const make = Effect.fnUntraced(function* (options: SenderOptions) {
+  const { atOnce, endpoint, keep, outbox, send, write } = options
+  const work = yield* Latch.make(false)
+  const wake = Effect.asVoid(work.open)
+  const attempts = yield* FiberSet.make<void>()
+  const underWay = new Set<number>()
+
+  /** An outcome that is there is not lost to a shutdown, unless the database fails. */
+  const deliver = ({ secrets, url }: Target, due: Due) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const message = { messageId: due.message_id, payload: due.payload }
+        const outcome = yield* restore(send(url, secrets, message))
+        const store = write(outbox.writeOutcome(due, url, outcome)).pipe(
+          Effect.tapError((error) => Effect.logError(`The attempt at ${due.message_id} is not stored`, error)),
+        )
+        yield* store.pipe(Effect.catch(() => restore(Effect.retry(Effect.delay(store, "100 millis"), untilItWorks))))
+      }),
+    )
+
+  const attempt = (target: Target, due: Due) =>
+    deliver(target, due).pipe(
+      // It holds its place meanwhile: otherwise the message would be attempted again at once.
+      Effect.catchDefect((defect) =>
+        Effect.andThen(Effect.logError("An attempt at a webhook broke down", defect), Effect.sleep("30 seconds")),
+      ),
+      Effect.ensuring(Effect.sync(() => underWay.delete(due.sequence))),
+      Effect.andThen(wake),
+      Effect.ignore,
+    )
+
+  /** Until something changes, or that time has come. */
+  const rest = (until: Option.Option<number>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const sleep = Option.isNone(until) ? longestSleep : Math.min(longestSleep, Math.max(1, until.value - now))
+      return Effect.asVoid(Effect.timeoutOption(work.await, sleep))
+    })
+
+  const round = Effect.gen(function* () {
+    yield* work.close
+    const now = yield* Clock.currentTimeMillis
+    const target = yield* endpoint.target(now)
+    const free = atOnce - underWay.size
+    if (Option.isNone(target) || free === 0) return yield* rest(Option.none())
+    const { pausedUntil } = target.value
+    if (pausedUntil > now) return yield* rest(Option.some(pausedUntil))
+    const due = yield* outbox.due(now, free, [...underWay])
+    for (const message of due) {
+      underWay.add(message.sequence)
+      yield* FiberSet.run(attempts, attempt(target.value, message))
+    }
+    if (due.length === free) return
+    return yield* rest(yield* outbox.nextDue([...underWay]))
+  })
+
+  yield* Effect.forever(round).pipe(
+    Effect.catchDefect((defect) => Effect.fail(defect)),
+    Effect.tapError((error) => Effect.logError("The webhook's messages cannot be read; trying again", error)),
+    Effect.retry(untilItWorks),
+    Effect.forkScoped,
+  )
+
+  const forget = Effect.gen(function* () {
+    const before = (yield* Clock.currentTimeMillis) - Duration.toMillis(keep)
+    yield* Effect.repeat(write(outbox.writeForgotten(before)), { while: (more) => more })
+  })
+  yield* forget.pipe(
+    Effect.catch((error) => Effect.logError("Old webhook deliveries could not be deleted", error)),
+    Effect.repeat(Schedule.spaced("1 hour")),
+    Effect.forkScoped,
+  )
+
+  return { wake }
+})

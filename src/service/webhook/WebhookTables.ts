@@ -1,0 +1,56 @@
+/**
+ * The tables of webhooks: where they go, with which secrets, what is to be delivered and
+ * what came of it.
+ *
+ * Secrets stand here as they are, because they have to sign: whoever can read the file can
+ * sign like the service. Everything else that is secret in the file is stored hashed.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export const createWebhookTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  yield* sql`CREATE TABLE webhook_endpoint (
+    endpoint_id INTEGER NOT NULL PRIMARY KEY CHECK (endpoint_id = 1),
+    url TEXT NOT NULL,
+    enabled INTEGER NOT NULL,
+    disabled_reason TEXT,
+    paused_until INTEGER NOT NULL
+  )`
+  yield* sql`CREATE TABLE webhook_secret (
+    secret_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    secret TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER
+  )`
+  // The payload stands last: what comes before it can be read without it.
+  yield* sql`CREATE TABLE webhook_message (
+    sequence INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    message_id TEXT NOT NULL UNIQUE,
+    type TEXT NOT NULL,
+    group_id TEXT NOT NULL,
+    tasks INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    next_attempt_at INTEGER,
+    finished_at INTEGER,
+    last_status INTEGER,
+    payload TEXT NOT NULL
+  )`
+  yield* sql`CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`
+  yield* sql`CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`
+  yield* sql`CREATE TABLE webhook_attempt (
+    sequence INTEGER NOT NULL REFERENCES webhook_message (sequence) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    status INTEGER,
+    error TEXT,
+    millis INTEGER NOT NULL,
+    answer TEXT NOT NULL,
+    PRIMARY KEY (sequence, number)
+  )`
+})

@@ -1,0 +1,97 @@
+/**
+ * Where deliveries may go, so that nobody who can set the webhook's URL reaches through the
+ * service into a network that is closed to him or her.
+ *
+ * Guarantees: only `http` and `https`, without a user, a password or a fragment; an address
+ * is judged as the machine would understand it, however it is written (decimal, octal,
+ * hexadecimal, IPv4 within IPv6). What is not known to be public is refused. Loopback and
+ * private networks can be allowed; the unspecified address, multicast, broadcast, reserved
+ * ranges and link-local addresses cannot, because no receiver is there, and a cloud's
+ * machine credentials are.
+ *
+ * A name is resolved when it is set, to say at once what is wrong, and again at each
+ * connection, which is what counts.
+ */
+import { Effect, Option } from "effect"
+import ipaddr from "ipaddr.js"
+import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
+
+export interface TargetPolicy {
+  readonly allowLoopback: boolean
+  /** Private networks of IPv4 and IPv6, those of carriers, and loopback. */
+  readonly allowPrivate: boolean
+}
+
+type Kind = "public" | "loopback" | "private" | "never"
+
+const what: Record<string, string> = {
+  "6to4": "a tunnel's address",
+  broadcast: "the broadcast address",
+  carrierGradeNat: "an address of a carrier's network",
+  deprecatedSiteLocal: "a private address",
+  linkLocal: "a link-local address",
+  loopback: "a loopback address",
+  multicast: "a multicast address",
+  private: "a private address",
+  teredo: "a tunnel's address",
+  uniqueLocal: "a private address",
+  unspecified: "an unspecified address",
+}
+
+const privateRanges = new Set(["private", "carrierGradeNat", "uniqueLocal", "deprecatedSiteLocal"])
+
+/** Global unicast, the only part of IPv6 that is given out. Outside of it stand, among others, addresses that contain an IPv4 address. */
+const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
+/** The well-known prefix under which a network without IPv4 reaches IPv4 addresses (NAT64). */
+const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96")
+
+const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; readonly range: string } => {
+  if (address instanceof ipaddr.IPv6) {
+    if (address.isIPv4MappedAddress()) return judge(address.toIPv4Address())
+    if (address.match(nat64)) return judge(new ipaddr.IPv4(address.toByteArray().slice(-4)))
+  }
+  const range: string = address.range()
+  if (range === "loopback") return { kind: "loopback", range }
+  if (privateRanges.has(range)) return { kind: "private", range }
+  const given = address instanceof ipaddr.IPv4 || address.match(globalUnicast)
+  return { kind: range === "unicast" && given ? "public" : "never", range }
+}
+
+/** Refuses the addresses that the policy does not let deliveries go to. */
+export const guard =
+  (policy: TargetPolicy): GuardedHttpClient.Guard =>
+  (address) => {
+    if (!ipaddr.isValid(address)) return "not an address"
+    const { kind, range } = judge(ipaddr.parse(address))
+    const is = what[range] ?? "a reserved address"
+    switch (kind) {
+      case "public":
+        return undefined
+      case "loopback":
+        return policy.allowLoopback || policy.allowPrivate ? undefined : `${is}, where no deliveries are allowed`
+      case "private":
+        return policy.allowPrivate ? undefined : `${is}, where no deliveries are allowed`
+      case "never":
+        return `${is}, where deliveries cannot be allowed`
+    }
+  }
+
+/** What is wrong with a URL as the target of deliveries, for the person who set it; none where nothing is. */
+export const problem = Effect.fn("WebhookTarget.problem")(function* (
+  text: string,
+  client: GuardedHttpClient.GuardedHttpClientOptions,
+) {
+  if (!URL.canParse(text)) return Option.some("not a URL: expected something like https://example.com/webhook")
+  const url = new URL(text)
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    return Option.some(`deliveries go to https or http, not to ${url.protocol.replace(/:$/, "")}`)
+  }
+  if (url.username !== "" || url.password !== "") {
+    return Option.some("the URL names a user or a password; the signature is what the receiver should check")
+  }
+  if (text.includes("#")) return Option.some("the URL has a fragment (#…), which would not be sent")
+  return yield* GuardedHttpClient.check(GuardedHttpClient.hostOf(url), client).pipe(
+    Effect.as(Option.none<string>()),
+    Effect.catchTag("AddressRefused", (refused) => Effect.succeed(Option.some(refused.message))),
+  )
+})

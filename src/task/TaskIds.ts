@@ -1,0 +1,44 @@
+/**
+ * Where task ids stand in what the service sends: in the answer to a creation, in a
+ * webhook's payload. A path is names in dots, with `[*]` for each element of an array:
+ * `task_id`, `data.id`, `data.tasks[*].id`.
+ *
+ * Guarantees: only a value's own members are followed; an id is a non-empty text, or a
+ * whole number, as text; whatever else stands there is passed over.
+ */
+import { Option } from "effect"
+
+/** The first of the paths that leads to an id. */
+export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
+  Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
+
+/**
+ * The ids at all of the paths, each once; a path may lead to an array of ids. None where
+ * no path leads to an id; no ids where one leads to an empty array instead.
+ */
+export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
+  const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))
+  const ids = new Set(values.flat().flatMap(idOf))
+  return ids.size > 0 || values.some((value) => Array.isArray(value) && value.length === 0)
+    ? Option.some([...ids])
+    : Option.none()
+}
+
+const idOf = (value: unknown): ReadonlyArray<string> => {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? [String(value)] : []
+  // No database of the ledger holds a NUL in its text, so no id of a task has one.
+  return typeof value === "string" && value !== "" && !value.includes("\0") ? [value] : []
+}
+
+const valuesAt = (json: unknown, path: string): ReadonlyArray<unknown> =>
+  path
+    .replaceAll("[*]", ".[*]")
+    .split(".")
+    .reduce<ReadonlyArray<unknown>>((values, segment) => values.flatMap((value) => membersOf(value, segment)), [json])
+
+const membersOf = (value: unknown, segment: string): ReadonlyArray<unknown> => {
+  if (segment === "[*]") return Array.isArray(value) ? value : []
+  return typeof value === "object" && value !== null && Object.hasOwn(value, segment)
+    ? [Reflect.get(value, segment)]
+    : []
+}

@@ -1,0 +1,251 @@
+/**
+ * Whether the annotation service stays fast and small when much is stored: by default
+ * 20,000 tasks of 50 prompts, half of them completed. Latencies of `GET /v1/tasks/{id}`
+ * with 64 clients that ask without a pause, of the dashboard's reads, and the service's memory,
+ * beside a peer: node:http and node:sqlite by hand, over the same file.
+ *
+ *     node test/bench/service.ts [TASKS] [PROMPTS]      (default 20000 50: about 6 minutes, 2 GB of disk)
+ *
+ * The clients run in a process of their own, on the same machine.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
+import { Agent, request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const [tasks, prompts] = [Number(process.argv[2] ?? 20_000), Number(process.argv[3] ?? 50)]
+const clients = 64
+const token = "bench-token"
+const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
+const database = join(scratch, "service.db")
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+// Processes
+
+interface Server {
+  readonly origin: string
+  readonly said: string
+  readonly stop: () => Promise<void>
+  /** Resident memory now, in MB. */
+  readonly rss: () => number
+}
+
+const started = async (args: ReadonlyArray<string>): Promise<Server> => {
+  const child = spawn(process.execPath, ["--conditions=prefstream-source", ...args], {
+    env: { ...process.env, PREFSTREAM_TOKEN: token },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let said = ""
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()))
+  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()))
+  while (!/PREFSTREAM_BASE_URL=\S+\n/.test(said)) {
+    if (child.exitCode !== null) throw new Error(said)
+    await once(child.stdout, "data")
+  }
+  const origin = /PREFSTREAM_BASE_URL=(\S+)\/v1/.exec(said)![1]!
+  return {
+    origin,
+    said,
+    stop: async () => {
+      child.kill("SIGTERM")
+      await once(child, "close")
+    },
+    rss: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))![1]) / 1024,
+  }
+}
+
+const service = (...flags: ReadonlyArray<string>) =>
+  started([
+    path("../../src/bin.ts"),
+    ...["serve", "--database", database, "--port", "0", "--requests-per-second", "1000000", ...flags],
+  ])
+
+// Requests
+
+const agent = new Agent({ keepAlive: true, maxSockets: clients })
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly cookie: string | undefined
+}
+
+const ask = (method: string, url: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const sent = request(url, { method, agent, headers }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode!,
+          body: Buffer.concat(chunks).toString(),
+          cookie: response.headers["set-cookie"]?.[0]?.split(";")[0],
+        }),
+      )
+      response.on("error", reject)
+    })
+    sent.on("error", reject)
+    sent.end(body)
+  })
+
+const bearer = { authorization: `Bearer ${token}` }
+
+/** `times` calls by `clients` at once, each after the other; latencies in milliseconds, sorted. */
+const hammer = async (times: number, call: (i: number) => Promise<Answer>, expected = 200) => {
+  const latencies: Array<number> = []
+  let next = 0
+  const start = performance.now()
+  const client = async () => {
+    while (next < times) {
+      const from = performance.now()
+      const answer = await call(next++)
+      latencies.push(performance.now() - from)
+      if (answer.status !== expected) throw new Error(`${answer.status}: ${answer.body}`)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  const seconds = (performance.now() - start) / 1000
+  latencies.sort((a, b) => a - b)
+  return { latencies, perSecond: times / seconds }
+}
+
+const at = (latencies: ReadonlyArray<number>, share: number) =>
+  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))]!.toFixed(1)
+
+const row = (what: string, { latencies, perSecond }: Awaited<ReturnType<typeof hammer>>) => ({
+  what,
+  calls: latencies.length,
+  "per second": Math.round(perSecond),
+  "p50 ms": at(latencies, 0.5),
+  "p99 ms": at(latencies, 0.99),
+  "max ms": at(latencies, 1),
+})
+
+/** One after the other, for what one operator asks. */
+const alone = async (what: string, times: number, call: (i: number) => Promise<Answer>) => {
+  const latencies: Array<number> = []
+  const start = performance.now()
+  for (let i = 0; i < times; i++) {
+    const from = performance.now()
+    const answer = await call(i)
+    latencies.push(performance.now() - from)
+    if (answer.status !== 200) throw new Error(`${what}: ${answer.status}: ${answer.body}`)
+  }
+  latencies.sort((a, b) => a - b)
+  return row(what, { latencies, perSecond: times / ((performance.now() - start) / 1000) })
+}
+
+// What is stored
+
+const words = "the of and to in is you that it he was for on are as with his they at be this have from or one".split(
+  " ",
+)
+let state = 42
+const random = (n: number) => {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+  return state % n
+}
+const text = (length: number) => Array.from({ length }, () => words[random(words.length)]).join(" ")
+
+const taskBody = (task: number) =>
+  JSON.stringify({
+    task_type: "rlhf_ranking",
+    prompts: Array.from({ length: prompts }, (_, i) => ({
+      prompt: `${task}.${i}: ${text(20)}?`,
+      completions: [text(30), text(40)],
+    })),
+  })
+
+const ids: Array<string> = []
+const create = (count: number) =>
+  hammer(
+    count,
+    async (i) => {
+      const answer = await ask(
+        "POST",
+        `${server.origin}/v1/tasks`,
+        { ...bearer, "content-type": "application/json" },
+        taskBody(ids.length + i),
+      )
+      if (answer.status === 201) ids.push((JSON.parse(answer.body) as { readonly task_id: string }).task_id)
+      return answer
+    },
+    201,
+  )
+
+const memory: Array<{ readonly when: string; readonly "RSS MB": number }> = []
+const remember = (when: string) => memory.push({ when, "RSS MB": Math.round(server.rss()) })
+
+const rows: Array<ReturnType<typeof row>> = []
+const half = Math.floor(tasks / 2)
+
+let server = await service("--expert", "longest")
+const origin = () => server.origin
+remember("started")
+rows.push(row(`POST, experts at work (first ${half})`, await create(half)))
+remember(`${half} tasks`)
+
+// Signed in by the link of the first start.
+const [, code] = /#set-up=([\w-]+)/.exec(server.said) ?? []
+if (code === undefined) throw new Error(`no sign-in link in: ${server.said}`)
+const setUp = await ask(
+  "POST",
+  `${origin()}/dashboard/api/set-up`,
+  { "content-type": "application/json", origin: origin() },
+  JSON.stringify({ code, name: "bench", password: "a long password for the bench" }),
+)
+if (setUp.cookie === undefined) throw new Error(`${setUp.status}: ${setUp.body}`)
+const operator = { cookie: setUp.cookie }
+const dashboard = (what: string) => ask("GET", `${origin()}/dashboard/api${what}`, operator)
+
+interface Overview {
+  readonly tasks: { readonly completed: number }
+}
+while ((JSON.parse((await dashboard("/overview")).body) as Overview).tasks.completed < half) {
+  await new Promise((resolve) => setTimeout(resolve, 500))
+}
+remember("half judged")
+await server.stop()
+server = await service()
+remember("restarted, no experts")
+rows.push(row(`POST, no experts (${half} more)`, await create(tasks - half)))
+remember(`${tasks} tasks`)
+
+// Reads
+const anyTask = () => ids[random(ids.length)]!
+const calls = 20_000
+const get = () => ask("GET", `${origin()}/v1/tasks/${anyTask()}`, bearer)
+await hammer(2_000, get)
+remember("warmed up")
+for (let round = 1; round <= 3; round++) {
+  rows.push(row(`GET, ${clients} clients, round ${round}`, await hammer(calls, get)))
+  remember(`after ${calls * round} GETs`)
+}
+
+const first = JSON.parse((await dashboard("/tasks")).body) as { readonly next: number }
+rows.push(await alone("dashboard: overview", 200, () => dashboard("/overview")))
+rows.push(await alone("dashboard: newest tasks", 200, () => dashboard("/tasks")))
+rows.push(await alone("dashboard: tasks in the middle", 200, () => dashboard(`/tasks?before=${first.next >> 1}`)))
+rows.push(await alone("dashboard: completed tasks", 200, () => dashboard("/tasks?status=completed")))
+rows.push(await alone("dashboard: one task", 200, () => dashboard(`/tasks/${anyTask()}`)))
+rows.push(await alone("dashboard: experts", 200, () => dashboard("/experts")))
+remember("after the dashboard's reads")
+await server.stop()
+
+// The peer
+server = await started([path("servicePeer.ts"), database, token])
+await hammer(2_000, get)
+const peer = row(`peer: GET, ${clients} clients`, await hammer(calls, get))
+rows.push(peer)
+await server.stop()
+
+console.table(rows)
+console.table(memory)
+console.log(`${tasks} tasks of ${prompts} prompts: ${Math.round(statSync(database).size / 1e6)} MB`)
+const own = rows.find(({ what }) => what.endsWith("round 2"))!
+console.log(`GET: ${(own["per second"] / peer["per second"]).toFixed(2)} of the peer's rate`)
+agent.destroy()
+rmSync(scratch, { recursive: true })

@@ -1,0 +1,204 @@
+/**
+ * The whole flow with a person in it, as a newcomer does it: the service started, first sign-in,
+ * a token made, the webhook set, an expert invited, ten items judged by keyboard alone, while a
+ * pipeline waits in a process of its own for the webhook. `SCREENSHOTS=DIR` keeps pictures of it.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { hasBrowser, launch, open } from "../support/browser.ts"
+import { run, start } from "../support/process.ts"
+
+const pictures = process.env["SCREENSHOTS"]
+
+const picture = async (page: Page, name: string) => {
+  if (pictures === undefined) return
+  await page.screenshot({ path: join(pictures, `${name}.png`) })
+  const size = page.viewportSize()!
+  await page.setViewportSize({ width: 375, height: 812 })
+  await page.screenshot({ path: join(pictures, `${name}-phone.png`) })
+  await page.setViewportSize(size)
+}
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+
+const scratch = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "prefstream-browser-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
+)
+
+/** A process that ends with the test. */
+const running = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  Effect.acquireRelease(
+    Effect.sync(() => start(args, env)),
+    ({ child, ended }) => Effect.promise(() => (child.kill("SIGKILL"), ended)),
+  )
+
+/** The ten items: the completion to prefer says so. */
+const items = Array.from({ length: 10 }, (_, i) => ({
+  id: `item-${i}`,
+  prompt: `Question **${i}**: which one is right?`,
+  completions:
+    i % 2 === 0 ? [`The right one, ${i}.`, `A wrong one, ${i}.`] : [`A wrong one, ${i}.`, `The right one, ${i}.`],
+}))
+
+it.live.skipIf(!hasBrowser)(
+  "a person judges ten items by keyboard, the webhook arrives at a waiting pipeline, and pairs carry the rationale",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* scratch
+      const service = yield* running(["serve", "--database", join(folder, "service.db"), "--port", "0"])
+      const said = yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+[^]*PREFSTREAM_TOKEN=\S+/))
+      const talk = yield* Effect.promise(() => service.talks(/#set-up=\S+/))
+      const baseUrl = /PREFSTREAM_BASE_URL=(\S+)/.exec(said)![1]!
+      const link = /http\S+#set-up=\S+/.exec(talk)![0]
+      const origin = new URL(baseUrl).origin
+
+      const browser = yield* launch
+      const operator = yield* open(browser)
+      const expert = yield* open(browser)
+      const port = yield* Effect.promise(freePort)
+
+      // First sign-in, a token, the webhook, an expert.
+      const { secret, token, invitation } = yield* Effect.promise(async () => {
+        const { page } = operator
+        await page.goto(link)
+        await page.getByRole("textbox", { name: "Name" }).fill("Ada")
+        await picture(page, "1-set-up")
+        await page.getByLabel("Password", { exact: true }).fill("correct horse battery")
+        await page.keyboard.press("Enter")
+        await page.getByRole("heading", { name: "No tasks yet" }).waitFor()
+        await picture(page, "2-no-tasks")
+
+        await page.getByRole("link", { name: "Developer", exact: true }).first().click()
+        await page.getByLabel("Name of the token").fill("Nightly pipeline")
+        await page.keyboard.press("Enter")
+        const token = await page.getByRole("textbox", { name: "New token" }).inputValue()
+        await picture(page, "3-token")
+        await page.getByRole("button", { name: "Done" }).click()
+        await page.getByLabel("Webhook URL").fill(`http://127.0.0.1:${port}/webhook`)
+        await page.keyboard.press("Enter")
+        const secret = await page.getByRole("textbox", { name: "Webhook secret" }).inputValue()
+        await picture(page, "4-webhook")
+
+        await page.getByRole("link", { name: "Experts", exact: true }).click()
+        await page.getByLabel("Name of the expert").fill("Grace Hopper")
+        await page.keyboard.press("Enter")
+        const invitation = await page.getByRole("textbox", { name: "Invitation link" }).inputValue()
+        await picture(page, "5-invitation")
+        return { token, secret, invitation }
+      })
+      assert.match(token, /^pst_/)
+      assert.match(secret, /^whsec_/)
+      assert.match(invitation, /#join=/)
+
+      // The pipeline: submits, and waits for the webhook. It looks by itself after an hour at the earliest.
+      writeFileSync(join(folder, "items.jsonl"), items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+      const job = join(folder, "job")
+      const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token, PREFSTREAM_WEBHOOK_SECRET: secret }
+      const flags = ["--dir", job, "--poll-min", "1h", "--poll-max", "2h"]
+      const pipeline = yield* running(
+        [
+          "run",
+          join(folder, "items.jsonl"),
+          "--guidelines",
+          "Prefer the **right** one.",
+          "--listen",
+          String(port),
+          ...flags,
+        ],
+        env,
+      )
+      yield* Effect.promise(async () => {
+        await operator.page.goto(`${origin}/dashboard/#/tasks`)
+        await operator.page.getByRole("link", { name: /^task_/ }).waitFor()
+      })
+
+      // Ten items, by keyboard alone.
+      yield* Effect.promise(async () => {
+        const { page } = expert
+        await page.goto(invitation)
+        for (let i = 0; i < items.length; i++) {
+          await page.getByRole("heading", { name: `Item ${i + 1} of 10`, level: 1 }).waitFor()
+          const first = page.getByRole("article", { name: "Completion 1" })
+          await first.getByText(/one, \d\./).waitFor()
+          const right = /The right one/.test((await first.textContent())!) ? "1" : "2"
+          if (i === 3) {
+            // Ranked fully: the marked completion gets the rank that is pressed.
+            await page.keyboard.press("r")
+            await page.keyboard.press(right)
+            await page.keyboard.press("ArrowRight")
+            await page.keyboard.press(right === "1" ? "2" : "1")
+          } else {
+            if (i === 4) await page.keyboard.press("r")
+            await page.keyboard.press(right)
+          }
+          await page.keyboard.press("e")
+          await page.keyboard.type(`Because it is right (${i}).`)
+          if (i === 0) await picture(page, "6-annotate")
+          await page.keyboard.press("Control+Enter")
+          if (i === 4) {
+            // Taken back, and given again as it was.
+            await page.getByRole("heading", { name: "Item 6 of 10", level: 1 }).waitFor()
+            await page.keyboard.press("u")
+            await page.getByRole("heading", { name: "Item 5 of 10", level: 1 }).waitFor()
+            await page.keyboard.press("Enter")
+          }
+        }
+        await page.getByRole("heading", { name: /nothing/i }).waitFor()
+        await picture(page, "7-nothing-left")
+      })
+
+      const ended = yield* Effect.promise(() => pipeline.ended)
+      assert.strictEqual(ended.status, 0, ended.stderr)
+
+      yield* Effect.promise(async () => {
+        const { page } = operator
+        await page.getByText("Completed", { exact: true }).first().waitFor()
+        await picture(page, "8-tasks")
+        await page.getByRole("link", { name: /^task_/ }).click()
+        await page.getByRole("heading", { name: /task_/ }).first().waitFor()
+        await page.getByText("Because it is right (0).").first().waitFor()
+        await picture(page, "9-task")
+        await page.goto(`${origin}/dashboard/#/developer`)
+        await page.getByText("Delivered").first().waitFor()
+        await picture(page, "10-deliveries")
+        await page.goto(`${origin}/dashboard/#/experts`)
+        await page.getByRole("row", { name: /Grace Hopper/ }).waitFor()
+        await picture(page, "11-experts")
+      })
+
+      const exported = readFileSync(join(job, "dataset/jsonl/train-00000-of-00001.jsonl"), "utf8")
+      const pairs = exported
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+      assert.deepStrictEqual(
+        pairs.map(({ item_id, chosen, rejected, rationale }) => ({ item_id, chosen, rejected, rationale })),
+        items.map(({ id }, i) => ({
+          item_id: id,
+          chosen: `The right one, ${i}.`,
+          rejected: `A wrong one, ${i}.`,
+          rationale: `Because it is right (${i}).`,
+        })),
+      )
+      const status = yield* Effect.promise(() => run(["status", "--dir", job], env))
+      assert.strictEqual(status.status, 0, status.stderr)
+      assert.deepStrictEqual(operator.account.problems, [])
+      assert.deepStrictEqual(expert.account.problems, [])
+      for (const url of [...operator.account.requests, ...expert.account.requests])
+        assert.isTrue(url.startsWith(origin) || url.startsWith("data:"), url)
+    }).pipe(Effect.scoped),
+  120_000,
+)

@@ -1,0 +1,123 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { run, type Running, started } from "../support/process.ts"
+
+/** Its address, once it has said all that it says at its start. */
+const listening = (service: Running) =>
+  Effect.map(
+    Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/)),
+    (stdout) => new URL(/PREFSTREAM_BASE_URL=(\S+)/.exec(stdout)![1]!),
+  )
+
+/** What `prefstream serve ARGS` says from its start to its end, and how its dashboard answers. */
+const said = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
+  const service = yield* started(["serve", "--port", "0", ...args], env)
+  const { origin } = yield* listening(service)
+  const dashboard = yield* Effect.promise(() => fetch(`${origin}/dashboard/`))
+  service.child.kill("SIGTERM")
+  return { base: origin, dashboard: dashboard.status, ...(yield* Effect.promise(() => service.ended)) }
+})
+
+const tokenIn = (stdout: string) => /^PREFSTREAM_TOKEN=(pst_[\w-]{43})$/m.exec(stdout)?.[1]
+const linkIn = (stderr: string) => /(http\S+\/dashboard\/#set-up=[\w-]{43})/.exec(stderr)?.[1]
+
+describe("prefstream serve", () => {
+  test("the first start makes a token and a link to sign in; later ones do not repeat the token", () =>
+    Effect.gen(function* () {
+      const database = `${yield* temporaryDirectory}/service.db`
+      const first = yield* said(["--database", database])
+      assert.strictEqual(first.dashboard, 200)
+      assert.isDefined(tokenIn(first.stdout))
+      assert.match(linkIn(first.stderr) ?? "", new RegExp(`^${first.base}/`))
+      assert.notInclude(first.stderr, "Warning")
+      const second = yield* said(["--database", database])
+      assert.isUndefined(tokenIn(second.stdout))
+      assert.notInclude(second.stdout + second.stderr, tokenIn(first.stdout)!)
+      assert.isDefined(linkIn(second.stderr), "nobody has signed in yet")
+      assert.notStrictEqual(linkIn(second.stderr)!.split("=")[1], linkIn(first.stderr)!.split("=")[1])
+    }))
+
+  test("who has signed in gets another link only by asking for it", () =>
+    Effect.gen(function* () {
+      const database = `${yield* temporaryDirectory}/service.db`
+      const service = yield* started(["serve", "--port", "0", "--database", database])
+      const { origin } = yield* listening(service)
+      const stderr = yield* Effect.promise(() => service.talks(/set-up=\S+\n/))
+      const setUp = (code: string) =>
+        Effect.promise(() =>
+          fetch(`${origin}/dashboard/api/set-up`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "x-prefstream": "1" },
+            body: JSON.stringify({ code, name: "Ann", password: "a password of some length" }),
+          }),
+        )
+      assert.strictEqual((yield* setUp("guess")).status, 403)
+      assert.strictEqual((yield* setUp(linkIn(stderr)!.split("=")[1]!)).status, 200)
+      service.child.kill("SIGTERM")
+      yield* Effect.promise(() => service.ended)
+
+      const second = yield* said(["--database", database])
+      assert.isUndefined(linkIn(second.stderr))
+      assert.include(second.stderr, `${second.base}/dashboard/`)
+      assert.isDefined(linkIn((yield* said(["--database", database, "--sign-in-link"])).stderr))
+    }))
+
+  test("binding wider without TLS in front is warned of", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const wide = ["--host", "0.0.0.0", "--api-only"]
+      const bare = yield* said(["--database", `${folder}/1.db`, ...wide])
+      assert.match(bare.stderr, /^Warning: .*without TLS.*--public-url https:/m)
+      assert.strictEqual(bare.dashboard, 404)
+      assert.isUndefined(linkIn(bare.stderr))
+      for (const [url, warned] of [
+        ["https://annotate.example", false],
+        ["http://annotate.example", true],
+      ] as const) {
+        const service = yield* started([
+          "serve",
+          "--port",
+          "0",
+          "--database",
+          `${folder}/2.db`,
+          ...wide,
+          "--public-url",
+          url,
+        ])
+        assert.strictEqual((yield* listening(service)).origin, url)
+        service.child.kill("SIGTERM")
+        const { stderr } = yield* Effect.promise(() => service.ended)
+        assert.strictEqual(stderr.includes("Warning"), warned, url)
+      }
+    }))
+
+  test("a token that is given is not printed, and no other is made", () =>
+    Effect.gen(function* () {
+      const database = `${yield* temporaryDirectory}/service.db`
+      const { stderr, stdout } = yield* said(["--database", database], { PREFSTREAM_TOKEN: "token-of-mine" })
+      assert.notInclude(stdout + stderr, "token-of-mine")
+      assert.notInclude(stdout, "PREFSTREAM_TOKEN")
+      assert.isDefined(tokenIn((yield* said(["--database", database])).stdout), "none was stored")
+    }))
+
+  test("settings that can't be are refused", () =>
+    Effect.gen(function* () {
+      const database = `${yield* temporaryDirectory}/service.db`
+      for (const wrong of [
+        ["--public-url", "annotate.example"],
+        ["--public-url", "https://annotate.example/path"],
+        ["--votes", "0"],
+        ["--votes", "26"],
+        ["--gold", "there-is-none.jsonl"],
+        ["--rate-limit", "-1"],
+        ["--api-only", "--sign-in-link"],
+      ]) {
+        const { status, stderr } = yield* Effect.promise(() =>
+          run(["serve", "--port", "0", "--database", database, ...wrong]),
+        )
+        assert.strictEqual(status, 2, `${wrong.join(" ")}: ${stderr}`)
+        assert.include(stderr, wrong.at(-1) === "--sign-in-link" ? "--sign-in-link" : wrong[0]!)
+      }
+    }))
+})

@@ -1,0 +1,121 @@
+import { networkInterfaces } from "node:os"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { cli, itemLines, reportOf, to, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { started } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+import { completed, deliver, otherSecret, secret, urlOf } from "../support/webhooks.ts"
+
+const seldom = ["--poll-min", "5h", "--poll-max", "10h", "--requests-per-second", "1000"]
+
+/** A job of three items in tasks of one, and a service that completes them at once. */
+const jobOf = Effect.gen(function* () {
+  const job = yield* temporaryDirectory
+  yield* write(`${job}/items.jsonl`, itemLines(3))
+  const service = yield* ScriptedService.make(ScriptedService.obliging)
+  return { job, service, args: [`${job}/items.jsonl`, "--dir", job, "--batch-size", "1"] }
+})
+
+const hasIPv6 = Object.values(networkInterfaces()).some((found) => found?.some(({ address }) => address === "::1"))
+
+const isPost = ({ method }: ScriptedService.Received) => method === "POST"
+
+/** A process that receives webhooks, and where. */
+const receiving = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string>) {
+  const running = yield* started(args, env)
+  return { ...running, url: yield* urlOf(running) }
+})
+
+describe("--listen", () => {
+  test("has run and collect wait for webhooks, at the address that they tell, and end with the last result", () =>
+    Effect.gen(function* () {
+      const { args, job, service } = yield* jobOf
+      const env = { ...to(service), PREFSTREAM_WEBHOOK_SECRET: ` ${otherSecret}  ${secret}\n` }
+      assert.strictEqual((yield* cli(["submit", ...args, ...seldom], env)).status, 0)
+      for (const command of [
+        ["collect", "--dir", job, "--json"],
+        ["run", ...args, "--json"],
+      ]) {
+        const { ended, url } = yield* receiving([...command, ...seldom, "--listen", "127.0.0.1:0"], env)
+        assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/webhook$/)
+        if (command[0] === "run") {
+          yield* Effect.repeat(Effect.yieldNow, { until: () => service.received.filter(isPost).length === 4 })
+          assert.strictEqual(yield* deliver(url, completed(["task_3"])), 204)
+        } else {
+          assert.strictEqual(yield* deliver(url, completed(["task_0", "task_1"]), { secret: otherSecret }), 204)
+          assert.strictEqual(yield* deliver(url, completed(["task_2"])), 204)
+        }
+        const said = yield* Effect.promise(() => ended)
+        assert.strictEqual(said.status, 0, said.stderr)
+        assert.strictEqual(reportOf(said).tasks.completed.tasks, command[0] === "run" ? 4 : 3)
+        assert.notInclude(said.stderr, secret)
+        // For the second: one more item, in a task of its own.
+        yield* write(`${job}/items.jsonl`, itemLines(4))
+      }
+    }))
+
+  test("is told where it stands at a path of one's own, and in an IPv6 address where there is IPv6", () =>
+    Effect.gen(function* () {
+      const { args, service } = yield* jobOf
+      const env = { ...to(service), PREFSTREAM_WEBHOOK_SECRET: secret }
+      const host = hasIPv6 ? "[::1]" : "127.0.0.1"
+      const flags = ["--listen", `${host}:0`, "--webhook-path", "/hooks/annotation", ...seldom]
+      const { child, ended, url } = yield* receiving(["run", ...args, ...flags], env)
+      assert.strictEqual(url.replace(/:\d+\//, "/"), `http://${host}/hooks/annotation`)
+      // Stopped while it listens: it goes at once, and leaves what a later run goes on from.
+      child.kill("SIGTERM")
+      const said = yield* Effect.promise(() => ended)
+      assert.match(said.stderr, /stopped; the same command goes on from here/)
+    }))
+
+  const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, Record<string, string>, RegExp]> = [
+    ["without a secret", ["--listen", "0"], {}, /--listen: set the webhook's secret in PREFSTREAM_WEBHOOK_SECRET$/m],
+    ["with an empty secret", ["--listen", "0"], { PREFSTREAM_WEBHOOK_SECRET: " " }, /--listen: set the webhook's secret/],
+    ["with a secret that is none", ["--listen", "0", "--webhook-secret", "hunter2"], {}, /expected it to begin with whsec_$/m],
+    ["with a secret that is too short", ["--listen", "0", "--webhook-secret", "whsec_aHVudGVyMg=="], {}, /expected 24 to 64 bytes, found 7$/m],
+    ["with one secret of two that is none", ["--listen", "0", "--webhook-secret", `${secret} hunter2`], {}, /expected it to begin with whsec_$/m],
+    ["with a path that is none", ["--listen", "0", "--webhook-secret", secret, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
+    ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path: only with --listen$/m],
+    ["at a port that is none", ["--listen", "70000"], {}, /--listen.*a port, or an address and a port/],
+    ["at a port that is a name", ["--listen", "localhost:http"], {}, /--listen.*a port, or an address and a port/],
+  ] // prettier-ignore
+  for (const [name, flags, env, message] of wrong) {
+    test(`${name} is refused by run and collect, and no secret is repeated`, () =>
+      Effect.gen(function* () {
+        const { args, job, service } = yield* jobOf
+        for (const command of [
+          ["run", ...args],
+          ["collect", "--dir", job],
+        ]) {
+          const said = yield* cli([...command, ...flags], { ...to(service), ...env })
+          assert.strictEqual(said.status, 2, said.stderr)
+          assert.match(said.stderr, message)
+          assert.notMatch(said.stderr, /hunter2|aHVudGVyMg|MfKQ9r8G/)
+        }
+        assert.deepStrictEqual(service.received, [])
+      }))
+  }
+
+  test("is refused for a single look, and with the embedded service", () =>
+    Effect.gen(function* () {
+      const { args, job, service } = yield* jobOf
+      const flags = ["--listen", "0", "--webhook-secret", secret]
+      const once = yield* cli(["collect", "--dir", job, "--once", ...flags], to(service))
+      assert.deepStrictEqual([once.status, once.stdout], [2, ""])
+      assert.match(once.stderr, /--listen: not together with --once/)
+      const embedded = yield* cli(["run", ...args, ...flags])
+      assert.deepStrictEqual([embedded.status, embedded.stdout], [2, ""])
+      assert.match(embedded.stderr, /--listen: only with a base URL/)
+    }))
+
+  test("at a port that is in use ends the command before anything is sent", () =>
+    Effect.gen(function* () {
+      const { args, service } = yield* jobOf
+      const { port } = new URL(service.baseUrl)
+      const said = yield* cli(["run", ...args, "--listen", port, "--webhook-secret", secret], to(service))
+      assert.deepStrictEqual([said.status, said.stdout], [1, ""])
+      assert.match(said.stderr, new RegExp(`can't receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use`))
+      assert.deepStrictEqual(service.received, [])
+    }))
+})

@@ -1,0 +1,45 @@
+import { scryptSync } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Password from "../../src/node/Password.ts"
+
+describe("Password", () => {
+  it.live("accepts the password that was hashed, and no other", () =>
+    Effect.gen(function* () {
+      const stored = yield* Password.hash("correct horse")
+      assert.isTrue(yield* Password.verify("correct horse", stored))
+      assert.isFalse(yield* Password.verify("correct horsf", stored))
+      assert.isFalse(yield* Password.verify("", stored))
+    }),
+  )
+
+  it.live("stores salt and costs with the hash, and not the password", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* Effect.all([Password.hash("the same"), Password.hash("the same")], { concurrency: 2 })
+      assert.match(one, /^\$scrypt\$ln=16,r=8,p=2\$[\w-]{22}\$[\w-]{43}$/)
+      assert.notStrictEqual(one, two, "a salt for each")
+    }),
+  )
+
+  it.live("goes by the costs that are stored", () =>
+    Effect.gen(function* () {
+      const key = scryptSync("p", "salt", 32, { N: 2 ** 10, r: 8, p: 1 }).toString("base64url")
+      const stored = `$scrypt$ln=10,r=8,p=1$${Buffer.from("salt").toString("base64url")}$${key}`
+      assert.isTrue(yield* Password.verify("p", stored))
+      assert.isFalse(yield* Password.verify("q", stored))
+    }),
+  )
+
+  it.live("takes the same letters in another form of Unicode", () =>
+    Effect.gen(function* () {
+      const stored = yield* Password.hash("caf\u00e9 au lait")
+      assert.isTrue(yield* Password.verify("cafe\u0301 au lait", stored))
+    }),
+  )
+
+  it.live("accepts nothing where nobody has the name", () =>
+    Effect.gen(function* () {
+      assert.isFalse(yield* Password.verify("anything", undefined))
+    }),
+  )
+})

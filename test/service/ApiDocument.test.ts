@@ -1,0 +1,150 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import * as Problems from "../../src/api/Problems.ts"
+import { Vote } from "../../src/domain/Vote.ts"
+import { defaultRateLimit } from "../../src/service/RateLimit.ts"
+import { defaultLimits } from "../../src/service/TaskLimits.ts"
+import { call, platform, start, temporaryFile } from "./support.ts"
+
+class Served extends Context.Service<
+  Served,
+  {
+    // oxlint-disable-next-line typescript/no-explicit-any
+    readonly document: any
+    readonly guide: string
+    readonly docs: { readonly text: string; readonly headers: Readonly<Record<string, string | undefined>> }
+  }
+>()("test/Served") {
+  static readonly layer = Layer.effect(
+    Served,
+    Effect.gen(function* () {
+      const database = yield* temporaryFile("service.sqlite")
+      const base = yield* start({ database, experts: [], rateLimit: defaultRateLimit, votes: 3 })
+      const open = { headers: { authorization: "" } }
+      const { json } = yield* call("GET", `${base}/v1/openapi.json`, open)
+      const docs = yield* call("GET", `${base}/v1/docs`, open)
+      return { document: json, guide: String(json.info.description), docs }
+    }),
+  ).pipe(Layer.provideMerge(platform))
+}
+
+layer(Served.layer)("the OpenAPI document", (it) => {
+  const test = (name: string, check: (served: Served["Service"]) => void) =>
+    it.effect(name, () => Effect.map(Served, check))
+
+  describe("says of the requests", () => {
+    test("which members they have, and what each is", ({ document }) => {
+      const { post } = document.paths["/v1/tasks"]
+      const { properties } = post.requestBody.content["application/json"].schema
+      assert.sameMembers(Object.keys(properties), [
+        "task_type",
+        "prompts",
+        "guidelines",
+        "votes",
+        "group",
+        "group_size",
+      ])
+      for (const [name, schema] of Object.entries(properties)) {
+        assert.isString((schema as { description: string }).description, name)
+      }
+      assert.strictEqual(post.parameters[0].name, "idempotency-key")
+    })
+
+    test("how they are answered: statuses, Location, limits", ({ document }) => {
+      const { post } = document.paths["/v1/tasks"]
+      const { get } = document.paths["/v1/tasks/{task_id}"]
+      assert.sameMembers(Object.keys(post.responses), [
+        "201",
+        "400",
+        "401",
+        "408",
+        "413",
+        "415",
+        "422",
+        "429",
+        "500",
+        "503",
+      ])
+      assert.sameMembers(Object.keys(get.responses), ["200", "401", "404", "429", "500", "503"])
+      assert.property(post.responses["201"].headers, "location")
+      for (const { responses } of [post, get]) {
+        assert.containsAllKeys(responses["429"].headers, ["Retry-After", "RateLimit", "RateLimit-Policy"])
+        for (const response of Object.values(responses)) {
+          assert.isNotEmpty((response as { description: string }).description)
+        }
+      }
+    })
+
+    test("objects are open: members may be added", ({ document }) => {
+      assert.notInclude(JSON.stringify(document), '"additionalProperties":false')
+    })
+  })
+
+  test("says of the results what a vote holds", ({ document }) => {
+    const { schema } = document.paths["/v1/tasks/{task_id}"].get.responses["200"].content["application/json"]
+    const { annotations } = schema.properties.results.items.properties
+    assert.containsAllKeys(annotations.properties, ["rationale", "votes", "agreement", "tie", "ranking"])
+    assert.sameMembers(Object.keys(annotations.properties.votes.items.properties), Object.keys(Vote.fields))
+  })
+
+  test("lists every problem type", ({ document, guide }) => {
+    const types = Object.values(Problems).map((problem) => new problem({}).type)
+    assert.isAtLeast(types.length, 10)
+    for (const type of types) {
+      assert.include(guide, `\`${type.replace("tag:prefstream,2026:", "")}\``)
+    }
+    assert.include(guide, "tag:prefstream,2026:")
+    assert.isObject(document.components.schemas)
+  })
+
+  test("names the limits that hold", ({ guide }) => {
+    for (const limit of Object.values(defaultLimits)) assert.include(guide, limit.toLocaleString("en-US"))
+    assert.include(guide, '`RateLimit-Policy: "default";q=200')
+    assert.include(guide, "Retry-After")
+    assert.include(guide, "surrogate")
+  })
+
+  test("tells how votes become a result, and what a result holds", ({ guide }) => {
+    for (const said of ["first-choice", "Borda", "earliest vote", "lowest index", "(1 to 25; 3 where"]) {
+      assert.include(guide, said)
+    }
+    for (const member of [
+      "rationale",
+      "votes",
+      "agreement",
+      "tie",
+      "ranking",
+      "expert",
+      "choice",
+      "order",
+      "seconds",
+    ]) {
+      assert.include(guide, `\`${member}\``)
+    }
+    for (const state of ["pending", "in_progress", "completed", "cancelled"]) assert.include(guide, `\`${state}\``)
+    for (const word of ["Idempotency-Key", "group_size", "Location", "rlhf_ranking", "Bearer"])
+      assert.include(guide, word)
+  })
+
+  test("describes the webhook: payload, headers, signature, retries", ({ document, guide }) => {
+    const { post } = document.webhooks["task_group.completed"]
+    assert.deepStrictEqual(
+      post.parameters.map(({ name }: { name: string }) => name),
+      ["webhook-id", "webhook-timestamp", "webhook-signature"],
+    )
+    const { properties } = post.requestBody.content["application/json"].schema
+    assert.sameMembers(Object.keys(properties), ["type", "timestamp", "data"])
+    assert.sameMembers(Object.keys(properties.data.properties), ["group_id", "task_ids"])
+    for (const said of ["HMAC-SHA256", "whsec_", "v1,", "Standard Webhooks 1.0.0", "15 seconds", "410"]) {
+      assert.include(guide, said)
+    }
+  })
+
+  test("is shown to a browser by scripts of the page's own, each named by its hash", ({ docs }) => {
+    assert.notMatch(docs.text, /<(script|link)[^>]*(src|href)="/)
+    const policy = docs.headers["content-security-policy"]!
+    assert.match(policy, /script-src 'sha256-[\w+/]{43}='/)
+    assert.notMatch(policy, /script-src[^;]*unsafe/)
+    assert.strictEqual(docs.headers["x-content-type-options"], "nosniff")
+  })
+})

@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { TaskRequest } from "../../src/domain/Task.ts"
+import { check, defaultLimits } from "../../src/service/TaskLimits.ts"
+
+const limits = { ...defaultLimits, promptCharacters: 10, completionCharacters: 20, guidelinesCharacters: 30 }
+
+const request = (changes: Partial<TaskRequest>): TaskRequest => ({
+  task_type: "rlhf_ranking",
+  prompts: [{ prompt: "p", completions: ["a", "b"] }],
+  ...changes,
+})
+const found = (changes: Partial<TaskRequest>) =>
+  Effect.map(Effect.flip(check(request(changes), limits)), ({ detail, errors }) => ({ detail, errors }))
+
+describe("TaskLimits", () => {
+  it.effect("takes texts up to their limits, and empty completions", () =>
+    Effect.gen(function* () {
+      const prompts = [{ prompt: "p".repeat(10), completions: ["c".repeat(20), ""] }]
+      yield* check(request({ prompts, guidelines: "g".repeat(30) }), limits)
+    }),
+  )
+
+  it.effect("names place, limit and what was found", () =>
+    Effect.gen(function* () {
+      const prompts = [
+        { prompt: "p", completions: ["a", "b"] },
+        { prompt: "p".repeat(11), completions: ["a", "b", "c".repeat(21)] },
+      ]
+      const { detail, errors } = yield* found({ prompts, guidelines: "g".repeat(31) })
+      assert.deepStrictEqual(errors, [
+        { path: ["payload", "guidelines"], message: "expected at most 30 characters, found 31" },
+        { path: ["payload", "prompts", 1, "prompt"], message: "expected at most 10 characters, found 11" },
+        { path: ["payload", "prompts", 1, "completions", 2], message: "expected at most 20 characters, found 21" },
+      ])
+      assert.strictEqual(detail, "guidelines: expected at most 30 characters, found 31")
+    }),
+  )
+
+  it.effect("refuses lone surrogates wherever they stand", () =>
+    Effect.gen(function* () {
+      const lone = "a\ud800b"
+      const { errors } = yield* found({ guidelines: lone, prompts: [{ prompt: lone, completions: ["😀", lone] }] })
+      assert.deepStrictEqual(
+        errors?.map(({ path }) => path),
+        [
+          ["payload", "guidelines"],
+          ["payload", "prompts", 0, "prompt"],
+          ["payload", "prompts", 0, "completions", 1],
+        ],
+      )
+      assert.include(errors?.[0]?.message, "lone surrogate")
+    }),
+  )
+
+  it.effect("tells of the first hundred places", () =>
+    Effect.gen(function* () {
+      const prompts = Array.from({ length: 150 }, () => ({ prompt: " ", completions: ["a"] }))
+      const { errors } = yield* found({ prompts })
+      assert.lengthOf(errors!, 100)
+    }),
+  )
+})

@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import * as PairwiseRanking from "../../../src/service/expert/PairwiseRanking.ts"
+
+type Order = readonly [number, ...ReadonlyArray<number>]
+
+/** A judge that answers by a function of the places shown, and counts what it was asked. */
+const judge = (choose: (first: number, second: number) => number | undefined) => {
+  const asked: Array<readonly [number, number]> = []
+  const answer = (order: readonly [number, number]): PairwiseRanking.Answer => {
+    asked.push(order)
+    return { order, choice: choose(...order), rationale: "" }
+  }
+  const compare = (first: number, second: number) =>
+    Effect.sync(() => [answer([first, second]), answer([second, first])] as const)
+  return { asked, compare }
+}
+
+const steady = (values: ReadonlyArray<number>) =>
+  judge((first, second) => {
+    const more = values[first]! - values[second]!
+    return more === 0 ? undefined : more > 0 ? first : second
+  })
+
+const orders = fc.integer({ min: 2, max: 8 }).chain((n) => {
+  const indices = Array.from({ length: n }, (_, i) => i)
+  return fc.shuffledSubarray(indices, { minLength: n }).map((order) => order as unknown as Order)
+})
+const withValues = orders.chain((order) =>
+  fc.tuple(
+    fc.constant(order),
+    fc.array(fc.integer({ min: 0, max: 3 }), { minLength: order.length, maxLength: order.length }),
+  ),
+)
+
+describe("allPairs", () => {
+  it("ranks as a steady judge values, each pair asked once in both orders", () => {
+    fc.assert(
+      fc.property(withValues, ([order, values]) => {
+        const { asked, compare } = steady(values)
+        const ranked = Effect.runSync(PairwiseRanking.allPairs(order, compare))
+        const expected = [...new Set(values)]
+          .toSorted((a, b) => b - a)
+          .map((value) => order.filter((index) => values[index] === value))
+        assert.deepStrictEqual(ranked.ranking, expected as never)
+        assert.strictEqual(ranked.best, expected[0]![0])
+        assert.strictEqual(ranked.decided, expected[0]!.length === 1)
+        assert.strictEqual(new Set(asked.map(String)).size, order.length * (order.length - 1))
+        assert.strictEqual(asked.length, order.length * (order.length - 1))
+      }),
+    )
+  })
+
+  for (const place of [0, 1]) {
+    it(`finds no difference with a judge that looks at place ${place} only`, () => {
+      fc.assert(
+        fc.property(orders, (order) => {
+          const { compare } = judge((...shown) => shown[place])
+          const ranked = Effect.runSync(PairwiseRanking.allPairs(order, compare))
+          assert.deepStrictEqual(ranked.ranking, [order])
+          assert.strictEqual(ranked.best, order[0])
+          assert.isFalse(ranked.decided)
+          assert.isFalse(ranked.comparisons.some(PairwiseRanking.isConsistent))
+        }),
+      )
+    })
+  }
+
+  it("counts a win 1, equals 1/2: as by hand", () => {
+    // 0 beats 1 and 2, 3 beats 0, 1 and 2 beat 3, all in both orders; 1 and 2 win against each other when shown first.
+    const better = new Set(["0,1", "0,2", "3,0", "1,3", "2,3"])
+    const { compare } = judge((first, second) => (better.has(`${second},${first}`) ? second : first))
+    const ranked = Effect.runSync(PairwiseRanking.allPairs([2, 3, 0, 1], compare))
+    // 0: 1+1+0 = 2. 1 and 2: 0+1/2+1 = 3/2. 3: 1+0+0 = 1.
+    assert.deepStrictEqual(ranked.ranking, [[0], [2, 1], [3]])
+    assert.strictEqual(ranked.best, 0)
+  })
+
+  it("calls a circle equal", () => {
+    const { compare } = judge((first, second) => ((first + 1) % 3 === second ? first : second))
+    const ranked = Effect.runSync(PairwiseRanking.allPairs([1, 0, 2], compare))
+    assert.deepStrictEqual(ranked.ranking, [[1, 0, 2]])
+    assert.isTrue(ranked.comparisons.every(PairwiseRanking.isConsistent))
+  })
+})
+
+describe("slidingPass", () => {
+  it("finds a best one of a steady judge, with each other compared once", () => {
+    fc.assert(
+      fc.property(withValues, ([order, values]) => {
+        const { asked, compare } = steady(values)
+        const ranked = Effect.runSync(PairwiseRanking.slidingPass(order, compare))
+        const most = Math.max(...values)
+        assert.strictEqual(
+          ranked.best,
+          order.find((index) => values[index] === most),
+        )
+        assert.isUndefined(ranked.ranking)
+        assert.strictEqual(asked.length, 2 * (order.length - 1))
+        const top = order.filter((index) => values[index] === most).length
+        if (top === 1) assert.isTrue(ranked.decided)
+      }),
+    )
+  })
+
+  it("keeps the first of the order with a judge that looks at the place only", () => {
+    const { compare } = judge((first) => first)
+    const ranked = Effect.runSync(PairwiseRanking.slidingPass([3, 1, 0, 2, 4], compare))
+    assert.strictEqual(ranked.best, 3)
+    assert.isFalse(ranked.decided)
+  })
+
+  it("is of no use for one alone, and says so by asking nothing", () => {
+    const { asked, compare } = judge((first) => first)
+    assert.strictEqual(Effect.runSync(PairwiseRanking.slidingPass([7], compare)).best, 7)
+    assert.deepStrictEqual(asked, [])
+  })
+})

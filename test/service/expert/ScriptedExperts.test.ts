@@ -1,0 +1,143 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Option } from "effect"
+import type { JudgeVote } from "../../../src/service/expert/Expert.ts"
+import * as Expert from "../../../src/service/expert/ScriptedExperts.ts"
+import { temporaryFile } from "../support.ts"
+
+const judge = (expert: Expert.Expert, prompt: string, completions: ReadonlyArray<string>) =>
+  Effect.map(expert.judge({ prompt, completions }, undefined), Option.getOrUndefined)
+
+const vote = (best_completion_index: number, rationale: string): JudgeVote => ({ best_completion_index, rationale })
+
+describe("rules", () => {
+  const cases: ReadonlyArray<readonly [Expert.Expert, ReadonlyArray<string>, JudgeVote]> = [
+    [Expert.first, ["b", "a"], vote(0, "First of 2 completions.")],
+    [Expert.last, ["b", "a", "c"], vote(2, "Last of 3 completions.")],
+    [Expert.longest, ["aa", "bbb", "ccc"], vote(1, "Longest of 3 completions (3 characters).")],
+    [Expert.shortest, ["bbb", "cc", "dd"], vote(1, "Shortest of 3 completions (2 characters).")],
+    // Three characters, though six code units.
+    [Expert.longest, ["😀😀😀", "four"], vote(1, "Longest of 2 completions (4 characters).")],
+    [Expert.shortest, ["four", "😀😀😀"], vote(1, "Shortest of 2 completions (3 characters).")],
+  ]
+  for (const [expert, completions, expected] of cases) {
+    it.effect(`${expert.name} of ${JSON.stringify(completions)}`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* judge(expert, "p", completions), expected)
+      }),
+    )
+  }
+
+  it.effect("random answers the same question alike, and uses every index", () =>
+    Effect.gen(function* () {
+      const prompts = Array.from({ length: 200 }, (_, i) => `prompt ${i}`)
+      const ask = Effect.forEach(prompts, (prompt) => judge(Expert.random, prompt, ["a", "b", "c"]))
+      const votes = yield* ask
+      assert.deepStrictEqual(yield* ask, votes)
+      const counts = [0, 1, 2].map((index) => votes.filter((vote) => vote?.best_completion_index === index).length)
+      assert.isTrue(
+        counts.every((count) => count > 30),
+        `drawn ${counts.join(", ")} times`,
+      )
+    }),
+  )
+})
+
+const goldFile = Effect.fnUntraced(function* (lines: ReadonlyArray<unknown>) {
+  const file = yield* temporaryFile("gold.jsonl")
+  const text = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")
+  yield* (yield* FileSystem.FileSystem).writeFileString(file, text)
+  return file
+})
+
+describe("gold", () => {
+  it.effect("follows the text of the best completion, whatever the order", () =>
+    Effect.gen(function* () {
+      const file = yield* goldFile([
+        { prompt: "p", completions: ["a", "b", "c"], gold: { best_completion_index: 2, rationale: "c is right" } },
+        "",
+        { id: "2", prompt: "p2", completions: ["a", "b"], gold: { best_completion_index: 0 }, metadata: { any: [1] } },
+      ])
+      const gold = yield* Expert.parse(`gold:${file}`)
+      assert.deepStrictEqual(yield* judge(gold, "p", ["a", "b", "c"]), vote(2, "c is right"))
+      assert.deepStrictEqual(yield* judge(gold, "p", ["c", "a", "b"]), vote(0, "c is right"))
+      assert.strictEqual((yield* judge(gold, "p2", ["b", "a"]))?.best_completion_index, 1)
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
+  it.effect("tells records of one prompt apart by their completions", () =>
+    Effect.gen(function* () {
+      const file = yield* goldFile([
+        { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } },
+        { prompt: "p", completions: ["a", "c"], gold: { best_completion_index: 1 } },
+        { prompt: "p", completions: ["a", "d"] },
+      ])
+      const gold = yield* Expert.gold(file)
+      assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 1)
+      assert.strictEqual((yield* judge(gold, "p", ["a", "c"]))?.best_completion_index, 1)
+      assert.isUndefined(yield* judge(gold, "p", ["a", "d"]), "no gold")
+      assert.isUndefined(yield* judge(gold, "p", ["b", "c"]), "never weighed against each other")
+      assert.isUndefined(yield* judge(gold, "q", ["a", "b"]), "another prompt")
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
+  it.effect("takes the same answer twice, but not another one", () =>
+    Effect.gen(function* () {
+      const record = { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } }
+      yield* Expert.gold(yield* goldFile([record, record]))
+      const file = yield* goldFile([record, { ...record, gold: { best_completion_index: 1 } }])
+      const error = yield* Effect.flip(Expert.gold(file))
+      assert.deepStrictEqual([error.file, error.line], [file, 2])
+      assert.include(error.problem, "gold.best_completion_index")
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
+  const good = { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } }
+  const bad: ReadonlyArray<readonly [name: string, line: unknown, field: string]> = [
+    ["not JSON", "{", ""],
+    ["no completions", { prompt: "p" }, "completions"],
+    ["an index that is no number", { ...good, gold: { best_completion_index: "0" } }, "gold.best_completion_index"],
+    ["an index out of range", { ...good, gold: { best_completion_index: 2 } }, "gold.best_completion_index"],
+    ["a rationale that is no text", { ...good, gold: { best_completion_index: 0, rationale: 1 } }, "gold.rationale"],
+  ]
+  for (const [name, line, field] of bad) {
+    it.effect(`stops at ${name}`, () =>
+      Effect.gen(function* () {
+        const file = yield* goldFile([good, line])
+        const error = yield* Effect.flip(Expert.gold(file))
+        assert.strictEqual(error.line, 2)
+        assert.isTrue(error.problem.startsWith(field), error.problem)
+        assert.isTrue(error.message.startsWith(`gold file ${file}, line 2: `), error.message)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    )
+  }
+
+  it.effect("stops at a file that isn't there, or has no answer", () =>
+    Effect.gen(function* () {
+      const missing = yield* Effect.flip(Expert.gold("no/such/file.jsonl"))
+      assert.include(missing.message, "no/such/file.jsonl")
+      const { gold: _, ...question } = good
+      const empty = yield* Effect.flip(Expert.gold(yield* goldFile([question])))
+      assert.strictEqual(empty.problem, "no record has gold")
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+})
+
+describe("parse", () => {
+  for (const name of ["first", "last", "longest", "shortest", "random"]) {
+    it.effect(`knows ${name}`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* Expert.parse(name)).name, name)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    )
+  }
+  for (const name of ["", "gold:", "Longest", "constructor", "__proto__"]) {
+    it.effect(`doesn't know ${JSON.stringify(name)}`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(Expert.parse(name))
+        assert.strictEqual(error._tag, "UnknownExpert")
+        assert.include(error.message, "gold:FILE, first, last, longest, shortest, random")
+      }).pipe(Effect.provide(NodeServices.layer)),
+    )
+  }
+})

@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as copies from "../../../../src/service/pages/annotate/copies.ts"
+
+const memory = () => {
+  const map = new Map<string, string>()
+  const store: copies.Store = {
+    getItem: (key) => map.get(key) ?? null,
+    setItem: (key, value) => void map.set(key, value),
+    removeItem: (key) => void map.delete(key),
+    key: (index) => [...map.keys()][index] ?? null,
+    get length() {
+      return map.size
+    },
+  }
+  return { map, store }
+}
+
+const draft = { mode: "rank", best: null, ranking: [[1], [], [0]], rationale: "why", seconds: 3 } as const
+const day = 86_400_000
+
+describe("copies", () => {
+  it("finds a copy by expert and item only", () => {
+    const kept = copies.make(memory().store)
+    kept.keep("expert_a", 1, draft, 0)
+    assert.deepStrictEqual(kept.read("expert_a", 1), draft)
+    assert.isNull(kept.read("expert_b", 1))
+    assert.isNull(kept.read("expert_a", 11))
+    kept.forget("expert_a", 1)
+    assert.isNull(kept.read("expert_a", 1))
+  })
+
+  it("forgets what is older than a week, and what it can't read, and leaves other entries alone", () => {
+    const { map, store } = memory()
+    const kept = copies.make(store)
+    map.set("other", "x")
+    map.set("prefstream.draft.e.9", "{")
+    kept.keep("e", 1, draft, 0)
+    kept.keep("e", 2, draft, 5 * day)
+    kept.forgetOld(8 * day)
+    assert.deepStrictEqual([...map.keys()], ["other", "prefstream.draft.e.2"])
+    kept.forgetAll()
+    assert.deepStrictEqual([...map.keys()], ["other"])
+  })
+
+  it("takes nothing that is not a draft", () => {
+    const { map, store } = memory()
+    const kept = copies.make(store)
+    for (const value of ["", "null", "{}", '{"at":1,"draft":{}}', '{"at":1,"draft":{"mode":"best","best":-1}}']) {
+      map.set("prefstream.draft.e.1", value)
+      assert.isNull(kept.read("e", 1), value)
+    }
+  })
+
+  it("works without a store", () => {
+    const refuse = () => {
+      throw new Error("refused")
+    }
+    const kept = copies.make({ getItem: refuse, setItem: refuse, removeItem: refuse, key: refuse, length: 1 })
+    kept.keep("e", 1, draft, 0)
+    kept.forget("e", 1)
+    kept.forgetAll()
+    kept.forgetOld(0)
+    assert.isNull(kept.read("e", 1))
+  })
+})

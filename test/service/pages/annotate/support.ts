@@ -1,0 +1,26 @@
+import type { HeldItem, Progress, Work } from "../../../../src/service/web/AnnotateApi.ts"
+
+export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}): HeldItem => ({
+  item_id: id,
+  guidelines: null,
+  prompt: `prompt ${id}`,
+  completions: Array.from({ length: completions }, (_, index) => `completion ${index}`),
+  draft: null,
+  undone: false,
+  held_until: 1_000_000 + 1_800_000,
+  task: { task_id: "task_1", prompts: 10, judged: id - 1, number: id },
+  ...more,
+})
+
+export const progress = (judged: number, more: Partial<Progress> = {}): Progress => ({
+  judged,
+  judged_today: judged,
+  needed: 100,
+  undoable: judged > 0,
+  ...more,
+})
+
+export const work = (held: HeldItem | null, judged = 0, more: Partial<Progress> = {}): Work => ({
+  item: held,
+  progress: progress(judged, more),
+})

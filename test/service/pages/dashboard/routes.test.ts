@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { format, parse, placeOf, type Route } from "../../../../src/service/pages/dashboard/routes.ts"
+
+type Formatted = Parameters<typeof format>[0]
+
+describe("routes", () => {
+  const places: ReadonlyArray<readonly [hash: string, route: Formatted]> = [
+    ["#/tasks", { page: "tasks", status: undefined, before: undefined }],
+    ["#/tasks?status=in_progress&before=120", { page: "tasks", status: "in_progress", before: 120 }],
+    ["#/tasks/task_1", { page: "task", taskId: "task_1", prompt: undefined }],
+    ["#/tasks/task_1?prompt=21", { page: "task", taskId: "task_1", prompt: 21 }],
+    ["#/experts", { page: "experts" }],
+    ["#/developer", { page: "developer", before: undefined }],
+    ["#/developer?before=7", { page: "developer", before: 7 }],
+    ["#/developer/deliveries/msg_1", { page: "delivery", messageId: "msg_1" }],
+  ]
+
+  it.each(places)("%s", (hash, route) => {
+    assert.strictEqual(format(route), hash)
+    assert.deepStrictEqual(parse(hash), route)
+  })
+
+  it("the empty address is the list of tasks", () => {
+    for (const hash of ["", "#", "#/"]) {
+      assert.deepStrictEqual(parse(hash), { page: "tasks", status: undefined, before: undefined })
+    }
+  })
+
+  it("an id may hold anything, and comes back as it was", () => {
+    for (const id of ["a/b?c=d#e", "%", "%41", "täsk 1", "😀", ".."]) {
+      assert.deepStrictEqual(parse(format({ page: "task", taskId: id, prompt: 2 })), {
+        page: "task",
+        taskId: id,
+        prompt: 2,
+      })
+      assert.deepStrictEqual(parse(format({ page: "delivery", messageId: id })), { page: "delivery", messageId: id })
+    }
+  })
+
+  it("takes the code out of a sign-in link", () => {
+    assert.deepStrictEqual(parse("#set-up=Ab_-9%2F"), { page: "set-up", code: "Ab_-9/" })
+    assert.deepStrictEqual(parse("#set-up="), { page: "unknown" })
+  })
+
+  it("what it does not know is unknown, and never a failure", () => {
+    for (const hash of [
+      "#/nowhere",
+      "#/tasks/a/b",
+      "#/experts/1",
+      "#/tasks/%E0%A4%A",
+      "#set-up=%",
+      "#/developer/x/y",
+    ]) {
+      assert.deepStrictEqual(parse(hash), { page: "unknown" }, hash)
+    }
+  })
+
+  it("what makes no sense in a query is left out", () => {
+    assert.deepStrictEqual(parse("#/tasks?status=lost&before=-1"), {
+      page: "tasks",
+      status: undefined,
+      before: undefined,
+    })
+    assert.deepStrictEqual(parse("#/tasks?before=1e9"), { page: "tasks", status: undefined, before: undefined })
+    assert.deepStrictEqual(parse("#/tasks/t?prompt=0"), { page: "task", taskId: "t", prompt: undefined })
+  })
+
+  it("pages of one list are one place; two tasks are two", () => {
+    const place = (hash: string) => placeOf(parse(hash))
+    assert.strictEqual(place("#/tasks?before=1"), place("#/tasks?status=pending"))
+    assert.strictEqual(place("#/tasks/a?prompt=1"), place("#/tasks/a"))
+    assert.notStrictEqual(place("#/tasks/a"), place("#/tasks/b"))
+    assert.notStrictEqual(place("#/tasks"), place("#/tasks/tasks"))
+    const unknown: Route = { page: "unknown" }
+    assert.notStrictEqual(placeOf(unknown), place("#/developer"))
+  })
+})

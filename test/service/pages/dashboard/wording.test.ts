@@ -1,0 +1,54 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { TaskItem, TaskSummary } from "../../../../src/service/web/DashboardApi.ts"
+import { itemLabel, problemWords, signInWords } from "../../../../src/service/pages/dashboard/wording.ts"
+
+const problem = { status: 409, detail: "The task is complete." }
+
+describe("problems", () => {
+  it("are told in the service's own words", () => {
+    assert.strictEqual(problemWords(problem), "The task is complete.")
+  })
+
+  it("401 says itself what is wrong while signing in, and is a session that has ended after it", () => {
+    const refused = { status: 401, detail: "The name or the password is wrong." }
+    assert.strictEqual(signInWords(refused), "The name or the password is wrong.")
+    assert.strictEqual(problemWords(refused), "Your session has ended. Sign in, then do this again.")
+  })
+})
+
+describe("items", () => {
+  const task: TaskSummary = {
+    task_id: "task_1",
+    group_id: "task_1",
+    status: "in_progress",
+    created_at: 0,
+    finished_at: null,
+    prompts: 1,
+    prompts_done: 0,
+    votes_per_prompt: 3,
+    votes: 1,
+    flagged: 0,
+  }
+  const item: TaskItem = {
+    index: 0,
+    prompt: "p",
+    completions: ["a", "b"],
+    done: false,
+    votes: [],
+    held_by: [],
+    set_aside: [],
+    result: null,
+  }
+  const vote = { expert: "expert_1", expert_name: "Ada", choice: 0, order: [0, 1], seconds: 1 }
+
+  it("say how far they are, and that somebody flagged them until they are done", () => {
+    const flagged: TaskItem = { ...item, set_aside: [{ expert_name: "Ada", kind: "flag", reason: "cut off" }] }
+    const skipped: TaskItem = { ...item, set_aside: [{ expert_name: "Ada", kind: "skip", reason: "" }] }
+    assert.deepStrictEqual(itemLabel(item, task), { words: "0 of 3 votes", tone: "neutral" })
+    assert.deepStrictEqual(itemLabel({ ...item, votes: [vote] }, task), { words: "1 of 3 votes", tone: "accent" })
+    assert.deepStrictEqual(itemLabel(flagged, task), { words: "Flagged, 0 of 3 votes", tone: "warn" })
+    assert.deepStrictEqual(itemLabel(skipped, task), { words: "0 of 3 votes", tone: "neutral" })
+    assert.deepStrictEqual(itemLabel({ ...flagged, done: true }, task), { words: "Done", tone: "good" })
+    assert.strictEqual(itemLabel(item, { ...task, votes_per_prompt: 1 }).words, "0 of 1 vote")
+  })
+})

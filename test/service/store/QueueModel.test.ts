@@ -1,0 +1,322 @@
+/**
+ * The queue under any sequence of what experts, the operator, time and restarts may do: after
+ * each step holds what must always hold, and in the end enough experts finish every task.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Random, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import * as SqliteClient from "../../../src/node/SqliteClient.ts"
+import { Experts } from "../../../src/service/store/Experts.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
+import { type Claim, type PersonVote, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { agrees, tally } from "../../../src/service/tally/Tally.ts"
+import { create, makeEvents, storeOver } from "./support.ts"
+
+const step = fc.record({
+  kind: fc.constantFrom(
+    ...(["create", "next", "vote", "vote", "vote", "rank", "rank", "draft", "skip", "flag", "undo", "undo"] as const),
+    ...(["wait", "deactivate", "activate", "activate", "return", "claim", "claim", "claim"] as const),
+    ...(["record", "record", "record", "cancel", "restart"] as const),
+  ),
+  who: fc.nat(3),
+  n: fc.nat(1_000),
+})
+type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
+
+/** Two tasks to begin with, of three prompts and three votes. */
+const steps = fc
+  .array(step, { maxLength: 120, size: "max" })
+  .map((steps): ReadonlyArray<Step> => [{ kind: "create", who: 2, n: 2 }, { kind: "create", who: 2, n: 5 }, ...steps])
+
+const robots = ["first-of-all", "seldom"]
+const isGold = (prompt: string) => prompt.endsWith("0")
+
+interface ItemRow {
+  readonly item_id: number
+  readonly open: number
+  readonly votes: number
+  readonly claimed: number
+  readonly holds: number
+  readonly given: number
+  readonly required: number
+  readonly status: string
+}
+
+const unfinished = (status: string) => status === "pending" || status === "in_progress"
+
+/** Recounts everything from the votes. */
+const check = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const items = yield* sql<ItemRow>`
+    SELECT item_id, open, votes, claimed, task.votes_required AS required, task.status,
+      (SELECT COUNT(*) FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL) AS holds,
+      (SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id) AS given
+    FROM item JOIN task ON task.seq = item.item_id / 1048576`
+  for (const item of items) {
+    const said = JSON.stringify(item)
+    assert.strictEqual(item.votes, item.given, said)
+    if (unfinished(item.status)) {
+      assert.strictEqual(item.open + item.votes + item.claimed + item.holds, item.required, said)
+      assert.isAtLeast(Math.min(item.open, item.claimed), 0, said)
+    } else {
+      assert.deepStrictEqual([item.open, item.claimed, item.holds], [0, 0, 0], said)
+      if (item.status === "completed") assert.strictEqual(item.votes, item.required, said)
+    }
+  }
+  const twice = yield* sql`SELECT 1 FROM hold JOIN vote USING (item_id, expert_no)`
+  assert.lengthOf(twice, 0, "an expert holds an item that he or she has voted on")
+
+  // Counts
+  const votes = yield* sql<{ item_id: number; expert_no: number; choice: number; body: string; correct: number | null }>`
+    SELECT item_id, expert_no, choice, body, correct FROM vote ORDER BY item_id, n`
+  const done = new Map(items.map((item) => [item.item_id, item.votes === item.required && item.required > 1]))
+  const agreed = new Map<number, Array<boolean>>()
+  for (const [itemId, given] of Map.groupBy(votes, (vote) => vote.item_id)) {
+    if (done.get(itemId) !== true) continue
+    const ballots = given.map(({ body, choice }) => ({ choice, ...JSON.parse(body) }))
+    const { best } = tally(ballots[0].order.length, ballots)
+    given.forEach(({ expert_no }, i) =>
+      agreed.set(expert_no, [...(agreed.get(expert_no) ?? []), agrees(ballots[i]!, best)]),
+    )
+  }
+  const experts = yield* sql<Record<string, number>>`
+    SELECT expert_no, judged, agreed, compared, gold_judged, gold_right FROM expert`
+  for (const expert of experts) {
+    const own = votes.filter((vote) => vote.expert_no === expert["expert_no"])
+    const known = own.filter(({ correct }) => correct !== null)
+    const compared = agreed.get(expert["expert_no"]!) ?? []
+    assert.deepStrictEqual(
+      expert,
+      {
+        expert_no: expert["expert_no"],
+        judged: own.length,
+        agreed: compared.filter(Boolean).length,
+        compared: compared.length,
+        gold_judged: known.length,
+        gold_right: known.filter(({ correct }) => correct === 1).length,
+      } as never,
+    )
+  }
+  const tasks = yield* sql<Record<string, number>>`SELECT task.seq, prompts_done, votes_given,
+      (SELECT COUNT(*) FROM item WHERE item.item_id / 1048576 = task.seq AND item.votes = task.votes_required) AS done,
+      (SELECT COUNT(*) FROM vote WHERE vote.item_id / 1048576 = task.seq) AS votes FROM task`
+  for (const task of tasks) {
+    assert.strictEqual(task["prompts_done"], task["done"])
+    assert.strictEqual(task["votes_given"], task["votes"])
+  }
+  const counts = yield* sql`SELECT * FROM task_count WHERE tasks > 0 ORDER BY status`
+  const recount = yield* sql`SELECT status, COUNT(*) AS tasks, SUM(votes_given) AS votes_given,
+    SUM(prompts * votes_required) AS votes_required FROM task GROUP BY status ORDER BY status`
+  assert.deepStrictEqual(counts, recount)
+  const groups = yield* sql`SELECT group_id, tasks, open FROM task_group ORDER BY group_id`
+  const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open
+    FROM task WHERE group_id <> task_id GROUP BY group_id ORDER BY group_id`
+  assert.deepStrictEqual(groups, regrouped)
+})
+
+/** Whether anything is open for the expert, by looking at everything. */
+const hasWork = Effect.fnUntraced(function* (expertId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`SELECT 1 FROM item JOIN expert ON expert_id = ${expertId} WHERE open > 0
+    AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.item_id = item.item_id AND vote.expert_no = expert.expert_no)
+    AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = expert.expert_no)`
+  return rows.length > 0
+})
+
+const placeVote = (places: number, n: number, ranked: boolean): PersonVote => {
+  const order = Array.from({ length: places }, (_, i) => (i + n) % places)
+  const [head, ...rest] = order
+  return {
+    best: ranked ? undefined : head,
+    ranking: !ranked
+      ? undefined
+      : n % 2 === 0
+        ? order.map((place) => [place] as const)
+        : rest.length === 1
+          ? [[head!, rest[0]!]]
+          : [[head!, rest[0]!], ...rest.slice(1).map((place) => [place] as const)],
+    rationale: n % 3 === 0 ? `because of ${n}` : undefined,
+    seconds: n,
+  }
+}
+
+const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
+  const { events, layer: webhooks } = makeEvents()
+  const options = {
+    webhooks,
+    goldAnswer: ({ prompt }: { readonly prompt: string }) => (isGold(prompt) ? Option.some(0) : Option.none()),
+  }
+  // What each expert has seen of an item, in all its appearances.
+  const orders = new Map<string, string>()
+  const drafts = new Map<string, string>()
+  let people: ReadonlyArray<string> = []
+  let tasks: Array<string> = []
+  let rest = steps
+
+  /** Until the next restart. */
+  const session = Effect.gen(function* () {
+    const queue = yield* VoteQueue
+    const store = yield* TaskStore
+    const experts = yield* Experts
+    if (people.length === 0) {
+      people = yield* Effect.forEach(["Ann", "Bob", "Cem"], (name) => Effect.map(experts.create(name), (row) => row.expertId))
+    }
+    yield* Effect.forEach(robots, experts.ensure, { discard: true })
+    const claims: Array<Claim> = []
+
+    const nextOf = Effect.fnUntraced(function* (expertId: string) {
+      const before = yield* hasWork(expertId)
+      const held = yield* queue.next(expertId)
+      if (Option.isNone(held)) {
+        const active = Option.exists(yield* experts.find(expertId), (row) => row.active)
+        assert.isFalse(before && active, "there was work, and none was given")
+        return undefined
+      }
+      const key = `${expertId} ${held.value.itemId}`
+      const order = held.value.order.join()
+      assert.strictEqual(orders.get(key) ?? order, order, "the order changed")
+      orders.set(key, order)
+      if (!held.value.undone) assert.strictEqual(Option.getOrUndefined(held.value.draft), drafts.get(key))
+      return held.value
+    })
+
+    const perform = Effect.fnUntraced(function* ({ kind, n, who }: Step) {
+      const person = people[who % people.length]!
+      switch (kind) {
+        case "create": {
+          const prompts = Array.from(
+            { length: 1 + (n % 3) },
+            (_, i) => [`p${tasks.length}.${i}`, ..."abcd".slice(0, 2 + (n % 3))] as const,
+          )
+          const group = n % 4 === 0 ? { group: `g${n % 3}`, ...(n % 5 === 0 && { groupSize: 2 }) } : {}
+          tasks.push(yield* create(prompts, { votes: 1 + (who % 3), ...group }))
+          return
+        }
+        case "next":
+          return yield* nextOf(person)
+        case "vote":
+        case "rank": {
+          const item = yield* nextOf(person)
+          if (item === undefined) return
+          drafts.delete(`${person} ${item.itemId}`)
+          return yield* queue.vote(person, item.itemId, placeVote(item.order.length, n, kind === "rank"))
+        }
+        case "draft": {
+          const item = yield* nextOf(person)
+          if (item === undefined) return
+          yield* queue.saveDraft(person, item.itemId, `draft ${n}`)
+          drafts.set(`${person} ${item.itemId}`, `draft ${n}`)
+          return
+        }
+        case "skip":
+        case "flag": {
+          const item = yield* nextOf(person)
+          if (item === undefined) return
+          return yield* queue.setAside(person, item.itemId, { kind, reason: `reason ${n}` })
+        }
+        case "undo": {
+          const undone = yield* Effect.result(queue.undo(person, (vote) => JSON.stringify(vote)))
+          if (Result.isFailure(undone)) return
+          const { itemId } = undone.success
+          assert.strictEqual((yield* nextOf(person))?.itemId, itemId)
+          drafts.set(`${person} ${itemId}`, Option.getOrThrow(undone.success.draft))
+          return
+        }
+        case "wait":
+          return yield* TestClock.adjust(`${n % 45} minutes`)
+        case "deactivate":
+        case "activate":
+          return yield* experts.setActive([...people, ...robots][n % 5]!, kind === "activate")
+        case "return": {
+          const task = tasks[n % Math.max(tasks.length, 1)]
+          if (task !== undefined) yield* queue.returnItem(task, who)
+          return
+        }
+        case "claim": {
+          const asking = { experts: robots, tasks: 1 + (n % 3), createdBefore: Infinity }
+          const taken = yield* queue.claim({ ...asking, isAvailable: (expert) => expert === robots[0] || n % 2 === 0 })
+          claims.push(...taken.claims)
+          return
+        }
+        case "record": {
+          const claim = claims.shift()
+          if (claim === undefined) return
+          const judged = claim.items.map((item) => ({
+            itemId: item.itemId,
+            answers: item.experts.slice(0, item.held).flatMap((expert, i) => {
+              if ((n + i) % 4 === 0) return []
+              const { completions } = item.prompt
+              const vote = { choice: (n + i) % completions.length, order: completions.map((_, i) => i), seconds: 0 }
+              return [{ expert, vote: (n + i) % 4 === 1 ? Result.fail("has no answer") : Result.succeed(vote) }]
+            }),
+          }))
+          return yield* queue.record(judged)
+        }
+        case "cancel": {
+          const task = tasks[n % Math.max(tasks.length, 1)]
+          if (task === undefined || n % 3 > 0) return
+          yield* who === 0 ? store.cancelUnanswered(task) : store.cancel(task)
+          return
+        }
+      }
+    })
+
+    while (rest.length > 0) {
+      const [head, ...tail] = rest
+      rest = tail
+      if (head!.kind === "restart") return
+      yield* perform(head!)
+      yield* check
+    }
+
+    // In the end: enough people for every vote, and all of them work until nothing is left.
+    yield* Effect.forEach(claims, (claim) =>
+      queue.record(claim.items.map(({ itemId }) => ({ itemId, answers: [] }))),
+    )
+    yield* Effect.forEach([...people, ...robots], (expert) => experts.setActive(expert, false))
+    const crowd = yield* Effect.forEach(["1", "2", "3"], (name) => Effect.map(experts.create(name), (row) => row.expertId))
+    for (const expertId of crowd) {
+      let item = yield* nextOf(expertId)
+      while (item !== undefined) {
+        yield* queue.vote(expertId, item.itemId, placeVote(item.order.length, item.itemId, true))
+        item = yield* nextOf(expertId)
+      }
+    }
+    yield* check
+    const overview = yield* store.overview
+    assert.deepInclude(overview.tasks, { pending: 0, in_progress: 0 })
+    const { tasks: listed } = yield* store.list({ limit: 200 })
+    assert.lengthOf(listed, tasks.length)
+    for (const { group_id, task_id } of listed) {
+      const last = events.findLast((event) => event.groupId === group_id)
+      const size = (yield* (yield* SqlClient.SqlClient)<{ size: number | null; tasks: number }>`
+        SELECT size, tasks FROM task_group WHERE group_id = ${group_id}`)[0]
+      const announced = size === undefined || size.tasks >= (size.size ?? 0)
+      assert.strictEqual(last?.taskIds.includes(task_id) ?? false, announced)
+    }
+  })
+
+  const sql = yield* SqlClient.SqlClient
+  const over = storeOver(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
+  do {
+    yield* session.pipe(Effect.provide(over, { local: true }))
+  } while (rest.length > 0)
+})
+
+describe("any sequence of steps", () => {
+  it("keeps what must hold, and every task is finished in the end", async () => {
+    const property = fc.asyncProperty(steps, fc.nat(), (steps, seed) =>
+      Effect.runPromise(
+        run(steps).pipe(
+          Random.withSeed(seed),
+          Effect.provide(SqliteClient.layer({ filename: ":memory:" })),
+          Effect.provide(TestClock.layer()),
+          Effect.scoped,
+        ),
+      ),
+    )
+    await fc.assert(property, { numRuns: 100 })
+  }, 120_000)
+})

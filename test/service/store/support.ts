@@ -1,0 +1,101 @@
+/** The service's store by itself, over a real SQLite file, with webhooks that are only written down. */
+import { Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { TaskPrompt } from "../../../src/domain/Task.ts"
+import * as SqliteClient from "../../../src/node/SqliteClient.ts"
+import { Database } from "../../../src/service/store/Database.ts"
+import { Experts } from "../../../src/service/store/Experts.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
+import { type PersonVote, VoteQueue, type VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
+import { type GroupCompleted, Webhooks } from "../../../src/service/webhook/Webhooks.ts"
+
+/** Group events in the order in which they were stored. */
+export const makeEvents = () => {
+  const events: Array<GroupCompleted> = []
+  const layer = Layer.mock(Webhooks, {
+    enqueue: (event) => Effect.sync(() => void events.push(event)),
+    wake: Effect.void,
+  })
+  return { events, layer }
+}
+
+export type Store = Database | Experts | SqlClient.SqlClient | TaskStore | VoteQueue
+
+interface StoreOptions extends VoteQueueOptions {
+  readonly webhooks?: Layer.Layer<Webhooks>
+}
+
+/** Over a database that is there. */
+export const storeOver = (options: StoreOptions = {}) =>
+  Layer.merge(TaskStore.layer, Experts.layer).pipe(
+    Layer.provideMerge(VoteQueue.layer(options)),
+    Layer.provideMerge(options.webhooks ?? makeEvents().layer),
+    Layer.provideMerge(Database.layer),
+  )
+
+/** @param filename `:memory:` where nothing has to outlive the layer */
+export const store = (filename: string, options: StoreOptions = {}): Layer.Layer<Store, unknown> =>
+  storeOver(options).pipe(Layer.provideMerge(SqliteClient.layer({ filename, synchronous: "off" })))
+
+export interface TaskOptions {
+  readonly votes?: number
+  readonly group?: string
+  readonly groupSize?: number
+  readonly key?: string
+  readonly guidelines?: string
+}
+
+/** Creates a task of prompts with the given completions. */
+export const create = Effect.fnUntraced(function* (
+  prompts: ReadonlyArray<readonly [prompt: string, ...completions: ReadonlyArray<string>]>,
+  { group, groupSize, guidelines, key, votes = 1 }: TaskOptions = {},
+) {
+  const content = {
+    prompts: prompts.map(([prompt, ...completions]): TaskPrompt => ({ prompt, completions })),
+    ...(guidelines !== undefined && { guidelines }),
+  }
+  const { taskId } = yield* (yield* TaskStore).create({
+    organization: "default",
+    idempotencyKey: key,
+    body: new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content })),
+    content,
+    votes,
+    group: group === undefined ? undefined : { id: group, size: groupSize },
+  })
+  return taskId
+})
+
+/** A vote for the completion with this text, whatever the order shown; with a ranking of all where texts are given in groups. */
+export const voteFor = (
+  item: { readonly order: ReadonlyArray<number>; readonly prompt: TaskPrompt },
+  best: string | ReadonlyArray<ReadonlyArray<string>>,
+  rationale?: string,
+): PersonVote => {
+  const placeOf = (text: string) => item.order.findIndex((index) => item.prompt.completions[index] === text)
+  return {
+    best: typeof best === "string" ? placeOf(best) : undefined,
+    ranking:
+      typeof best === "string"
+        ? undefined
+        : best.map((group) => group.map(placeOf) as unknown as readonly [number, ...Array<number>]),
+    rationale,
+    seconds: 5,
+  }
+}
+
+/** What an expert gets next; fails where nothing is left. */
+export const next = (expertId: string) =>
+  VoteQueue.use((queue) => Effect.flatMap(queue.next(expertId), Effect.fromOption))
+
+/** The results of a task, decoded; fails where it is not completed. */
+export const results = Effect.fnUntraced(function* (taskId: string) {
+  const found = yield* Effect.flatMap((yield* TaskStore).find("default", taskId), Effect.fromOption)
+  const bytes = yield* Effect.fromOption(found.results)
+  // oxlint-disable-next-line typescript/no-explicit-any
+  return JSON.parse(new TextDecoder().decode(bytes)) as ReadonlyArray<any>
+})
+
+export const statusOf = Effect.fnUntraced(function* (taskId: string) {
+  const found = yield* (yield* TaskStore).find("default", taskId)
+  return Option.map(found, ({ status }) => status).pipe(Option.getOrUndefined)
+})

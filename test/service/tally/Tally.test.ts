@@ -1,0 +1,211 @@
+import { assert, describe, it } from "@effect/vitest"
+import fc from "fast-check"
+import { agrees, type Ballot, tally } from "../../../src/service/tally/Tally.ts"
+
+const choose = (choice: number, rationale?: string): Ballot => ({ choice, rationale })
+const rank = (...ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>): Ballot => ({
+  choice: ranking[0]![0],
+  ranking,
+})
+
+describe("the best", () => {
+  it("one vote decides", () => {
+    assert.deepStrictEqual(tally(3, [choose(2, "because")]), {
+      best: 2,
+      agreement: 1,
+      tie: false,
+      ranking: undefined,
+      rationale: "because",
+    })
+  })
+
+  it("has the most first-choice votes", () => {
+    const { agreement, best, tie } = tally(3, [choose(1), choose(2), choose(2)])
+    assert.deepStrictEqual({ agreement, best, tie }, { agreement: 2 / 3, best: 2, tie: false })
+  })
+
+  it("of equals has the higher mean Borda score", () => {
+    // First choices: 0 and 1 have one each. Scores of 0: 2 + 0 = 2, of 1: 1 + 2 = 3, of 2: 0 + 1 = 1.
+    const { agreement, best, ranking, tie } = tally(3, [rank([0], [1], [2]), rank([1], [2], [0])])
+    assert.deepStrictEqual({ agreement, best, tie }, { agreement: 1 / 2, best: 1, tie: true })
+    assert.deepStrictEqual(ranking, [[1], [0], [2]])
+  })
+
+  it("takes Borda scores from the votes that rank only", () => {
+    // 0 and 1 have one first-choice vote each, 2 has one. The ranking puts 2 above 1 above 0.
+    const { best, ranking } = tally(3, [choose(0), choose(1), rank([2], [1], [0])])
+    assert.strictEqual(best, 2)
+    assert.isUndefined(ranking, "not every vote ranks")
+  })
+
+  it("of equals in both is the choice of the earliest vote", () => {
+    assert.strictEqual(tally(2, [choose(1), choose(0)]).best, 1)
+    assert.strictEqual(tally(2, [choose(0), choose(1)]).best, 0)
+    // 2 is first by the votes' order, but no equal of 0 and 1.
+    assert.strictEqual(tally(3, [choose(2), choose(1), choose(0), choose(1), choose(0)]).best, 1)
+  })
+
+  it("is chosen by index where no vote chose any of the equals", () => {
+    // 1 and 2 get half a vote of each ranking, and their choice stays 0 for the test's sake.
+    const tied: Ballot = { choice: 0, ranking: [[1, 2], [0]] }
+    assert.strictEqual(tally(3, [tied]).best, 1)
+  })
+
+  it("counts parts of votes exactly", () => {
+    // 0 gets 1/3 + 1/3 + 1/3, 3 gets one whole vote: a tie, which floating-point sums of thirds may miss.
+    const thirds = Array.from({ length: 3 }, () => rank([0, 1, 2], [3]))
+    const { agreement, tie } = tally(4, [...thirds, rank([3], [0], [1, 2])])
+    assert.isTrue(tie)
+    assert.strictEqual(agreement, 1 / 4)
+    // A tenth ten times.
+    const tenths = Array.from({ length: 10 }, () => rank([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [10]))
+    assert.isTrue(tally(11, [...tenths, choose(10)]).tie)
+  })
+
+  it("shares ranks among completions that are ranked together", () => {
+    // Scores: 1 has 3, 0 and 2 share (2 + 1) / 2, 3 has 0; then 0 has 3, 3 has 2, 1 has 1, 2 has 0.
+    // Sums: 0: 4.5, 1: 4, 2: 1.5, 3: 2; 0 and 1 have a first-choice vote each.
+    const { best, ranking } = tally(4, [rank([1], [0, 2], [3]), rank([0], [3], [1], [2])])
+    assert.strictEqual(best, 0)
+    assert.deepStrictEqual(ranking, [[0], [1], [3], [2]])
+  })
+})
+
+describe("the rationale", () => {
+  it("is that of the earliest vote for the best that has one", () => {
+    const { rationale } = tally(2, [choose(0, "no"), choose(1), choose(1, " \n"), choose(1, "yes"), choose(1, "too")])
+    assert.strictEqual(rationale, "yes")
+  })
+
+  it("is none where only others have one", () => {
+    assert.isUndefined(tally(2, [choose(0, "no"), choose(1), choose(1)]).rationale)
+  })
+})
+
+describe("a vote agrees", () => {
+  it("with its choice, and with what it ranks beside it", () => {
+    assert.isTrue(agrees(choose(1), 1))
+    assert.isFalse(agrees(choose(1), 0))
+    assert.isTrue(agrees(rank([1, 0], [2]), 0))
+    assert.isFalse(agrees(rank([1], [0], [2]), 0))
+  })
+})
+
+/** A ranking of n completions, from a permutation and where its groups end. */
+const ranking = (n: number) =>
+  fc
+    .tuple(
+      fc.shuffledSubarray(
+        Array.from({ length: n }, (_, i) => i),
+        { minLength: n, maxLength: n },
+      ),
+      fc.array(fc.boolean(), { minLength: n, maxLength: n }),
+    )
+    .map(([order, ends]) => {
+      const groups: Array<[number, ...Array<number>]> = []
+      order.forEach((index, i) => {
+        if (i === 0 || ends[i - 1] === true) groups.push([index])
+        else groups.at(-1)!.push(index)
+      })
+      return groups
+    })
+
+const ballots = fc.integer({ min: 2, max: 6 }).chain((n) =>
+  fc.record({
+    n: fc.constant(n),
+    ballots: fc.array(
+      fc.oneof(
+        fc.nat({ max: n - 1 }).map((choice): Ballot => ({ choice })),
+        ranking(n).map((groups): Ballot => ({ choice: groups[0]![0], ranking: groups })),
+      ),
+      { minLength: 1, maxLength: 25 },
+    ),
+  }),
+)
+
+/** The rules once more, in floating point and by counting ranks one by one. */
+const naive = (n: number, given: ReadonlyArray<Ballot>) => {
+  const indices = Array.from({ length: n }, (_, i) => i)
+  const first = indices.map((i) =>
+    given.reduce((sum, { choice, ranking }) => {
+      const top = ranking?.[0] ?? [choice]
+      return sum + (top.includes(i) ? 1 / top.length : 0)
+    }, 0),
+  )
+  const ranked = given.filter((ballot) => ballot.ranking !== undefined)
+  const borda = indices.map((i) =>
+    ranked.length === 0
+      ? 0
+      : ranked.reduce((sum, { ranking }) => {
+          const rankOf = (index: number) => {
+            const at = ranking!.findIndex((group) => group.includes(index))
+            const above = ranking!.slice(0, at).flat().length
+            return above + (ranking![at]!.length + 1) / 2
+          }
+          return sum + n - rankOf(i)
+        }, 0) / ranked.length,
+  )
+  return { first, borda }
+}
+
+describe("of any votes", () => {
+  it("the result follows the rules", () => {
+    fc.assert(
+      fc.property(ballots, ({ ballots, n }) => {
+        const { first, borda } = naive(n, ballots)
+        const result = tally(n, ballots)
+        const near = (a: number, b: number) => Math.abs(a - b) < 1e-9
+        const most = Math.max(...first)
+        const leaders = first.flatMap((votes, i) => (near(votes, most) ? [i] : []))
+        assert.include(leaders, result.best)
+        assert.strictEqual(result.tie, leaders.length > 1)
+        assert.closeTo(result.agreement, most / ballots.length, 1e-9)
+        const highest = Math.max(...leaders.map((i) => borda[i]!))
+        const equals = leaders.filter((i) => near(borda[i]!, highest))
+        const earliest = ballots.find(({ choice }) => equals.includes(choice))?.choice
+        assert.strictEqual(result.best, earliest ?? Math.min(...equals))
+
+        assert.strictEqual(
+          result.ranking !== undefined,
+          ballots.every(({ ranking }) => ranking !== undefined),
+        )
+        if (result.ranking === undefined) return
+        assert.include(result.ranking[0]!, result.best)
+        assert.deepStrictEqual(
+          result.ranking.flat().toSorted(),
+          first.map((_, i) => i),
+        )
+        const flat = result.ranking.flatMap((group, rank) => group.map((index) => ({ index, rank })))
+        for (const a of flat) {
+          for (const b of flat) {
+            const same = near(first[a.index]!, first[b.index]!) && near(borda[a.index]!, borda[b.index]!)
+            assert.strictEqual(a.rank === b.rank, same)
+            if (a.rank >= b.rank) continue
+            const better = first[a.index]! > first[b.index]! + 1e-9
+            assert.isTrue(better || (near(first[a.index]!, first[b.index]!) && borda[a.index]! > borda[b.index]!))
+          }
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it("it does not depend on the names of the completions, where there is no tie", () => {
+    fc.assert(
+      fc.property(ballots, fc.nat(), ({ ballots, n }, shift) => {
+        const moved = (index: number) => (index + shift) % n
+        const result = tally(n, ballots)
+        const other = tally(
+          n,
+          ballots.map(({ choice, ranking }) => ({
+            choice: moved(choice),
+            ranking: ranking?.map(([head, ...rest]): [number, ...Array<number>] => [moved(head), ...rest.map(moved)]),
+          })),
+        )
+        assert.strictEqual(other.agreement, result.agreement)
+        assert.strictEqual(other.tie, result.tie)
+        if (!result.tie) assert.strictEqual(other.best, moved(result.best))
+      }),
+    )
+  })
+})

@@ -1,0 +1,233 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import * as Password from "../../../src/node/Password.ts"
+import { Database } from "../../../src/service/store/Database.ts"
+import { Accounts } from "../../../src/service/web/Accounts.ts"
+import { OneTimeCodes } from "../../../src/service/web/OneTimeCodes.ts"
+import { Sessions } from "../../../src/service/web/Sessions.ts"
+import { inProcess, platform, temporaryFile } from "./support.ts"
+
+const cheap = Effect.provideService(Password.Cost, { log2N: 4, r: 8, p: 1 })
+
+const test = (
+  name: string,
+  effect: (file: string) => Effect.Effect<void, unknown, Accounts | Sessions | OneTimeCodes | Database>,
+) =>
+  it.effect(name, () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      yield* cheap(effect(file)).pipe(inProcess(file))
+    }).pipe(Effect.provide(platform)),
+  )
+
+const password = "a password of some length"
+
+/** The code of a new sign-in link. */
+const code = Accounts.use((accounts) =>
+  Effect.map(accounts.signInLink, (link) => /^\/dashboard\/#set-up=([\w-]{43})$/.exec(link)![1]!),
+)
+const operator = Effect.fnUntraced(function* (name = "Ann") {
+  return yield* (yield* Accounts).setUp(yield* code, name, password)
+})
+const isSignedIn = (session: string) =>
+  Accounts.use((accounts) => Effect.map(accounts.findSession(session), Option.isSome))
+
+describe("Accounts", () => {
+  test("a sign-in link makes an account, and works once", () =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      assert.isFalse(yield* accounts.anyOperator)
+      const used = yield* code
+      const { name, session } = yield* accounts.setUp(used, "Ann", password)
+      assert.strictEqual(name, "Ann")
+      assert.isTrue(yield* accounts.anyOperator)
+      assert.deepStrictEqual(yield* accounts.findSession(session), Option.some("Ann"))
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(used, "Eve", password)))._tag, "CodeRefused")
+      assert.strictEqual((yield* Effect.flip(accounts.signIn("Eve", password)))._tag, "SignInRefused")
+    }))
+
+  test("of two who use one link at once, one gets in", () =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const used = yield* code
+      const exits = yield* Effect.all(
+        ["Ann", "Eve"].map((name) => Effect.exit(accounts.setUp(used, name, password))),
+        { concurrency: 2 },
+      )
+      assert.lengthOf(
+        exits.filter(({ _tag }) => _tag === "Success"),
+        1,
+      )
+    }))
+
+  test("a sign-in link ends after a day, and when there is a newer one", () =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const replaced = yield* code
+      const old = yield* code
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(replaced, "Ann", password)))._tag, "CodeRefused")
+      yield* TestClock.adjust("24 hours")
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(old, "Ann", password)))._tag, "CodeRefused")
+      const young = yield* code
+      yield* TestClock.adjust("23 hours")
+      assert.strictEqual((yield* accounts.setUp(young, "Ann", password)).name, "Ann")
+    }))
+
+  test("codes serve what they were made for", () =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const invitation = yield* (yield* OneTimeCodes).issue("invitation", "expert_1")
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(invitation, "Ann", password)))._tag, "CodeRefused")
+      const { write } = yield* Database
+      const use = OneTimeCodes.use((codes) => write(codes.use("invitation", invitation)))
+      assert.deepStrictEqual(yield* use, Option.some("expert_1"))
+      assert.deepStrictEqual(yield* use, Option.none())
+    }))
+
+  test("signs in by name and password, whatever the name's case", () =>
+    Effect.gen(function* () {
+      yield* operator()
+      const accounts = yield* Accounts
+      const { name, session } = yield* accounts.signIn(" ANN ", password)
+      assert.strictEqual(name, "Ann")
+      assert.isTrue(yield* isSignedIn(session))
+      for (const [name, given] of [
+        ["Ann", `${password}.`],
+        ["Ann", ""],
+        ["Bob", password],
+        ["", ""],
+      ] as const) {
+        assert.strictEqual((yield* Effect.flip(accounts.signIn(name, given)))._tag, "SignInRefused")
+      }
+    }))
+
+  test("a new link gives a new password, and ends the sessions of the old one", () =>
+    Effect.gen(function* () {
+      const { session } = yield* operator()
+      const other = yield* operator("Bob")
+      const accounts = yield* Accounts
+      const fresh = yield* accounts.setUp(yield* code, "ann", "quite another password")
+      assert.isFalse(yield* isSignedIn(session))
+      assert.isTrue(yield* isSignedIn(fresh.session))
+      assert.isTrue(yield* isSignedIn(other.session))
+      assert.strictEqual((yield* Effect.flip(accounts.signIn("Ann", password)))._tag, "SignInRefused")
+      yield* accounts.signIn("Ann", "quite another password")
+    }))
+
+  test("attempts of one name are bounded, and come back with time", () =>
+    Effect.gen(function* () {
+      yield* operator()
+      yield* operator("Bob")
+      const accounts = yield* Accounts
+      for (let i = 0; i < 10; i++) {
+        assert.strictEqual((yield* Effect.flip(accounts.signIn("Ann", "guess")))._tag, "SignInRefused")
+      }
+      const refused = yield* Effect.flip(accounts.signIn("Ann", password))
+      assert.strictEqual(refused._tag, "AttemptsExceeded")
+      assert.strictEqual(refused._tag === "AttemptsExceeded" && refused.retryAfterSeconds, 90)
+      yield* accounts.signIn("Bob", password)
+      yield* accounts.setUp(yield* code, "Ann", password)
+      yield* TestClock.adjust("89 seconds")
+      assert.strictEqual((yield* Effect.flip(accounts.signIn("Ann", password)))._tag, "AttemptsExceeded")
+      yield* TestClock.adjust("1 second")
+      yield* accounts.signIn("Ann", password)
+    }))
+
+  test("attempts of all names together are bounded", () =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const tags = yield* Effect.forEach(Array.from({ length: 70 }).keys(), (i) =>
+        Effect.map(Effect.flip(accounts.signIn(`somebody ${i}`, "guess")), ({ _tag }) => _tag),
+      )
+      assert.deepStrictEqual([tags.indexOf("AttemptsExceeded"), tags.at(-1)], [60, "AttemptsExceeded"])
+    }))
+
+  test("passwords, codes and sessions stand nowhere in the files", (file) =>
+    Effect.gen(function* () {
+      const accounts = yield* Accounts
+      const { session } = yield* operator()
+      const open = yield* code
+      yield* accounts.signIn("Ann", password)
+      const folder = dirname(file)
+      const texts = readdirSync(folder).map((name) => readFileSync(`${folder}/${name}`, "latin1"))
+      assert.isTrue(
+        texts.some((text) => text.includes("$scrypt$")),
+        "what is stored is looked into",
+      )
+      for (const secret of [session, open, password]) {
+        assert.isFalse(texts.some((text) => text.includes(secret)))
+      }
+    }))
+})
+
+describe("Sessions", () => {
+  const open = Effect.fnUntraced(function* (kind: "operator" | "expert", subject: string, value: string) {
+    const { write } = yield* Database
+    yield* write((yield* Sessions).insert(kind, subject, value))
+  })
+  const find = (kind: "operator" | "expert", value: string) =>
+    Sessions.use((sessions) => Effect.map(sessions.find(kind, value), Option.getOrUndefined))
+
+  test("an operator's ends after 12 hours without use", () =>
+    Effect.gen(function* () {
+      yield* open("operator", "ann", "value")
+      yield* TestClock.adjust("11 hours")
+      assert.strictEqual(yield* find("operator", "value"), "ann")
+      yield* TestClock.adjust("11 hours")
+      assert.strictEqual(yield* find("operator", "value"), "ann")
+      yield* TestClock.adjust("12 hours")
+      assert.isUndefined(yield* find("operator", "value"))
+    }))
+
+  test("an operator's ends after 7 days of use", () =>
+    Effect.gen(function* () {
+      yield* open("operator", "ann", "value")
+      for (let hours = 0; hours < 7 * 24 - 8; hours += 8) {
+        yield* TestClock.adjust("8 hours")
+        assert.strictEqual(yield* find("operator", "value"), "ann")
+      }
+      yield* TestClock.adjust("8 hours")
+      assert.isUndefined(yield* find("operator", "value"))
+    }))
+
+  test("an expert's ends after 30 days without use", () =>
+    Effect.gen(function* () {
+      yield* open("expert", "expert_1", "value")
+      yield* TestClock.adjust("29 days")
+      assert.strictEqual(yield* find("expert", "value"), "expert_1")
+      yield* TestClock.adjust("30 days")
+      assert.isUndefined(yield* find("expert", "value"))
+    }))
+
+  test("is of one kind, and ends when it is ended", () =>
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      const { write } = yield* Database
+      yield* open("expert", "ann", "one")
+      yield* open("expert", "ann", "two")
+      yield* open("expert", "bob", "three")
+      yield* open("operator", "ann", "four")
+      assert.isUndefined(yield* find("operator", "one"))
+      assert.isUndefined(yield* find("expert", ""))
+      yield* sessions.end("one")
+      assert.isUndefined(yield* find("expert", "one"))
+      assert.strictEqual(yield* find("expert", "two"), "ann")
+      yield* write(sessions.endAll("expert", "ann"))
+      assert.deepStrictEqual(
+        yield* Effect.all([find("expert", "two"), find("expert", "three"), find("operator", "four")]),
+        [undefined, "bob", "ann"],
+      )
+    }))
+
+  test("those that have ended are removed", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      yield* open("operator", "ann", "old")
+      yield* TestClock.adjust("13 hours")
+      yield* open("operator", "ann", "new")
+      assert.lengthOf(yield* sql`SELECT * FROM session`, 1)
+    }))
+})

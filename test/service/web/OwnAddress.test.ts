@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { HttpServer } from "effect/http"
+import { NetAddress } from "effect/net"
+import * as NodeServer from "../../../src/node/HttpServer.ts"
+import { OwnAddress } from "../../../src/service/web/OwnAddress.ts"
+
+const boundTo = (host: string, publicUrl?: string) =>
+  Effect.gen(function* () {
+    const { address } = yield* HttpServer.HttpServer
+    const port = NetAddress.isInetAddress(address) ? address.port : 0
+    return { own: yield* OwnAddress, port }
+  }).pipe(Effect.provide(Layer.provideMerge(OwnAddress.layer({ publicUrl }), NodeServer.layer({ host }))))
+
+describe("OwnAddress", () => {
+  it.live("on loopback: answers to names of loopback with its port", () =>
+    Effect.gen(function* () {
+      const { own, port } = yield* boundTo("127.0.0.1")
+      assert.strictEqual(own.origin, `http://127.0.0.1:${port}`)
+      assert.isTrue(own.loopback)
+      assert.isFalse(own.secure)
+      for (const host of [
+        `127.0.0.1:${port}`,
+        `localhost:${port}`,
+        `LOCALHOST:${port}`,
+        `[::1]:${port}`,
+        "localhost",
+        "localhost:9000",
+      ]) {
+        assert.isTrue(own.answersTo(host), host)
+        assert.isTrue(own.isOwnOrigin(`http://${host.toLowerCase()}`, host), host)
+      }
+      for (const host of [
+        undefined,
+        "",
+        " ",
+        "localhost.",
+        "127.0.0.2.evil.example",
+        "2130706433.example",
+        `localhost@evil.example:${port}`,
+        `evil.example:${port}`,
+        `127.0.0.1.evil.example:${port}`,
+        `localhost.evil.example:${port}`,
+      ]) {
+        assert.isFalse(own.answersTo(host), host)
+        assert.isFalse(own.isOwnOrigin(`http://${host}`, host), host)
+      }
+    }),
+  )
+
+  it.live("its own origin is the one that the request was sent to, and no other", () =>
+    Effect.gen(function* () {
+      const { own, port } = yield* boundTo("127.0.0.1")
+      const host = `localhost:${port}`
+      for (const origin of [
+        "null",
+        "",
+        "http://localhost",
+        `http://localhost:${port + 1}`,
+        `http://127.0.0.1:${port}`,
+        `http://evil.example:${port}`,
+        `ftp://localhost:${port}`,
+        "not a url",
+      ]) {
+        assert.isFalse(own.isOwnOrigin(origin, host), origin)
+      }
+    }),
+  )
+
+  it.live("behind a proxy: the public name counts, and cookies are for TLS only", () =>
+    Effect.gen(function* () {
+      const { own, port } = yield* boundTo("127.0.0.1", "https://annotate.example/")
+      assert.strictEqual(own.origin, "https://annotate.example")
+      assert.isTrue(own.secure)
+      assert.isTrue(own.answersTo("annotate.example"))
+      assert.isTrue(own.answersTo(`127.0.0.1:${port}`))
+      assert.isTrue(own.isOwnOrigin("https://annotate.example", "annotate.example"))
+      assert.isTrue(own.isOwnOrigin("https://annotate.example", `127.0.0.1:${port}`), "a proxy that sets Host")
+      assert.isFalse(own.isOwnOrigin("http://annotate.example.evil", "annotate.example"))
+      assert.isFalse(own.isOwnOrigin("https://other.example", "annotate.example"))
+    }),
+  )
+
+  it.live("bound wider: any name, but the origin has to be the same", () =>
+    Effect.gen(function* () {
+      const { own, port } = yield* boundTo("0.0.0.0")
+      assert.strictEqual(own.origin, `http://127.0.0.1:${port}`)
+      assert.isFalse(own.loopback)
+      assert.isTrue(own.answersTo("annotate.internal:8484"))
+      assert.isTrue(own.isOwnOrigin("http://annotate.internal:8484", "annotate.internal:8484"))
+      assert.isTrue(own.isOwnOrigin("https://annotate.internal", "annotate.internal"), "TLS is added in front")
+      assert.isFalse(own.isOwnOrigin("http://evil.example", "annotate.internal:8484"))
+    }),
+  )
+
+  it.live("bound wider, with a public name: that origin only", () =>
+    Effect.gen(function* () {
+      const { own } = yield* boundTo("0.0.0.0", "https://annotate.example:8443")
+      assert.strictEqual(own.origin, "https://annotate.example:8443")
+      assert.isTrue(own.isOwnOrigin("https://annotate.example:8443", "10.0.0.7:8484"))
+      assert.isFalse(own.isOwnOrigin("http://10.0.0.7:8484", "10.0.0.7:8484"))
+    }),
+  )
+
+  for (const url of [
+    "annotate.example",
+    "ftp://annotate.example",
+    "https://annotate.example/path",
+    "https://user@annotate.example",
+    "https://annotate.example/?a",
+    "",
+  ]) {
+    it.live(`"${url}" is no public URL`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(boundTo("127.0.0.1", url))
+        assert.strictEqual(error._tag, "InvalidPublicUrl")
+      }),
+    )
+  }
+})

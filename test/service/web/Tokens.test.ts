@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { Database } from "../../../src/service/store/Database.ts"
+import { Tokens } from "../../../src/service/web/Tokens.ts"
+import { inProcess, platform, temporaryFile } from "./support.ts"
+
+const isAccepted = (token: Redacted.Redacted<string>) =>
+  Tokens.use((tokens) => Effect.map(tokens.accept(Redacted.value(token)), Option.isSome))
+
+const storedLastUse = Database.use(({ sql }) =>
+  Effect.map(
+    sql<{ last_used_at: number | null }>`SELECT last_used_at FROM organization_token`,
+    (rows) => rows[0]!.last_used_at,
+  ),
+)
+
+const test = (name: string, effect: (file: string) => Effect.Effect<void, unknown, Tokens | Database>) =>
+  it.effect(name, () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      yield* effect(file).pipe(inProcess(file))
+    }).pipe(Effect.provide(platform)),
+  )
+
+describe("Tokens", () => {
+  test("a new token is accepted, has the form that scanners know, and its summary does not hold it", () =>
+    Effect.gen(function* () {
+      const { summary, token } = yield* Tokens.use((tokens) => tokens.create("pipeline"))
+      assert.match(Redacted.value(token), /^pst_[\w-]{43}$/)
+      assert.isTrue(yield* isAccepted(token))
+      assert.isFalse(yield* isAccepted(Redacted.make(`${Redacted.value(token)}x`)))
+      assert.isFalse(yield* isAccepted(Redacted.make("")))
+      assert.notInclude(JSON.stringify(summary), Redacted.value(token))
+      assert.strictEqual(summary.hint, Redacted.value(token).slice(0, 8))
+      assert.notInclude(JSON.stringify({ token }), "pst_", "redacted where it is printed")
+    }))
+
+  it.effect("stands nowhere in the files, and is accepted after a restart", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      const made = yield* Tokens.use((tokens) => tokens.create("pipeline")).pipe(inProcess(file))
+      const folder = dirname(file)
+      const names = readdirSync(folder)
+      assert.include(names, "service.db")
+      for (const name of names) {
+        assert.isFalse(readFileSync(`${folder}/${name}`, "latin1").includes(Redacted.value(made.token).slice(8)), name)
+      }
+      yield* Effect.gen(function* () {
+        assert.isTrue(yield* isAccepted(made.token))
+        const listed = yield* Tokens.use((tokens) => tokens.list)
+        assert.deepStrictEqual(
+          listed.map(({ name, token_id }) => [name, token_id]),
+          [["pipeline", made.summary.token_id]],
+        )
+      }).pipe(inProcess(file))
+    }).pipe(Effect.provide(platform)),
+  )
+
+  test("after a rotation both are accepted, for the time that was asked for", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const old = yield* tokens.create("pipeline")
+      const fresh = yield* tokens.rotate(old.summary.token_id, 2)
+      assert.strictEqual(fresh.summary.name, "pipeline")
+      assert.notStrictEqual(fresh.summary.token_id, old.summary.token_id)
+      assert.isTrue(yield* isAccepted(old.token))
+      assert.isTrue(yield* isAccepted(fresh.token))
+      yield* TestClock.adjust("119 minutes")
+      assert.isTrue(yield* isAccepted(old.token))
+      yield* TestClock.adjust("1 minute")
+      assert.isFalse(yield* isAccepted(old.token))
+      assert.isTrue(yield* isAccepted(fresh.token))
+      assert.strictEqual((yield* Effect.flip(tokens.rotate(old.summary.token_id, 2)))._tag, "TokenEnded")
+      const [newest, oldest] = yield* tokens.list
+      assert.isNull(newest!.expires_at)
+      assert.strictEqual(oldest!.expires_at, 2 * 3_600_000)
+    }))
+
+  test("a rotation without overlap ends the old token at once", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const old = yield* tokens.create("pipeline")
+      const fresh = yield* tokens.rotate(old.summary.token_id, 0)
+      assert.isFalse(yield* isAccepted(old.token))
+      assert.isTrue(yield* isAccepted(fresh.token))
+    }))
+
+  test("a second rotation gives the old token no more time", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const old = yield* tokens.create("pipeline")
+      yield* tokens.rotate(old.summary.token_id, 1)
+      yield* tokens.rotate(old.summary.token_id, 100)
+      yield* TestClock.adjust("1 hour")
+      assert.isFalse(yield* isAccepted(old.token))
+    }))
+
+  it.effect("a token that was revoked is refused at once, and after a restart", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      const token = yield* Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const { summary, token } = yield* tokens.create("leaked")
+        const other = yield* tokens.create("other")
+        yield* tokens.revoke(summary.token_id)
+        assert.isFalse(yield* isAccepted(token))
+        assert.isTrue(yield* isAccepted(other.token))
+        yield* tokens.revoke(summary.token_id)
+        assert.strictEqual((yield* Effect.flip(tokens.rotate(summary.token_id, 1)))._tag, "TokenEnded")
+        assert.isNumber((yield* tokens.list)[1]!.revoked_at)
+        return token
+      }).pipe(inProcess(file))
+      assert.isFalse(yield* isAccepted(token).pipe(inProcess(file)))
+    }).pipe(Effect.provide(platform)),
+  )
+
+  test("of a token that is not there nothing can be done", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      assert.strictEqual((yield* Effect.flip(tokens.revoke("tok_nothing")))._tag, "NoSuchToken")
+      assert.strictEqual((yield* Effect.flip(tokens.rotate("tok_nothing", 1)))._tag, "NoSuchToken")
+    }))
+
+  it.effect("its last use is known at once, and written once a minute", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      yield* Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const { token } = yield* tokens.create("pipeline")
+        // Nothing to write within the first minute of the epoch, at which the test's clock starts.
+        yield* TestClock.adjust("1 hour")
+        assert.isNull((yield* tokens.list)[0]!.last_used_at)
+        const start = 3_600_000
+        yield* isAccepted(token)
+        yield* TestClock.adjust("59 seconds")
+        yield* isAccepted(token)
+        assert.strictEqual((yield* tokens.list)[0]!.last_used_at, start + 59_000)
+      }).pipe(inProcess(file))
+      // What was asked for is written before the database is closed.
+      const stored = yield* storedLastUse.pipe(inProcess(file))
+      assert.strictEqual(stored, 3_600_000)
+    }).pipe(Effect.provide(platform)),
+  )
+})

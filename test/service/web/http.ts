@@ -1,0 +1,87 @@
+/** People at the service's pages: what a browser sends, and what it keeps. */
+import { request as send } from "node:http"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpServer } from "effect/http"
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly cookies: ReadonlyArray<string>
+  readonly text: string
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+}
+
+export interface Sent {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  /** Sent as JSON; text is sent as it is. */
+  readonly body?: unknown
+}
+
+/** One request, as it is: no header is added, no redirect followed, the path is not normalised. */
+export const raw = (base: string, path: string, { body, headers = {}, method = "GET" }: Sent = {}) =>
+  Effect.promise(
+    () =>
+      new Promise<Answer>((resolve, reject) => {
+        const { hostname, port } = new URL(base)
+        const content = body === undefined || typeof body === "string" ? body : JSON.stringify(body)
+        // Not left to Node, which sends the body of a DELETE without its length.
+        const length = content === undefined ? {} : { "content-length": String(Buffer.byteLength(content)) }
+        const options = { host: hostname, port, path, method, headers: { ...length, ...headers }, agent: false }
+        const outgoing = send(options, (incoming) => {
+          const chunks: Array<Buffer> = []
+          incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+          incoming.on("error", reject)
+          incoming.on("end", () => {
+            const text = Buffer.concat(chunks).toString()
+            const { "set-cookie": cookies = [], ...single } = incoming.headers
+            const isJson = /json/.test(single["content-type"] ?? "")
+            resolve({
+              status: incoming.statusCode ?? 0,
+              headers: single as Answer["headers"],
+              cookies,
+              text,
+              json: isJson && text !== "" ? JSON.parse(text) : undefined,
+            })
+          })
+        })
+        outgoing.on("error", reject)
+        outgoing.end(content)
+      }),
+  )
+
+/** A browser at one of the service's pages: it keeps cookies, and says where it comes from. */
+export const browser = (base: string) => {
+  const cookies = new Map<string, string>()
+  const ask = Effect.fnUntraced(function* (method: string, path: string, body?: unknown, more: Sent["headers"] = {}) {
+    const headers: Record<string, string> = {
+      host: new URL(base).host,
+      origin: base,
+      "sec-fetch-site": "same-origin",
+      "x-prefstream": "1",
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(cookies.size > 0 && { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") }),
+      ...more,
+    }
+    const answer = yield* raw(base, path, { method, headers, body })
+    for (const cookie of answer.cookies) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      if (/max-age=0/i.test(cookie)) cookies.delete(name)
+      else cookies.set(name, value)
+    }
+    return answer
+  })
+  return { cookies, ask }
+}
+export type Browser = ReturnType<typeof browser>
+
+export const assertProblem = (answer: Answer, status: number, name: string) => {
+  assert.strictEqual(answer.status, status, answer.text)
+  assert.strictEqual(answer.headers["content-type"], "application/problem+json")
+  assert.strictEqual(answer.json.type, `tag:prefstream,2026:${name}`)
+  assert.isString(answer.json.detail)
+}
+
+export const addressOf = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address))

@@ -1,0 +1,98 @@
+/** The parts of the service that people meet, on a file of their own and the test's clock. */
+import { NodeServices } from "@effect/platform-node"
+import { Context, Deferred, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import * as NodeServer from "../../../src/node/HttpServer.ts"
+import * as Password from "../../../src/node/Password.ts"
+import * as SqliteClient from "../../../src/node/SqliteClient.ts"
+import * as RequestGuard from "../../../src/service/RequestGuard.ts"
+import { Database } from "../../../src/service/store/Database.ts"
+import { Experts } from "../../../src/service/store/Experts.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
+import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { Accounts } from "../../../src/service/web/Accounts.ts"
+import { OwnAddress } from "../../../src/service/web/OwnAddress.ts"
+import { Tokens } from "../../../src/service/web/Tokens.ts"
+import * as Web from "../../../src/service/web/Web.ts"
+import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
+import { temporaryDirectory } from "../../support/job.ts"
+import { type Browser, browser } from "./http.ts"
+
+export const platform = NodeServices.layer
+
+export const temporaryFile = Effect.map(temporaryDirectory, (directory) => `${directory}/service.db`)
+
+/** Passwords that are quickly hashed. */
+export const cheap = Effect.provideService(Password.Cost, { log2N: 4, r: 8, p: 1 })
+
+const accounts = Layer.merge(Web.accounts, Tokens.layer)
+
+const over = (filename: string) =>
+  accounts.pipe(Layer.provideMerge(Database.layer), Layer.provide(SqliteClient.layer({ filename })))
+
+/** Runs an effect over accounts and tokens as one process would: the database is closed at the end. */
+export const inProcess =
+  (filename: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.provide(effect, Layer.fresh(over(filename)))
+
+interface Options {
+  readonly publicUrl?: string
+}
+
+/** All routes of the pages, over everything that they use, on a free port of loopback. */
+export const started = Effect.fnUntraced(function* (options: Options = {}) {
+  const filename = yield* temporaryFile
+  const stuck = yield* Deferred.make<void>()
+  const routes = Layer.mergeAll(
+    Web.layer,
+    RequestGuard.layer({ bodyBytes: 100_000 }),
+    HttpRouter.add("GET", "/stuck", Effect.andThen(Deferred.succeed(stuck, undefined), Effect.never)),
+  )
+  const services = yield* HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provideMerge(Layer.merge(accounts, OwnAddress.layer(options))),
+    Layer.provideMerge(Layer.merge(TaskStore.layer, Experts.layer)),
+    Layer.provideMerge(VoteQueue.layer()),
+    Layer.provideMerge(Webhooks.layer({ allowLoopback: true })),
+    Layer.provideMerge(Database.layer),
+    Layer.provideMerge(NodeServer.layer({})),
+    Layer.provide(SqliteClient.layer({ filename })),
+    Layer.fresh,
+    Layer.build,
+    cheap,
+  )
+  /** `stuck` is done when a request has reached the route `/stuck`, which never answers. */
+  return { services, stuck, base: HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address) }
+})
+export type Started = Effect.Success<ReturnType<typeof started>>
+
+export const password = "a password of some length"
+
+/** A browser in which an operator has signed in. */
+export const signedIn = Effect.fnUntraced(function* ({ base, services }: Started, name = "Ann") {
+  const link = yield* Context.get(services, Accounts).signInLink
+  const operator = browser(base)
+  yield* operator.ask("POST", "/dashboard/api/set-up", { code: link.split("=")[1], name, password })
+  return operator
+})
+
+/** A browser in which an expert has accepted an invitation. */
+export const joined = Effect.fnUntraced(function* (base: string, operator: Browser, name = "Eva") {
+  const { json } = yield* operator.ask("POST", "/dashboard/api/experts", { name })
+  const expert = browser(base)
+  yield* expert.ask("POST", "/annotate/api/join", { code: json.invitation.split("=")[1] })
+  return { ...expert, expertId: String(json.expert.expert_id) }
+})
+
+/** A task of the organization; its id. */
+export const taskOf = Effect.fnUntraced(function* (
+  { services }: Started,
+  prompts: ReadonlyArray<readonly [prompt: string, ...completions: ReadonlyArray<string>]>,
+  { guidelines = "Be fair.", votes = 1 }: { readonly guidelines?: string; readonly votes?: number } = {},
+) {
+  const content = { prompts: prompts.map(([prompt, ...completions]) => ({ prompt, completions })), guidelines }
+  const body = new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content }))
+  const store = Context.get(services, TaskStore)
+  const { taskId } = yield* store.create({ organization: "default", idempotencyKey: undefined, body, content, votes })
+  return taskId
+})

@@ -1,0 +1,759 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
+import { SqlError } from "effect/sql"
+import { TestClock } from "effect/testing"
+import * as SqliteClient from "../../../src/node/SqliteClient.ts"
+import { Database } from "../../../src/service/store/Database.ts"
+import { standardSchedule } from "../../../src/service/webhook/RetryPolicy.ts"
+import { NoSuchDelivery, NoWebhook, Webhooks, type WebhooksOptions } from "../../../src/service/webhook/Webhooks.ts"
+import {
+  attempted,
+  complete,
+  detail,
+  receiver,
+  reset,
+  set,
+  settle,
+  silent,
+  temporaryFile,
+  until,
+  verifiedBy,
+  webhooks,
+} from "./support.ts"
+
+const hour = 3_600_000
+
+/** Lets the service start at that time. */
+const startingAt =
+  (time: number, options: WebhooksOptions = {}) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.andThen(TestClock.setTime(time), Effect.provide(effect, webhooks(options)))
+
+describe("a delivery", () => {
+  it.effect("is a signed POST of the group and its tasks, and nothing else", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      const secret = yield* set(`${target.url}?a=1`)
+      const id = yield* complete("group 7", ["task_1", "task_2"])
+      const { attempts, delivery, payload } = yield* attempted(id, 1)
+
+      const got = target.received[0]!
+      assert.strictEqual(got.method, "POST")
+      assert.strictEqual(got.path, "/hook?a=1")
+      assert.deepStrictEqual(verifiedBy(secret!, got), {
+        type: "task_group.completed",
+        timestamp: "2026-01-02T03:04:05.678Z",
+        data: { group_id: "group 7", task_ids: ["task_1", "task_2"] },
+      })
+      assert.strictEqual(got.body, payload)
+      assert.match(id, /^msg_[0-9a-f]{32}$/)
+      assert.deepInclude(got.headers, {
+        "content-type": "application/json",
+        "user-agent": "prefstream/1.2.3",
+        "webhook-id": id,
+        "webhook-timestamp": String(Date.UTC(2026, 0, 2, 3, 4, 5) / 1000),
+      })
+      const ours = ["host", "connection", "content-type", "content-length", "user-agent"]
+      assert.deepStrictEqual(
+        Object.keys(got.headers).filter((name) => !ours.includes(name)),
+        ["webhook-id", "webhook-timestamp", "webhook-signature"],
+      )
+
+      const now = yield* Clock.currentTimeMillis
+      assert.deepStrictEqual(delivery, {
+        message_id: id,
+        type: "task_group.completed",
+        group_id: "group 7",
+        tasks: 2,
+        created_at: now,
+        state: "delivered",
+        attempts: 1,
+        next_attempt_at: null,
+        last_status: 204,
+      })
+      assert.deepStrictEqual(attempts, [
+        { at: now, url: `${target.url}?a=1`, status: 204, error: null, millis: 0, answer: "" },
+      ])
+    }).pipe(startingAt(Date.UTC(2026, 0, 2, 3, 4, 5, 678), { version: "1.2.3" })),
+  )
+
+  it.effect("is attempted by the schedule, under one id, and failed when it is through", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 500, body: "not today" }))
+      const secret = yield* set(target.url)
+      const id = yield* complete("g")
+      for (const [i, delay] of standardSchedule.entries()) {
+        const { delivery } = yield* attempted(id, i)
+        if (i > 0) {
+          assert.strictEqual(delivery.state, "waiting")
+          const now = yield* Clock.currentTimeMillis
+          const due = delivery.next_attempt_at!
+          const planned = Duration.toMillis(delay)
+          assert.isAtLeast(due - now, 0.8 * planned)
+          assert.isAtMost(due - now, 1.2 * planned)
+          yield* TestClock.setTime(due - 1)
+          yield* settle
+          assert.lengthOf(target.received, i)
+          yield* TestClock.setTime(due)
+        }
+        yield* attempted(id, i + 1)
+        assert.lengthOf(target.received, i + 1)
+        const { headers } = target.received[i]!
+        assert.strictEqual(headers["webhook-id"], id)
+        assert.strictEqual(headers["webhook-timestamp"], String(Math.floor((yield* Clock.currentTimeMillis) / 1000)))
+        verifiedBy(secret!, target.received[i]!)
+      }
+      const { attempts, delivery } = yield* detail(id)
+      assert.deepInclude(delivery, { state: "failed", attempts: 10, next_attempt_at: null, last_status: 500 })
+      assert.isTrue(attempts.every(({ answer, error, status }) => status === 500 && answer === "not today" && !error))
+      yield* TestClock.adjust("30 days")
+      yield* settle
+      assert.lengthOf(target.received, 10)
+    }).pipe(Effect.provide(webhooks({ keep: "1000 days" }))),
+  )
+
+  it.effect("that fails and then succeeds is over", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver((_, ordinal) => ({ status: ordinal === 1 ? 503 : 200, body: "ok" }))
+      yield* set(target.url)
+      const id = yield* complete("g")
+      const { delivery } = yield* attempted(id, 1)
+      yield* TestClock.setTime(delivery.next_attempt_at!)
+      const done = yield* attempted(id, 2)
+      assert.deepInclude(done.delivery, { state: "delivered", attempts: 2, last_status: 200 })
+      assert.deepStrictEqual(
+        done.attempts.map(({ status }) => status),
+        [503, 200],
+      )
+      yield* TestClock.adjust("10 days")
+      yield* settle
+      assert.lengthOf(target.received, 2)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("retries are spread", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 500 }))
+      yield* set(target.url)
+      const ids = yield* Effect.forEach(Array.from({ length: 20 }), (_, i) => complete(`g${i}`))
+      const times = yield* Effect.forEach(ids, (id) =>
+        Effect.map(attempted(id, 1), ({ delivery }) => delivery.next_attempt_at!),
+      )
+      assert.isAbove(new Set(times).size, 10)
+    }).pipe(Effect.provide(webhooks())),
+  )
+})
+
+describe("Retry-After", () => {
+  const next = Effect.fnUntraced(function* (status: number, retryAfter: string) {
+    const target = yield* receiver(() => ({ status, headers: { "retry-after": retryAfter } }))
+    yield* set(target.url)
+    const id = yield* complete("g")
+    const { delivery } = yield* attempted(id, 1)
+    return delivery.next_attempt_at! - (yield* Clock.currentTimeMillis)
+  })
+
+  for (const [header, expected] of [
+    ["120", 120_000],
+    ["Fri, 02 Jan 2026 00:10:00 GMT", 600_000],
+    [String(7 * 86_400), 24 * hour],
+    ["Fri, 02 Jan 2099 00:00:00 GMT", 24 * hour],
+  ] as const) {
+    it.effect(`${header}: not before, and at most a day`, () =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* next(500, header), expected)
+      }).pipe(startingAt(Date.UTC(2026, 0, 2))),
+    )
+  }
+
+  for (const header of ["1", "soon", "-5", "Fri, 02 Jan 2020 00:00:00 GMT"]) {
+    it.effect(`${header}: no earlier than the schedule`, () =>
+      Effect.gen(function* () {
+        const delay = yield* next(500, header)
+        assert.isAtLeast(delay, 4_000)
+        assert.isAtMost(delay, 6_000)
+      }).pipe(startingAt(Date.UTC(2026, 0, 2))),
+    )
+  }
+
+  it.effect("with 429 all deliveries wait, an hour at most", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver((_, ordinal) =>
+        ordinal === 1 ? { status: 429, headers: { "retry-after": "7200" } } : { status: 200 },
+      )
+      yield* set(target.url)
+      const first = yield* complete("first")
+      yield* attempted(first, 1)
+      const second = yield* complete("second")
+      yield* TestClock.setTime(hour - 1)
+      yield* settle
+      assert.lengthOf(target.received, 1)
+      yield* TestClock.setTime(hour)
+      yield* attempted(second, 1)
+      yield* TestClock.setTime(2 * hour)
+      yield* attempted(first, 2)
+    }).pipe(Effect.provide(webhooks())),
+  )
+})
+
+describe("a receiver that", () => {
+  it.effect("answers 410 is left alone until a URL is set again", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 410 }))
+      const service = yield* Webhooks
+      const secret = yield* set(target.url)
+      const id = yield* complete("g")
+      const { attempts } = yield* attempted(id, 1)
+      assert.match(attempts[0]!.error!, /no more/)
+
+      const settings = yield* service.settings
+      assert.isFalse(settings.enabled)
+      assert.match(settings.disabled_reason!, /410/)
+      const later = yield* complete("later")
+      yield* TestClock.adjust("5 days")
+      yield* settle
+      assert.lengthOf(target.received, 1)
+      for (const message of [id, later]) {
+        assert.deepInclude((yield* detail(message)).delivery, { state: "waiting", next_attempt_at: null })
+      }
+
+      target.react = () => ({ status: 200 })
+      const again = yield* service.set(target.url)
+      assert.isTrue(Option.isNone(again.secret))
+      assert.deepInclude(again.settings, { enabled: true, disabled_reason: null })
+      yield* attempted(id, 2)
+      yield* attempted(later, 1)
+      for (const request of target.received) verifiedBy(secret!, request)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("redirects is not followed", () =>
+    Effect.gen(function* () {
+      const elsewhere = yield* receiver()
+      const target = yield* receiver(() => ({ status: 307, headers: { location: elsewhere.url } }))
+      yield* set(target.url)
+      const id = yield* complete("g")
+      const { attempts, delivery } = yield* attempted(id, 1)
+      assert.deepInclude(delivery, { state: "waiting", last_status: 307 })
+      assert.match(attempts[0]!.error!, /redirect/)
+      yield* settle
+      assert.lengthOf(elsewhere.received, 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("never answers is given 15 seconds, and its connection is closed", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => silent)
+      yield* set(target.url)
+      const id = yield* complete("g")
+      yield* until(
+        Effect.sync(() => target.received.length),
+        (n) => n === 1,
+      )
+      yield* TestClock.adjust("14999 millis")
+      yield* settle
+      assert.strictEqual((yield* detail(id)).delivery.attempts, 0)
+      yield* TestClock.adjust("1 millis")
+      const { attempts, delivery } = yield* attempted(id, 1)
+      assert.deepInclude(delivery, { state: "waiting", last_status: null })
+      assert.deepInclude(attempts[0], { status: null, error: "no answer within 15s", millis: 15_000 })
+      yield* until(Effect.sync(target.open), (n) => n === 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("dribbles its headers is given 15 seconds", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => (response) => {
+        response.socket?.write("HTTP/1.1 200 OK\r\nx-a: 1\r\n")
+      })
+      yield* set(target.url)
+      const id = yield* complete("g")
+      yield* until(
+        Effect.sync(() => target.received.length),
+        (n) => n === 1,
+      )
+      yield* settle
+      yield* TestClock.adjust("15 seconds")
+      const { delivery } = yield* attempted(id, 1)
+      assert.deepInclude(delivery, { state: "waiting", last_status: null })
+      yield* until(Effect.sync(target.open), (n) => n === 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("dribbles the body of its 200 has said 200", () =>
+    Effect.gen(function* () {
+      let wrote = false
+      const target = yield* receiver(() => (response) => {
+        response.writeHead(200)
+        response.write("a beginning", () => (wrote = true))
+      })
+      yield* set(target.url)
+      const id = yield* complete("g")
+      yield* until(
+        Effect.sync(() => wrote),
+        (written) => written,
+      )
+      yield* settle
+      yield* TestClock.adjust("15 seconds")
+      const { attempts, delivery } = yield* attempted(id, 1)
+      assert.deepInclude(delivery, { state: "delivered", last_status: 200 })
+      assert.strictEqual(attempts[0]!.answer, "a beginning")
+      yield* until(Effect.sync(target.open), (n) => n === 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("answers without end is read to a small bound", () =>
+    Effect.gen(function* () {
+      let sent = 0
+      const target = yield* receiver(() => (response) => {
+        response.writeHead(500)
+        const chunk = Buffer.alloc(65_536, "x")
+        const more = () => {
+          while (!response.destroyed && response.write(chunk)) sent += chunk.length
+          if (!response.destroyed) response.once("drain", more)
+        }
+        more()
+      })
+      yield* set(target.url)
+      const id = yield* complete("g")
+      const { attempts } = yield* attempted(id, 1)
+      assert.strictEqual(attempts[0]!.answer, "x".repeat(1_000))
+      assert.strictEqual(attempts[0]!.status, 500)
+      yield* until(Effect.sync(target.open), (n) => n === 0)
+      // What the sockets' buffers took.
+      assert.isBelow(sent, 20_000_000)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("answers with bytes that are no text", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 400, body: Buffer.from([0x61, 0, 0xff, 0xf0, 0x9f, 0x62]) }))
+      yield* set(target.url)
+      const { attempts } = yield* attempted(yield* complete("g"), 1)
+      assert.match(attempts[0]!.answer, /^a\uFFFD+b$/u)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("cuts no character in two", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 400, body: `x${"👋".repeat(2_000)}` }))
+      yield* set(target.url)
+      const { attempts } = yield* attempted(yield* complete("g"), 1)
+      assert.strictEqual(attempts[0]!.answer, `x${"👋".repeat(999)}`)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("refuses connections, or breaks them off, is tried again", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Effect.scoped(receiver())
+      yield* set(url)
+      const refused = yield* complete("refused")
+      const { attempts } = yield* attempted(refused, 1)
+      assert.deepInclude(attempts[0], { status: null, error: "connection refused (ECONNREFUSED)" })
+
+      const target = yield* receiver(() => reset)
+      yield* set(target.url)
+      const { attempts: second } = yield* attempted(refused, 2)
+      assert.match(second[1]!.error!, /connection broken off/)
+      assert.deepStrictEqual(
+        second.map((attempt) => attempt.url),
+        [url, target.url],
+      )
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("does not speak TLS at an https address is tried again", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      yield* set(target.url.replace("http:", "https:"))
+      const { attempts, delivery } = yield* attempted(yield* complete("g"), 1)
+      assert.strictEqual(delivery.state, "waiting")
+      assert.match(attempts[0]!.error!, /^no secure connection \(/)
+      assert.lengthOf(target.received, 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("is slow holds up eight at once, and no more wait behind one", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(({ body }) => (/"slow/.test(body) ? silent : { status: 200 }))
+      yield* set(target.url)
+      const slow = yield* Effect.forEach(Array.from({ length: 7 }), (_, i) => complete(`slow${i}`))
+      const quick = yield* Effect.forEach(Array.from({ length: 30 }), (_, i) => complete(`quick${i}`))
+      for (const id of quick) yield* attempted(id, 1)
+      for (const id of slow) assert.strictEqual((yield* detail(id)).delivery.attempts, 0)
+
+      slow.push(yield* complete("slow7"))
+      yield* until(
+        Effect.sync(() => target.received.length),
+        (n) => n === 38,
+      )
+      const last = yield* complete("last")
+      yield* settle
+      assert.lengthOf(target.received, 38)
+      yield* TestClock.adjust("15 seconds")
+      yield* attempted(last, 1)
+      for (const id of slow) yield* attempted(id, 1)
+    }).pipe(Effect.provide(webhooks())),
+  )
+})
+
+describe("secrets", () => {
+  it.effect("two sign while one is replaced, then the new one alone", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      const service = yield* Webhooks
+      const old = (yield* set(target.url))!
+      const rotated = yield* service.rotateSecret(24)
+      assert.deepStrictEqual(rotated.settings.secrets, [
+        { created_at: 0, expires_at: null },
+        { created_at: 0, expires_at: 24 * hour },
+      ])
+      yield* TestClock.setTime(24 * hour - 1)
+      yield* attempted(yield* complete("both"), 1)
+      verifiedBy(old, target.received[0]!)
+      verifiedBy(rotated.secret, target.received[0]!)
+      assert.lengthOf(String(target.received[0]!.headers["webhook-signature"]).split(" "), 2)
+
+      yield* TestClock.setTime(24 * hour)
+      yield* attempted(yield* complete("new"), 1)
+      verifiedBy(rotated.secret, target.received[1]!)
+      assert.throws(() => verifiedBy(old, target.received[1]!), /no signature matches/)
+      assert.lengthOf((yield* service.settings).secrets, 1)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("replaced twice, the first goes on for its time; with 0 hours all old ones end", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      const service = yield* Webhooks
+      const first = (yield* set(target.url))!
+      const second = (yield* service.rotateSecret(2)).secret
+      const third = (yield* service.rotateSecret(1)).secret
+      yield* attempted(yield* complete("all"), 1)
+      for (const secret of [first, second, third]) verifiedBy(secret, target.received[0]!)
+      const fourth = (yield* service.rotateSecret(0)).secret
+      yield* attempted(yield* complete("one"), 1)
+      verifiedBy(fourth, target.received[1]!)
+      for (const secret of [first, second, third]) {
+        assert.throws(() => verifiedBy(secret, target.received[1]!), /no signature matches/)
+      }
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("a removed webhook's secret is gone, the next one has its own", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      const service = yield* Webhooks
+      const first = yield* set(target.url)
+      yield* service.remove
+      assert.deepStrictEqual(yield* service.settings, {
+        url: null,
+        enabled: false,
+        disabled_reason: null,
+        secrets: [],
+      })
+      const second = yield* set(target.url)
+      assert.isDefined(second)
+      assert.notStrictEqual(first, second)
+    }).pipe(Effect.provide(webhooks())),
+  )
+})
+
+describe("what is stored", () => {
+  it.effect("without a webhook nothing is, and what needs one says so", () =>
+    Effect.gen(function* () {
+      const { write } = yield* Database
+      const service = yield* Webhooks
+      yield* write(service.enqueue({ organization: "default", groupId: "g", taskIds: ["t"] }))
+      assert.deepStrictEqual(yield* service.deliveries({}), { deliveries: [], next: null })
+      assert.instanceOf(yield* Effect.flip(service.test), NoWebhook)
+      assert.instanceOf(yield* Effect.flip(service.rotateSecret(1)), NoWebhook)
+      assert.instanceOf(yield* Effect.flip(service.resend("msg_1")), NoWebhook)
+      assert.isTrue(Option.isNone(yield* service.delivery("msg_1")))
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("an event whose transaction fails is not", () =>
+    Effect.gen(function* () {
+      const { sql, write } = yield* Database
+      const service = yield* Webhooks
+      const target = yield* receiver()
+      yield* set(target.url)
+      const written = write(
+        service
+          .enqueue({ organization: "default", groupId: "g", taskIds: ["t"] })
+          .pipe(Effect.andThen(sql`INSERT INTO no_such_table VALUES (1)`)),
+      )
+      assert.isTrue(Result.isFailure(yield* Effect.result(written)))
+      yield* service.wake
+      yield* settle
+      assert.deepStrictEqual((yield* service.deliveries({})).deliveries, [])
+      assert.lengthOf(target.received, 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("removing the webhook fails what waits; it can be resent to the next one", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 500 }))
+      const service = yield* Webhooks
+      yield* set(target.url)
+      const id = yield* complete("g")
+      yield* attempted(id, 1)
+      yield* service.remove
+      assert.strictEqual((yield* detail(id)).delivery.state, "failed")
+      yield* TestClock.adjust("1 day")
+      assert.lengthOf(target.received, 1)
+
+      target.react = () => ({ status: 200 })
+      yield* set(target.url)
+      yield* settle
+      assert.lengthOf(target.received, 1)
+      yield* service.resend(id)
+      const { delivery } = yield* attempted(id, 2)
+      assert.strictEqual(delivery.state, "delivered")
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("a new URL gets what waits for the old one, at once", () =>
+    Effect.gen(function* () {
+      const old = yield* receiver(() => ({ status: 500 }))
+      yield* set(old.url)
+      const ids = yield* Effect.forEach(["a", "b", "c"], (group) => complete(group))
+      for (const id of ids) yield* attempted(id, 1)
+      const target = yield* receiver()
+      yield* set(target.url)
+      for (const id of ids) assert.strictEqual((yield* attempted(id, 2)).delivery.state, "delivered")
+      assert.lengthOf(old.received, 3)
+      assert.sameMembers(
+        target.received.map(({ headers }) => headers["webhook-id"]),
+        ids,
+      )
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  for (const status of [410, 500]) {
+    it.effect(`a new URL set during an attempt counts, also if the attempt ends in ${status}`, () =>
+      Effect.gen(function* () {
+        let answer: () => void = () => {}
+        const old = yield* receiver(() => (response) => {
+          answer = () => response.writeHead(status).end()
+        })
+        yield* set(old.url)
+        const id = yield* complete("g")
+        yield* until(
+          Effect.sync(() => old.received.length),
+          (n) => n === 1,
+        )
+        const target = yield* receiver()
+        yield* set(target.url)
+        yield* Effect.sync(() => answer())
+        const { delivery } = yield* attempted(id, 2)
+        assert.strictEqual(delivery.state, "delivered")
+        assert.isTrue((yield* (yield* Webhooks).settings).enabled)
+      }).pipe(Effect.provide(webhooks())),
+    )
+  }
+
+  it.effect("an outcome waits for a database that can't be written, and nothing is sent meanwhile", () =>
+    Effect.gen(function* () {
+      let broken = false
+      const error = new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: new Error("disk full") }) })
+      const database = Layer.effect(
+        Database,
+        Effect.map(Database, ({ sql, write }) => ({
+          sql,
+          write: ((statements) =>
+            Effect.suspend(() => (broken ? Effect.fail(error) : write(statements)))) satisfies typeof write,
+        })),
+      ).pipe(Layer.provide(Database.layer))
+      const layer = Webhooks.layer({ allowLoopback: true }).pipe(
+        Layer.provideMerge(database),
+        Layer.provide(Layer.fresh(SqliteClient.layer({ filename: ":memory:" }))),
+      )
+
+      const target = yield* receiver((_, ordinal) => {
+        broken = true
+        return { status: ordinal === 1 ? 200 : 500 }
+      })
+      yield* Effect.gen(function* () {
+        yield* set(target.url)
+        const id = yield* complete("g")
+        yield* until(
+          Effect.sync(() => target.received.length),
+          (n) => n === 1,
+        )
+        yield* settle
+        yield* TestClock.adjust("1 hour")
+        yield* settle
+        assert.lengthOf(target.received, 1)
+        broken = false
+        yield* TestClock.adjust("1 minute")
+        const { delivery } = yield* attempted(id, 1)
+        assert.strictEqual(delivery.state, "delivered")
+        assert.lengthOf(target.received, 1)
+      }).pipe(Effect.provide(layer))
+    }),
+  )
+
+  it.effect("pages, newest first", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      const service = yield* Webhooks
+      yield* set(target.url)
+      const ids = yield* Effect.forEach(Array.from({ length: 7 }), (_, i) => complete(`g${i}`))
+      const seen: Array<string> = []
+      let before: number | undefined
+      for (const size of [3, 3, 1]) {
+        const page = yield* service.deliveries({ before, limit: 3 })
+        assert.lengthOf(page.deliveries, size)
+        seen.push(...page.deliveries.map(({ message_id }) => message_id))
+        before = page.next ?? undefined
+      }
+      assert.isUndefined(before)
+      assert.deepStrictEqual(seen, ids.toReversed())
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("is forgotten a month after its end, what waits never", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      const target = yield* receiver()
+      const service = yield* Webhooks
+      yield* set(target.url)
+      const delivered = yield* Effect.forEach(Array.from({ length: 1_200 }), (_, i) => complete(`g${i}`))
+      yield* attempted(delivered.at(-1)!, 1)
+      yield* until(sql`SELECT 1 FROM webhook_message WHERE state = 'waiting'`, (rows) => rows.length === 0)
+      target.react = () => ({ status: 410 })
+      const waiting = yield* complete("waiting")
+      yield* attempted(waiting, 1)
+
+      yield* TestClock.adjust("29 days")
+      yield* settle
+      assert.isTrue(Option.isSome(yield* service.delivery(delivered[0]!)))
+      yield* TestClock.adjust("2 days")
+      yield* until(sql`SELECT 1 FROM webhook_message`, (rows) => rows.length === 1)
+      assert.lengthOf(yield* sql`SELECT 1 FROM webhook_attempt`, 1)
+      assert.strictEqual((yield* detail(waiting)).delivery.state, "waiting")
+    }).pipe(Effect.provide(webhooks())),
+  )
+})
+
+describe("by hand", () => {
+  it.effect("a test event is delivered like any other", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      const secret = yield* set(target.url)
+      const id = yield* (yield* Webhooks).test
+      const { delivery } = yield* attempted(id, 1)
+      assert.deepInclude(delivery, { type: "webhook.test", group_id: "", tasks: 0, state: "delivered" })
+      assert.deepInclude(verifiedBy(secret!, target.received[0]!) as object, { type: "webhook.test", data: {} })
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("what was delivered, and what has failed, is sent again under its id, by a new schedule", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      const service = yield* Webhooks
+      yield* set(target.url)
+      const id = yield* complete("g")
+      yield* attempted(id, 1)
+      target.react = () => ({ status: 500 })
+      yield* service.resend(id)
+      const again = yield* attempted(id, 2)
+      assert.strictEqual(again.delivery.state, "waiting")
+      assert.strictEqual(target.received[1]!.headers["webhook-id"], id)
+      assert.strictEqual(target.received[1]!.body, target.received[0]!.body)
+      yield* TestClock.setTime(again.delivery.next_attempt_at!)
+      assert.strictEqual((yield* attempted(id, 3)).delivery.state, "failed")
+
+      target.react = () => ({ status: 200 })
+      yield* service.resend(id)
+      assert.strictEqual((yield* attempted(id, 4)).delivery.state, "delivered")
+      assert.instanceOf(yield* Effect.flip(service.resend("msg_unknown")), NoSuchDelivery)
+    }).pipe(Effect.provide(webhooks({ schedule: ["0 seconds", "1 minute"] }))),
+  )
+
+  it.effect("what is resent does not wait for a receiver that asked for time", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver((_, ordinal) =>
+        ordinal === 1 ? { status: 503, headers: { "retry-after": "3000" } } : { status: 200 },
+      )
+      yield* set(target.url)
+      const id = yield* complete("g")
+      yield* attempted(id, 1)
+      yield* (yield* Webhooks).resend(id)
+      assert.strictEqual((yield* attempted(id, 2)).delivery.state, "delivered")
+    }).pipe(Effect.provide(webhooks())),
+  )
+})
+
+describe("restart", () => {
+  it.effect("goes on where it was: due times, secrets, pauses and what was disabled are stored", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      const target = yield* receiver(() => ({ status: 500 }))
+      const during = <A, E>(effect: Effect.Effect<A, E, Webhooks | Database>) =>
+        Effect.provide(effect, webhooks({}, file), { local: true })
+
+      const [secret, id] = yield* during(
+        Effect.gen(function* () {
+          const secret = yield* set(target.url)
+          const id = yield* complete("g")
+          yield* attempted(id, 1)
+          return [secret!, id] as const
+        }),
+      )
+      const due = yield* during(Effect.map(detail(id), ({ delivery }) => delivery.next_attempt_at!))
+      yield* during(
+        Effect.gen(function* () {
+          yield* TestClock.setTime(due - 1)
+          yield* settle
+          assert.lengthOf(target.received, 1)
+        }),
+      )
+      // Its time comes while nothing runs.
+      yield* TestClock.setTime(due + 1)
+      target.react = () => ({ status: 410 })
+      yield* during(attempted(id, 2))
+      yield* during(
+        Effect.gen(function* () {
+          assert.isFalse((yield* (yield* Webhooks).settings).enabled)
+          yield* settle
+          assert.lengthOf(target.received, 2)
+          target.react = () => ({ status: 200 })
+          yield* set(target.url)
+          assert.strictEqual((yield* attempted(id, 3)).delivery.state, "delivered")
+        }),
+      )
+      for (const request of target.received) {
+        verifiedBy(secret, request)
+        assert.strictEqual(request.headers["webhook-id"], id)
+      }
+    }),
+  )
+
+  it.effect("an attempt that the end of the service broke off counts as not made", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      const target = yield* receiver(() => silent)
+      const id = yield* Effect.gen(function* () {
+        yield* set(target.url)
+        const id = yield* complete("g")
+        yield* until(
+          Effect.sync(() => target.received.length),
+          (n) => n === 1,
+        )
+        return id
+      }).pipe(Effect.provide(webhooks({}, file), { local: true }))
+      yield* until(Effect.sync(target.open), (n) => n === 0)
+
+      target.react = () => ({ status: 200 })
+      const { delivery } = yield* attempted(id, 1).pipe(Effect.provide(webhooks({}, file), { local: true }))
+      assert.deepInclude(delivery, { state: "delivered", attempts: 1 })
+      assert.deepStrictEqual(
+        target.received.map(({ headers }) => headers["webhook-id"]),
+        [id, id],
+      )
+    }),
+  )
+})

@@ -1,0 +1,162 @@
+/** A real receiver of deliveries, and the webhooks of a service over a file of its own. */
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Layer, Option } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
+import { Webhook } from "standardwebhooks"
+import * as SqliteClient from "../../../src/node/SqliteClient.ts"
+import { Database } from "../../../src/service/store/Database.ts"
+import { Webhooks, type WebhooksOptions } from "../../../src/service/webhook/Webhooks.ts"
+
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** What the receiver does with a request: an answer, or anything else with the open response. */
+export type Reaction =
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string | Buffer }
+  | ((response: ServerResponse) => void)
+
+/** Never answers. */
+export const silent: Reaction = () => {}
+export const reset: Reaction = (response) => response.socket?.destroy()
+
+export interface Receiver {
+  readonly url: string
+  readonly received: Array<Received>
+  /** Connections that were made. */
+  readonly connections: () => number
+  /** Connections that are open. */
+  readonly open: () => number
+  react: (request: Received, ordinal: number) => Reaction
+}
+
+export const receiver = (react: Receiver["react"] = () => ({ status: 204 }), port = 0) =>
+  Effect.acquireRelease(
+    Effect.callback<Receiver & { readonly close: Effect.Effect<void> }>((resume) => {
+      let connections = 0
+      let open = 0
+      const server = createServer((request, response) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", () => {
+          const received: Received = {
+            method: request.method ?? "",
+            path: request.url ?? "",
+            headers: request.headers,
+            body: Buffer.concat(chunks).toString(),
+          }
+          self.received.push(received)
+          const reaction = self.react(received, self.received.length)
+          if (typeof reaction === "function") return reaction(response)
+          response.writeHead(reaction.status, reaction.headers)
+          response.end(reaction.body)
+        })
+      })
+      server.on("connection", (socket) => {
+        connections++
+        open++
+        socket.on("close", () => open--)
+      })
+      const self = {
+        url: "",
+        received: [] as Array<Received>,
+        connections: () => connections,
+        open: () => open,
+        react,
+        close: Effect.callback<void>((done) => {
+          server.close(() => done(Effect.void))
+          server.closeAllConnections()
+        }),
+      }
+      server.listen(port, "127.0.0.1", () => {
+        self.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+        resume(Effect.succeed(self))
+      })
+    }),
+    ({ close }) => close,
+  )
+
+/** A file in a directory that is removed at the end of the test. */
+export const temporaryFile = FileSystem.FileSystem.pipe(
+  Effect.flatMap((fs) => fs.makeTempDirectoryScoped()),
+  Effect.map((directory) => `${directory}/service.sqlite`),
+  Effect.provide(NodeServices.layer),
+)
+
+/** Over a file; `filename` for one that outlives the layer. */
+export const webhooks = (options: WebhooksOptions = {}, filename = ":memory:") =>
+  Webhooks.layer({ allowLoopback: true, ...options }).pipe(
+    Layer.provideMerge(Database.layer),
+    Layer.provide(Layer.fresh(SqliteClient.layer({ filename }))),
+    Layer.orDie,
+  )
+
+const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+/** Waits for what is observed to be so, while real input and output go on; virtual time stands still. */
+export const until = Effect.fnUntraced(function* <A, E, R>(
+  look: Effect.Effect<A, E, R>,
+  isSo: (seen: A) => boolean,
+): Effect.fn.Return<A, E, R> {
+  for (;;) {
+    const seen = yield* look
+    if (isSo(seen)) return seen
+    yield* turn
+  }
+})
+
+/**
+ * Lets everything happen that needs no time to pass: as much hashing and as many exchanges
+ * over real sockets as several attempts take.
+ */
+export const settle = Effect.scoped(
+  Effect.flatMap(receiver(), ({ url }) =>
+    Effect.promise(() => crypto.subtle.digest("SHA-256", new Uint8Array(1))).pipe(
+      Effect.andThen(HttpClient.post(url)),
+      Effect.flatMap((response) => response.text),
+      Effect.andThen(turn),
+      Effect.repeat({ times: 9 }),
+    ),
+  ),
+).pipe(Effect.provide(FetchHttpClient.layer))
+
+export const detail = (messageId: string) =>
+  Webhooks.pipe(
+    Effect.flatMap((webhooks) => webhooks.delivery(messageId)),
+    Effect.map(Option.getOrThrow),
+  )
+
+/** The message, when its attempt of that number has been stored. */
+export const attempted = (messageId: string, number: number) =>
+  until(detail(messageId), ({ delivery }) => delivery.attempts >= number)
+
+/** Stores the event of a completed group. @returns its message's id. */
+export const complete = Effect.fnUntraced(function* (groupId: string, taskIds: ReadonlyArray<string> = ["task_1"]) {
+  const { write } = yield* Database
+  const webhooks = yield* Webhooks
+  yield* write(webhooks.enqueue({ organization: "default", groupId, taskIds }))
+  yield* webhooks.wake
+  const { deliveries } = yield* webhooks.deliveries({ limit: 1 })
+  return deliveries[0]!.message_id
+})
+
+/** Sets the receiver's URL. @returns the secret. */
+export const set = Effect.fnUntraced(function* (url: string) {
+  const { secret } = yield* (yield* Webhooks).set(url)
+  return Option.getOrUndefined(secret)
+})
+
+/** The body, if the reference library takes the signature; it throws otherwise. The age of the delivery is not checked. */
+export const verifiedBy = (secret: string, { body, headers }: Received): unknown => {
+  const flat = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+  const library = new Webhook(secret)
+  const at = new Date(Number(flat["webhook-timestamp"]) * 1000)
+  const expected = library.sign(flat["webhook-id"]!, at, body)
+  if (!flat["webhook-signature"]!.split(" ").includes(expected)) throw new Error("no signature matches")
+  return JSON.parse(body)
+}

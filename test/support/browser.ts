@@ -1,0 +1,54 @@
+/**
+ * A real Chromium, and a page that keeps account of what went wrong on it.
+ *
+ * `CHROMIUM_PATH` names another executable than Debian's. Where there is none, browser tests
+ * skip and say so; with `CI` set they run, and fail.
+ */
+import { existsSync } from "node:fs"
+import { Effect } from "effect"
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core"
+
+const executablePath = process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium"
+
+export const hasBrowser = process.env["CI"] !== undefined || existsSync(executablePath)
+
+const flags =
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+
+export const launch = Effect.acquireRelease(
+  Effect.promise(() => chromium.launch({ executablePath, args: flags.split(" "), headless: true })),
+  (browser) => Effect.promise(() => browser.close()),
+)
+
+/** What a page did that it should not have done. */
+export interface Account {
+  /** Uncaught errors, console errors (a refusal by the Content-Security-Policy is one), dialogs, pop-ups. */
+  readonly problems: Array<string>
+  /** URLs that were asked for, whether or not the request went out. */
+  readonly requests: Array<string>
+}
+
+/** A page in a context of its own: no cookies, no storage. */
+export const open = Effect.fnUntraced(function* (browser: Browser, options: BrowserContextOptions = {}) {
+  const context = yield* Effect.acquireRelease(
+    Effect.promise(() => browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })),
+    (context) => Effect.promise(() => context.close()),
+  )
+  const page = yield* Effect.promise(() => context.newPage())
+  return { page, account: watch(page) }
+})
+
+const watch = (page: Page): Account => {
+  const account: Account = { problems: [], requests: [] }
+  page.on("pageerror", (error) => account.problems.push(`error: ${error.message}`))
+  page.on("console", (message) => {
+    if (message.type() === "error") account.problems.push(`console: ${message.text()}`)
+  })
+  page.on("dialog", (dialog) => {
+    account.problems.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on("popup", (popup) => account.problems.push(`popup: ${popup.url()}`))
+  page.on("request", (request) => account.requests.push(request.url()))
+  return account
+}
