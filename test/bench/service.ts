@@ -60,7 +60,7 @@ const started = async (args: ReadonlyArray<string>): Promise<Server> => {
 const service = (...flags: ReadonlyArray<string>) =>
   started([
     path("../../src/bin.ts"),
-    ...["serve", "--database", database, "--port", "0", "--requests-per-second", "1000000", ...flags],
+    ...["serve", "--database", database, "--port", "0", "--rate-limit", "0", ...flags],
   ])
 
 // Requests

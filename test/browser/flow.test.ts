@@ -3,16 +3,16 @@
  * a token made, the webhook set, an expert invited, ten items judged by keyboard alone, while a
  * pipeline waits in a process of its own for the webhook. `SCREENSHOTS=DIR` keeps pictures of it.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { hasBrowser, launch, open } from "../support/browser.ts"
-import { run, start } from "../support/process.ts"
+import { folder, invite, running, serve } from "../support/browserService.ts"
+import { run } from "../support/process.ts"
 
 const pictures = process.env["SCREENSHOTS"]
 
@@ -33,18 +33,6 @@ const freePort = () =>
     })
   })
 
-const scratch = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "prefstream-browser-"))),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true })),
-)
-
-/** A process that ends with the test. */
-const running = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  Effect.acquireRelease(
-    Effect.sync(() => start(args, env)),
-    ({ child, ended }) => Effect.promise(() => (child.kill("SIGKILL"), ended)),
-  )
-
 /** The ten items: the completion to prefer says so. */
 const items = Array.from({ length: 10 }, (_, i) => ({
   id: `item-${i}`,
@@ -57,13 +45,8 @@ it.live.skipIf(!hasBrowser)(
   "a person judges ten items by keyboard, the webhook arrives at a waiting pipeline, and pairs carry the rationale",
   () =>
     Effect.gen(function* () {
-      const folder = yield* scratch
-      const service = yield* running(["serve", "--database", join(folder, "service.db"), "--port", "0"])
-      const said = yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+[^]*PREFSTREAM_TOKEN=\S+/))
-      const talk = yield* Effect.promise(() => service.talks(/#set-up=\S+/))
-      const baseUrl = /PREFSTREAM_BASE_URL=(\S+)/.exec(said)![1]!
-      const link = /http\S+#set-up=\S+/.exec(talk)![0]
-      const origin = new URL(baseUrl).origin
+      const scratch = yield* folder
+      const { baseUrl, link, origin } = yield* serve(join(scratch, "service.db"))
 
       const browser = yield* launch
       const operator = yield* open(browser)
@@ -92,10 +75,7 @@ it.live.skipIf(!hasBrowser)(
         const secret = await page.getByRole("textbox", { name: "Webhook secret" }).inputValue()
         await picture(page, "4-webhook")
 
-        await page.getByRole("link", { name: "Experts", exact: true }).click()
-        await page.getByLabel("Name of the expert").fill("Grace Hopper")
-        await page.keyboard.press("Enter")
-        const invitation = await page.getByRole("textbox", { name: "Invitation link" }).inputValue()
+        const invitation = await invite(page, "Grace Hopper")
         await picture(page, "5-invitation")
         return { token, secret, invitation }
       })
@@ -104,14 +84,14 @@ it.live.skipIf(!hasBrowser)(
       assert.match(invitation, /#join=/)
 
       // The pipeline: submits, and waits for the webhook. It looks by itself after an hour at the earliest.
-      writeFileSync(join(folder, "items.jsonl"), items.map((item) => `${JSON.stringify(item)}\n`).join(""))
-      const job = join(folder, "job")
+      writeFileSync(join(scratch, "items.jsonl"), items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+      const job = join(scratch, "job")
       const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token, PREFSTREAM_WEBHOOK_SECRET: secret }
       const flags = ["--dir", job, "--poll-min", "1h", "--poll-max", "2h"]
       const pipeline = yield* running(
         [
           "run",
-          join(folder, "items.jsonl"),
+          join(scratch, "items.jsonl"),
           "--guidelines",
           "Prefer the **right** one.",
           "--listen",

@@ -2,7 +2,6 @@
 import { request as send } from "node:http"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { HttpServer } from "effect/http"
 
 export interface Answer {
   readonly status: number
@@ -83,5 +82,3 @@ export const assertProblem = (answer: Answer, status: number, name: string) => {
   assert.strictEqual(answer.json.type, `tag:prefstream,2026:${name}`)
   assert.isString(answer.json.detail)
 }
-
-export const addressOf = Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address))

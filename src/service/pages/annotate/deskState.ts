@@ -102,8 +102,6 @@ export type Command =
   | { readonly _tag: "forgetAll" }
   | { readonly _tag: "mode"; readonly mode: Mode }
 
-export type Step = readonly [Desk, ReadonlyArray<Command>]
-
 export const initial = (now: number, visible: boolean): Desk => ({
   phase: "starting",
   signedOut: "never",

@@ -34,7 +34,6 @@ const timeLimit = 30_000
  */
 export const makeApi =
   (base: string) =>
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as said of `A`
   <A>(method: Method, path: string, body?: unknown, options?: { readonly keepalive: boolean }): Promise<Answer<A>> => {
     const signal = AbortSignal.timeout(timeLimit)
     return fetch(base + path, {

@@ -1,0 +1,117 @@
+/**
+ * Texts full of attacks, shown to an expert and to the operator: nothing runs, nothing is loaded,
+ * nobody is led away. The pages' own errors, requests and frames are checked, and their
+ * Content-Security-Policy has nothing to refuse: what is dangerous is gone before it matters.
+ */
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { type Account, hasBrowser, launch, open } from "../support/browser.ts"
+import { folder, invite, serve, signIn } from "../support/browserService.ts"
+import * as hostile from "../support/hostile.ts"
+
+const perPrompt = 12
+const prompts = Array.from({ length: Math.ceil(hostile.all.length / perPrompt) }, (_, i) => ({
+  prompt: `Item ${i}. ${hostile.all[i * 3]!}`,
+  completions: hostile.all.slice(i * perPrompt, (i + 1) * perPrompt),
+}))
+
+/** What stands in the page that should not. Runs in the browser. */
+const dangers = (mark: string) => {
+  const found: Array<string> = []
+  if (mark in globalThis) found.push("a script of the text ran")
+  const kinds =
+    "script, iframe, object, embed, form, style, link, meta, base, img, video, audio, source, svg, math, input[type=image]"
+  for (const element of document.querySelectorAll(`article, [class*=rich]`)) {
+    for (const danger of element.querySelectorAll(kinds)) found.push(danger.outerHTML.slice(0, 200))
+  }
+  for (const element of document.querySelectorAll("main *, dialog *")) {
+    for (const { name, value } of element.attributes) {
+      if (/^on/.test(name) || name === "srcset" || name === "srcdoc") found.push(`${name}=${value.slice(0, 100)}`)
+    }
+  }
+  for (const link of document.querySelectorAll<HTMLAnchorElement>("main a:not([href^='#/']), dialog a")) {
+    const isSafe = /^(https?|mailto):$/.test(link.protocol) && link.target === "_blank" && /noopener/.test(link.rel)
+    if (!isSafe) found.push(`link ${link.outerHTML.slice(0, 200)}`)
+  }
+  if (document.querySelector("#app") === null || typeof document.getElementById !== "function") found.push("clobbered")
+  return found
+}
+
+const inert = async (page: Page, account: Account, origin: string, path: string) => {
+  assert.deepStrictEqual(await page.evaluate(dangers, hostile.mark), [])
+  assert.deepStrictEqual(account.problems, [])
+  assert.strictEqual(page.frames().length, 1)
+  assert.strictEqual(page.context().pages().length, 1)
+  assert.isTrue(page.url().startsWith(`${origin}${path}`), page.url())
+  const elsewhere = account.requests.filter((url) => !url.startsWith(`${origin}/`) && !/^(data:,$|blob:)/.test(url))
+  assert.deepStrictEqual(elsewhere, [])
+}
+
+it.live.skipIf(!hasBrowser)(
+  "renders attacks inert, for the expert and for the operator",
+  () =>
+    Effect.gen(function* () {
+      const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"))
+      const browser = yield* launch
+      const operator = yield* open(browser)
+      const expert = yield* open(browser)
+      yield* Effect.promise(async () => {
+        const created = await fetch(`${baseUrl}/tasks`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+          body: JSON.stringify({
+            task_type: "rlhf_ranking",
+            guidelines: hostile.all.join("\n\n"),
+            prompts,
+            group: hostile.html[0],
+          }),
+        })
+        assert.strictEqual(created.status, 201, await created.text())
+
+        await signIn(operator.page, link)
+        const invitation = await invite(operator.page, hostile.html[3]!)
+        const { page } = expert
+        await page.goto(invitation)
+        for (let i = 0; i < prompts.length; i++) {
+          await page.getByRole("heading", { name: `Item ${i + 1} of ${prompts.length}`, level: 1 }).waitFor()
+          const count = prompts[i]!.completions.length
+          await page
+            .getByRole("article")
+            .nth(count - 1)
+            .waitFor()
+          // Every text is rendered when none says that it is on its way.
+          await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+          await inert(page, expert.account, origin, "/annotate/")
+
+          await page.keyboard.press("v")
+          await inert(page, expert.account, origin, "/annotate/")
+          await page.keyboard.press("v")
+          await page.keyboard.press("d")
+          await inert(page, expert.account, origin, "/annotate/")
+          await page.keyboard.press("d")
+          await page.keyboard.press("f")
+          await page.getByRole("dialog").waitFor()
+          await inert(page, expert.account, origin, "/annotate/")
+          await page.keyboard.press("Escape")
+          await page.keyboard.press("1")
+          await page.keyboard.press("e")
+          await page.keyboard.insertText(hostile.html.join(" "))
+          await page.keyboard.press("Control+Enter")
+        }
+        await page.getByRole("heading", { name: /nothing/i }).waitFor()
+
+        await operator.page.getByRole("link", { name: "Tasks", exact: true }).click()
+        await operator.page.getByRole("link", { name: /^task_/ }).click()
+        await operator.page.getByRole("heading", { name: "Prompt 1", exact: true }).waitFor()
+        for (const button of await operator.page.getByRole("button", { name: /^(All|Show)/ }).all())
+          await button.click()
+        await inert(operator.page, operator.account, origin, "/dashboard/")
+        await operator.page.getByRole("link", { name: "Experts", exact: true }).click()
+        await operator.page.getByRole("row").nth(1).waitFor()
+        await inert(operator.page, operator.account, origin, "/dashboard/")
+      })
+    }).pipe(Effect.scoped),
+  120_000,
+)
