@@ -152,6 +152,7 @@ export const make = Effect.fnUntraced(function* (
     }
     const results = JSON.stringify(yield* resultsOf(task.seq))
     yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, results: Zstd.compress(results) })}`
+    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
     yield* finish(task, sql`status = 'completed', votes_given = ${votes_given}, prompts_done = ${prompts_done}`, now)
   })
 
@@ -185,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /**
-   * Ends a task: nobody holds any of it any more, and its group may be complete.
+   * Ends a task, which nobody holds any of; its group may be complete with it.
    *
    * @param changes of the task's row, among them the status
    */
@@ -197,7 +198,6 @@ export const make = Effect.fnUntraced(function* (
     const { group_id: groupId, organization, seq, task_id } = task
     const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
     yield* sql`UPDATE task SET ${changes}, finished_at = ${now} WHERE seq = ${seq}`
-    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
     yield* sql`DELETE FROM returned WHERE item_id BETWEEN ${first} AND ${last}`
     yield* sql`DELETE FROM claim WHERE seq = ${seq}`
     if (groupId === task_id) return yield* webhooks.enqueue({ organization, groupId, taskIds: [task_id] })
@@ -215,8 +215,12 @@ export const make = Effect.fnUntraced(function* (
   /** Ends a task without results. */
   const cancel = Effect.fnUntraced(function* (task: OpenTask, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
-    yield* sql`UPDATE item SET open = 0, claimed = 0
-      WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
+    const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
+    yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE item_id BETWEEN ${first} AND ${last}`
+    // One that is opened again is shown in the same order again.
+    yield* unanswered
+      ? sql`UPDATE hold SET held_until = NULL WHERE item_id BETWEEN ${first} AND ${last}`
+      : sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
   })
 
   /** Items, which have something open, go to the experts who have passed them already. */

@@ -48,8 +48,8 @@ export const make = (store: Store): Copies => {
   }
 }
 
-// A store may refuse any access, and hold anything.
 const attempt = <A>(run: () => A, otherwise: A): A => {
+  // A store may refuse any access, and hold anything.
   try {
     return run()
   } catch {

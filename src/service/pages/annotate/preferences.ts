@@ -13,8 +13,8 @@ export type Preference =
 
 const prefix = "prefstream.preference."
 
-// Storage may be forbidden, or full.
 const attempt = <A>(run: () => A): A | null => {
+  // Storage may be forbidden, or full.
   try {
     return run()
   } catch {

@@ -3,7 +3,7 @@
  * goes back to where it was.
  */
 import type { ComponentChildren } from "preact"
-import { useEffect, useId, useRef } from "preact/hooks"
+import { useLayoutEffect, useId, useRef } from "preact/hooks"
 
 export interface DialogProps {
   /** Its name, shown as the heading. */
@@ -18,7 +18,7 @@ export interface DialogProps {
 export const Dialog = ({ title, onClose, children, class: name }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = element.current
     const before = document.activeElement
     if (dialog !== null && !dialog.open) dialog.showModal()
