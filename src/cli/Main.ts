@@ -16,7 +16,7 @@ import { serveCommand } from "./ServeCommand.ts"
 import { statusCommand } from "./StatusCommand.ts"
 import { submitCommand } from "./SubmitCommand.ts"
 import { printable } from "./Summary.ts"
-import { version } from "./Version.ts"
+import { version } from "../node/Version.ts"
 
 const command = Command.make("prefstream").pipe(
   Command.withDescription(

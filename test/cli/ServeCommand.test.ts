@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { run, type Running, started } from "../support/process.ts"
 
@@ -14,7 +15,7 @@ const listening = (service: Running) =>
 const said = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
   const service = yield* started(["serve", "--port", "0", ...args], env)
   const { origin } = yield* listening(service)
-  const dashboard = yield* Effect.promise(() => fetch(`${origin}/dashboard/`))
+  const dashboard = yield* HttpClient.get(`${origin}/dashboard/`)
   service.child.kill("SIGTERM")
   return { base: origin, dashboard: dashboard.status, ...(yield* Effect.promise(() => service.ended)) }
 })
@@ -45,12 +46,10 @@ describe("prefstream serve", () => {
       const { origin } = yield* listening(service)
       const stderr = yield* Effect.promise(() => service.talks(/set-up=\S+\n/))
       const setUp = (code: string) =>
-        Effect.promise(() =>
-          fetch(`${origin}/dashboard/api/set-up`, {
-            method: "POST",
-            headers: { "content-type": "application/json", "x-prefstream": "1" },
-            body: JSON.stringify({ code, name: "Ann", password: "a password of some length" }),
-          }),
+        HttpClientRequest.post(`${origin}/dashboard/api/set-up`).pipe(
+          HttpClientRequest.setHeader("x-prefstream", "1"),
+          HttpClientRequest.bodyJsonUnsafe({ code, name: "Ann", password: "a password of some length" }),
+          HttpClient.execute,
         )
       assert.strictEqual((yield* setUp("guess")).status, 403)
       assert.strictEqual((yield* setUp(linkIn(stderr)!.split("=")[1]!)).status, 200)

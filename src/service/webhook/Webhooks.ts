@@ -18,6 +18,7 @@ import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
+import { version } from "../../node/Version.ts"
 import { Database } from "../store/Database.ts"
 import type { Delivery, DeliveryDetail, WebhookSettings } from "../web/DashboardApi.ts"
 import * as Attempt from "./Attempt.ts"
@@ -59,8 +60,6 @@ export interface WebhooksOptions {
   readonly atOnce?: number | undefined
   /** How long the log keeps what is delivered or has failed. Default 30 days. */
   readonly keep?: Duration.Input | undefined
-  /** Of prefstream, for the `user-agent`. */
-  readonly version?: string | undefined
   /** Default: the system's. */
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
@@ -79,7 +78,7 @@ const make = Effect.fnUntraced(function* (
   const outbox = yield* Outbox.make(sql, endpoint, options.schedule ?? RetryPolicy.standardSchedule)
   const send = yield* Attempt.make({
     timeout: Duration.fromInputUnsafe(options.timeout ?? "15 seconds"),
-    userAgent: options.version === undefined ? "prefstream" : `prefstream/${options.version}`,
+    userAgent: `prefstream/${version}`,
   })
   const { wake } = yield* Sender.make({
     write,
@@ -137,7 +136,7 @@ const make = Effect.fnUntraced(function* (
       const messageId = yield* write(
         Effect.gen(function* () {
           if (!(yield* endpoint.exists)) return undefined
-          return yield* outbox.writeMessage({ type: "webhook.test", groupId: "", tasks: 0, data: {} })
+          return yield* outbox.writeMessage({ type: "webhook.test", groupId: "", tasks: 0, data: { task_ids: [] } })
         }),
       )
       if (messageId === undefined) return yield* noWebhook

@@ -85,6 +85,9 @@ describe("Accounts", () => {
       const use = OneTimeCodes.use((codes) => write(codes.use("invitation", invitation)))
       assert.deepStrictEqual(yield* use, Option.some("expert_1"))
       assert.deepStrictEqual(yield* use, Option.none())
+      const late = yield* (yield* OneTimeCodes).issue("invitation", "expert_1")
+      yield* TestClock.adjust("7 days")
+      assert.deepStrictEqual(yield* OneTimeCodes.use((codes) => write(codes.use("invitation", late))), Option.none())
     }))
 
   test("signs in by name and password, whatever the name's case", () =>

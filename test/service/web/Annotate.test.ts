@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { assertProblem, browser } from "./http.ts"
 import { joined, platform, signedIn, started, taskOf } from "./support.ts"
@@ -54,6 +55,17 @@ describe("joining", () => {
       })
       assert.strictEqual((yield* expert.ask("POST", "/annotate/api/sign-out")).status, 204)
       assertProblem(yield* expert.ask("GET", "/annotate/api/session"), 401, "not-signed-in")
+    }))
+})
+
+describe("an expert who is not active", () => {
+  test("gets in with no session, whatever became of it", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const expert = yield* joined(service.base, yield* signedIn(service))
+      // Not by the dashboard, which ends the sessions as well.
+      yield* Context.get(service.services, Experts).setActive(expert.expertId, false)
+      assertProblem(yield* expert.ask("POST", "/annotate/api/next"), 401, "not-signed-in")
     }))
 })
 
