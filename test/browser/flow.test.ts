@@ -11,7 +11,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { hasBrowser, launch, open } from "../support/browser.ts"
-import { folder, invite, running, serve } from "../support/browserService.ts"
+import { fillIn, folder, invite, running, serve } from "../support/browserService.ts"
 import { run } from "../support/process.ts"
 
 const pictures = process.env["SCREENSHOTS"]
@@ -59,19 +59,16 @@ it.live.skipIf(!hasBrowser)(
         await page.goto(link)
         await page.getByRole("textbox", { name: "Name" }).fill("Ada")
         await picture(page, "1-set-up")
-        await page.getByLabel("Password", { exact: true }).fill("correct horse battery")
-        await page.keyboard.press("Enter")
+        await fillIn(page, "Password", "correct horse battery")
         await page.getByRole("heading", { name: "No tasks yet" }).waitFor()
         await picture(page, "2-no-tasks")
 
         await page.getByRole("link", { name: "Developer", exact: true }).first().click()
-        await page.getByLabel("Name of the token").fill("Nightly pipeline")
-        await page.keyboard.press("Enter")
+        await fillIn(page, "Name of the token", "Nightly pipeline")
         const token = await page.getByRole("textbox", { name: "New token" }).inputValue()
         await picture(page, "3-token")
         await page.getByRole("button", { name: "Done" }).click()
-        await page.getByLabel("Webhook URL").fill(`http://127.0.0.1:${port}/webhook`)
-        await page.keyboard.press("Enter")
+        await fillIn(page, "Webhook URL", `http://127.0.0.1:${port}/webhook`)
         const secret = await page.getByRole("textbox", { name: "Webhook secret" }).inputValue()
         await picture(page, "4-webhook")
 

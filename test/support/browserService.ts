@@ -33,19 +33,24 @@ export const serve = Effect.fnUntraced(function* (database: string, ...flags: Re
   }
 })
 
+/** Fills in a field, and submits its form by Enter. A page that was just changed to may move the focus meanwhile. */
+export const fillIn = async (page: Page, label: string, text: string) => {
+  const field = page.getByLabel(label, { exact: true })
+  await field.fill(text)
+  await field.press("Enter")
+}
+
 /** First sign-in. */
 export const signIn = async (page: Page, link: string, name = "Ada") => {
   await page.goto(link)
   await page.getByRole("textbox", { name: "Name" }).fill(name)
-  await page.getByLabel("Password", { exact: true }).fill("correct horse battery")
-  await page.keyboard.press("Enter")
+  await fillIn(page, "Password", "correct horse battery")
   await page.getByRole("heading", { name: "Tasks", exact: true }).waitFor()
 }
 
 /** The link for a new expert. */
 export const invite = async (page: Page, name: string): Promise<string> => {
   await page.getByRole("link", { name: "Experts", exact: true }).click()
-  await page.getByLabel("Name of the expert").fill(name)
-  await page.keyboard.press("Enter")
+  await fillIn(page, "Name of the expert", name)
   return page.getByRole("textbox", { name: "Invitation link" }).inputValue()
 }

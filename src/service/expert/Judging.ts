@@ -54,7 +54,9 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     const { start, vote } = answer.value
     const checked = voteOf(prompt, vote, (yield* Clock.currentTimeMillis) - start)
     if (Result.isSuccess(checked)) return Option.some(checked.success)
-    return yield* Effect.die(`not a vote on ${prompt.completions.length} completions: ${checked.failure} ${JSON.stringify(vote)}`)
+    return yield* Effect.die(
+      `not a vote on ${prompt.completions.length} completions: ${checked.failure} ${JSON.stringify(vote)}`,
+    )
   })
 
   /** What is to be recorded of a failure: why the expert leaves the item, or nothing where it is asked again. */

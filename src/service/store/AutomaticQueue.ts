@@ -187,9 +187,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const record = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
     const now = yield* Clock.currentTimeMillis
     const tasks = Map.groupBy(judged, ({ itemId }) => seqOf(itemId))
-    yield* write(
-      Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, now), { discard: true }),
-    )
+    yield* write(Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, now), { discard: true }))
     yield* voting.wakeWebhooks
   })
 

@@ -90,9 +90,9 @@ const make = Effect.gen(function* () {
 
   const ensure = Effect.fn("Experts.ensure")((name: string) => insert({ expert_id: name, name, kind: "automatic" }))
 
-  const list = Effect.map(sql<Row>`SELECT ${columns} FROM expert ORDER BY expert_no`, (rows) => rows.map(toExpert)).pipe(
-    Effect.withSpan("Experts.list"),
-  )
+  const list = Effect.map(sql<Row>`SELECT ${columns} FROM expert ORDER BY expert_no`, (rows) =>
+    rows.map(toExpert),
+  ).pipe(Effect.withSpan("Experts.list"))
 
   const setActive = Effect.fn("Experts.setActive")(function* (expertId: string, active: boolean) {
     const rows = yield* write(

@@ -74,7 +74,8 @@ export const make = Effect.fnUntraced(function* (options: {
     )
 
   const notMine = (expertNo: number) => sql`
-    NOT EXISTS (SELECT 1 FROM vote WHERE vote.item_id = item.item_id AND vote.expert_no = ${expertNo})
+    NOT EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item
+      WHERE vote.item_id = item.item_id AND vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
   /** The next item that is open for the expert; moves his or her cursors. */
@@ -121,7 +122,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const seq = seqOf(hold.item_id)
     const { guidelines, prompts } = yield* voting.requests.of(seq)
     const rows = yield* sql<{ task_id: string; judged: number }>`
-      SELECT task_id, (SELECT COUNT(*) FROM vote WHERE expert_no = ${hold.expert_no}
+      SELECT task_id, (SELECT COUNT(*) FROM vote INDEXED BY vote_on_item WHERE expert_no = ${hold.expert_no}
         AND item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}) AS judged
       FROM task WHERE seq = ${seq}`
     const promptIndex = promptIndexOf(hold.item_id)
@@ -316,7 +317,9 @@ export const make = Effect.fnUntraced(function* (options: {
     ).pipe(Effect.repeat({ until: (released) => released < mostReleasedAtOnce }), Effect.asVoid)
 
   const release = Effect.fn("VoteQueue.release")((expertId: string) =>
-    releaseWhere(sql`expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) AND held_until IS NOT NULL`),
+    releaseWhere(
+      sql`expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) AND held_until IS NOT NULL`,
+    ),
   )
 
   const releaseExpired = Effect.gen(function* () {

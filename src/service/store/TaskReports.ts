@@ -128,7 +128,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const names = new Map(
       (yield* sql<{ expert_no: number; name: string }>`
         SELECT expert_no, name FROM expert WHERE expert_no IN (
-          SELECT expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last})`).map((row) => [row.expert_no, row.name]),
+          SELECT expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last})`).map((row) => [
+        row.expert_no,
+        row.name,
+      ]),
     )
     const holds = yield* sql<{ item_id: number; name: string }>`
       SELECT item_id, name FROM hold JOIN expert USING (expert_no)

@@ -105,8 +105,6 @@ export class VoteQueue extends Context.Service<
 >()("prefstream/service/VoteQueue") {
   static readonly defaultHold: Duration.Input = "30 minutes"
 
-  static readonly layer = (
-    options: VoteQueueOptions = {},
-  ): Layer.Layer<VoteQueue, SqlError, Database | Webhooks> =>
+  static readonly layer = (options: VoteQueueOptions = {}): Layer.Layer<VoteQueue, SqlError, Database | Webhooks> =>
     Layer.effect(VoteQueue, make(options)).pipe(Layer.provide(TaskRequests.layer))
 }

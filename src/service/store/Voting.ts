@@ -225,7 +225,9 @@ export const make = Effect.fnUntraced(function* (
 
   /** Items, which have something open, go to the experts who have passed them already. */
   const putBack = (itemIds: ReadonlyArray<number>): Effect.Effect<void, SqlError> =>
-    Effect.asVoid(sql`INSERT OR REPLACE INTO returned (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`)
+    Effect.asVoid(
+      sql`INSERT OR REPLACE INTO returned (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,
+    )
 
   return { openTask, votesOn, give, uncompare, cancel, putBack, requests, wakeWebhooks: webhooks.wake }
 })

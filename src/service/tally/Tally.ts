@@ -70,8 +70,7 @@ export const tally = (completions: number, ballots: ReadonlyArray<Ballot>): Tall
 }
 
 /** Whether a vote agrees with what came out: its choice is the best, or it ranks the best at the top with others. */
-export const agrees = (ballot: Ballot, best: number): boolean =>
-  ballot.choice === best || topOf(ballot).includes(best)
+export const agrees = (ballot: Ballot, best: number): boolean => ballot.choice === best || topOf(ballot).includes(best)
 
 const hasText = (text: string | undefined): boolean => text !== undefined && text.trim() !== ""
 

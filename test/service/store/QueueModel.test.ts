@@ -69,7 +69,13 @@ const check = Effect.gen(function* () {
   assert.lengthOf(twice, 0, "an expert holds an item that he or she has voted on")
 
   // Counts
-  const votes = yield* sql<{ item_id: number; expert_no: number; choice: number; body: string; correct: number | null }>`
+  const votes = yield* sql<{
+    item_id: number
+    expert_no: number
+    choice: number
+    body: string
+    correct: number | null
+  }>`
     SELECT item_id, expert_no, choice, body, correct FROM vote ORDER BY item_id, n`
   const done = new Map(items.map((item) => [item.item_id, item.votes === item.required && item.required > 1]))
   const agreed = new Map<number, Array<boolean>>()
@@ -87,17 +93,14 @@ const check = Effect.gen(function* () {
     const own = votes.filter((vote) => vote.expert_no === expert["expert_no"])
     const known = own.filter(({ correct }) => correct !== null)
     const compared = agreed.get(expert["expert_no"]!) ?? []
-    assert.deepStrictEqual(
-      expert,
-      {
-        expert_no: expert["expert_no"],
-        judged: own.length,
-        agreed: compared.filter(Boolean).length,
-        compared: compared.length,
-        gold_judged: known.length,
-        gold_right: known.filter(({ correct }) => correct === 1).length,
-      } as never,
-    )
+    assert.deepStrictEqual(expert, {
+      expert_no: expert["expert_no"],
+      judged: own.length,
+      agreed: compared.filter(Boolean).length,
+      compared: compared.length,
+      gold_judged: known.length,
+      gold_right: known.filter(({ correct }) => correct === 1).length,
+    } as never)
   }
   const tasks = yield* sql<Record<string, number>>`SELECT task.seq, prompts_done, votes_given,
       (SELECT COUNT(*) FROM item WHERE item.item_id / 1048576 = task.seq AND item.votes = task.votes_required) AS done,
@@ -161,7 +164,9 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const store = yield* TaskStore
     const experts = yield* Experts
     if (people.length === 0) {
-      people = yield* Effect.forEach(["Ann", "Bob", "Cem"], (name) => Effect.map(experts.create(name), (row) => row.expertId))
+      people = yield* Effect.forEach(["Ann", "Bob", "Cem"], (name) =>
+        Effect.map(experts.create(name), (row) => row.expertId),
+      )
     }
     yield* Effect.forEach(robots, experts.ensure, { discard: true })
     const claims: Array<Claim> = []
@@ -272,11 +277,11 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     }
 
     // In the end: enough people for every vote, and all of them work until nothing is left.
-    yield* Effect.forEach(claims, (claim) =>
-      queue.record(claim.items.map(({ itemId }) => ({ itemId, answers: [] }))),
-    )
+    yield* Effect.forEach(claims, (claim) => queue.record(claim.items.map(({ itemId }) => ({ itemId, answers: [] }))))
     yield* Effect.forEach([...people, ...robots], (expert) => experts.setActive(expert, false))
-    const crowd = yield* Effect.forEach(["1", "2", "3"], (name) => Effect.map(experts.create(name), (row) => row.expertId))
+    const crowd = yield* Effect.forEach(["1", "2", "3"], (name) =>
+      Effect.map(experts.create(name), (row) => row.expertId),
+    )
     for (const expertId of crowd) {
       let item = yield* nextOf(expertId)
       while (item !== undefined) {

@@ -4,7 +4,7 @@
  * Guarantees: a session that ends covers the page with a form to sign in and loses nothing of
  * what is on it, such as a secret that is shown once; after it one is where one was.
  */
-import { useCallback, useEffect, useId, useRef, useState } from "preact/hooks"
+import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks"
 import * as client from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { DeveloperPage } from "./DeveloperPage.tsx"
@@ -105,7 +105,7 @@ export const App = () => {
 const Ended = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => {
   const id = useId()
   const place = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = place.current
     const before = document.activeElement
     dialog?.showModal()
@@ -154,7 +154,7 @@ const Shell = ({
   // Who follows a link is to be at the top of what it leads to, also with a screen reader.
   const place = routes.placeOf(route)
   const before = useRef(place)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (before.current === place) return
     before.current = place
     scrollTo(0, 0)

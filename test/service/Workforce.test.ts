@@ -1,0 +1,315 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Latch, Layer, Logger, Option, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { type Expert, JudgeError, type JudgeVote } from "../../src/service/expert/Expert.ts"
+import * as ScriptedExperts from "../../src/service/expert/ScriptedExperts.ts"
+import { Experts } from "../../src/service/store/Experts.ts"
+import { TaskStore } from "../../src/service/store/TaskStore.ts"
+import { VoteQueue } from "../../src/service/store/VoteQueue.ts"
+import { Workforce, type WorkforceOptions } from "../../src/service/Workforce.ts"
+import { create, next, results, statusOf, type Store, store, voteFor } from "./store/support.ts"
+import { platform, temporaryFile } from "./support.ts"
+
+const expert = (name: string, judge: Expert["judge"], atOnce?: number): Expert => ({ name, judge, atOnce })
+const choose = (best_completion_index: number): JudgeVote => ({ best_completion_index, rationale: "I say so." })
+const always = (name: string, index: number): Expert => expert(name, () => Effect.succeedSome(choose(index)))
+const never = (name: string): Expert => expert(name, () => Effect.succeedNone)
+
+/** Experts at work on what the test creates. */
+const working = Effect.fnUntraced(function* (options: WorkforceOptions) {
+  yield* Layer.build(Layer.fresh(Workforce.layer(options)))
+})
+
+const make = Effect.fnUntraced(function* (...args: Parameters<typeof create>) {
+  const task = yield* create(...args)
+  yield* (yield* VoteQueue).wake
+  return task
+})
+
+const until = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
+  Effect.yieldNow.pipe(Effect.andThen(condition), Effect.repeat({ until: (holds) => holds }))
+const ends = (task: string, status = "completed") => until(Effect.map(statusOf(task), (found) => found === status))
+
+const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store | Scope.Scope>) =>
+  it.effect(name, () =>
+    effect().pipe(Effect.scoped, Effect.provide(store(":memory:"), { local: true }), Effect.provide(log)),
+  )
+const lines: Array<string> = []
+const log = Logger.layer([
+  Logger.make(({ logLevel, message }) => {
+    if (logLevel === "Warn" || logLevel === "Error") lines.push([message].flat().map(String).join(" "))
+  }),
+])
+const said = (text: string) => lines.filter((line) => line.includes(text))
+
+const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
+
+const itemOf = Effect.fnUntraced(function* (task: string, index = 0) {
+  const detail = yield* Effect.flatMap((yield* TaskStore).detail(task, index), Effect.fromOption)
+  return detail.items[0]!
+})
+
+describe("several experts", () => {
+  test("vote in the order given, until there are enough votes", () =>
+    Effect.gen(function* () {
+      yield* working({ experts: [never("silent"), always("one", 1), always("two", 0), always("three", 0)] })
+      const task = yield* make([["p", "a", "b"]], { votes: 2 })
+      yield* ends(task)
+      const [{ annotations, best_completion_index }] = yield* results(task)
+      assert.deepStrictEqual(
+        annotations.votes.map(({ choice, expert }: Record<string, unknown>) => [expert, choice]),
+        [
+          ["one", 1],
+          ["two", 0],
+        ],
+      )
+      assert.deepInclude(annotations, { agreement: 0.5, tie: true })
+      assert.strictEqual(best_completion_index, 1)
+      assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
+        { expert_name: "silent", kind: "skip", reason: "has no answer" },
+      ])
+    }))
+
+  test("judge beside people", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const { expertId } = yield* (yield* Experts).create("Ann")
+      yield* working({ experts: [always("machine", 1)] })
+      const task = yield* make([["p", "a", "b"]], { votes: 2 })
+      const item = yield* until(Effect.map(itemOf(task), ({ votes }) => votes.length === 1)).pipe(
+        Effect.andThen(next(expertId)),
+      )
+      assert.deepStrictEqual((yield* itemOf(task)).held_by, ["Ann"])
+      yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
+      const [{ annotations }] = yield* results(task)
+      assert.deepInclude(annotations, { agreement: 1 })
+      const all = yield* (yield* Experts).list
+      assert.deepStrictEqual(
+        all.map(({ agreed, compared, judged, kind }) => [kind, judged, compared, agreed]),
+        [
+          ["person", 1, 1, 1],
+          ["automatic", 1, 1, 1],
+        ],
+      )
+    }))
+
+  test("one that is not active is not asked, until it is active again", () =>
+    Effect.gen(function* () {
+      const experts = yield* Experts
+      yield* working({ experts: [always("machine", 1)] })
+      yield* experts.setActive("machine", false)
+      const idle = yield* make([["p", "a", "b"]])
+      yield* working({ experts: [always("other", 0)] })
+      yield* ends(yield* make([["p", "a", "b"]]))
+      assert.deepStrictEqual((yield* results(idle))[0].annotations.votes[0].expert, "other")
+      yield* experts.setActive("other", false)
+      const waiting = yield* make([["p", "a", "b"]])
+      yield* experts.setActive("machine", true)
+      yield* ends(waiting)
+    }))
+})
+
+describe("slow experts", () => {
+  test("do not hold up other tasks, and each vote is stored when it is there", () =>
+    Effect.gen(function* () {
+      const released = yield* Latch.make()
+      let under = 0
+      let most = 0
+      const slow = expert(
+        "slow",
+        ({ prompt }) =>
+          Effect.gen(function* () {
+            under++
+            most = Math.max(most, under)
+            yield* prompt === "p1" ? released.await : Effect.repeat(Effect.yieldNow, { times: 20 })
+            under--
+            return Option.some(choose(0))
+          }),
+        3,
+      )
+      yield* working({ experts: [slow] })
+      const stuck = yield* make(prompts(2))
+      const others = yield* Effect.forEach(Array.from({ length: 60 }), () => make([["quick", "a", "b"]]))
+      yield* Effect.forEach(others, (task) => ends(task))
+      assert.strictEqual(yield* statusOf(stuck), "in_progress")
+      assert.lengthOf((yield* itemOf(stuck, 0)).votes, 1)
+      assert.deepStrictEqual((yield* itemOf(stuck, 1)).held_by, ["slow"])
+      assert.strictEqual(most, 3)
+      yield* released.open
+      yield* ends(stuck)
+    }))
+})
+
+describe("an expert that fails", () => {
+  const failing = (times: number, error: { isRetryable: boolean; retryAfter?: number }) => {
+    const calls: Array<string> = []
+    return {
+      calls,
+      expert: expert("shaky", ({ prompt }) =>
+        Effect.suspend(() => {
+          calls.push(prompt)
+          return calls.length <= times
+            ? Effect.fail(new JudgeError({ problem: "no connection", ...error }))
+            : Effect.succeedSome(choose(1))
+        }),
+      ),
+    }
+  }
+
+  test("is asked again later, keeps its place, and is named in the log once", () =>
+    Effect.gen(function* () {
+      lines.length = 0
+      const shaky = failing(2, { isRetryable: true })
+      yield* working({ experts: [shaky.expert, always("fallback", 0)] })
+      const task = yield* make([["p", "a", "b"]])
+      yield* until(Effect.sync(() => shaky.calls.length === 1))
+      // A minute holds the second try, after ten seconds, and the third, after twenty more.
+      for (const [seconds, calls] of [
+        [9, 1],
+        [2, 2],
+        [18, 2],
+        [2, 3],
+      ] as const) {
+        yield* TestClock.adjust(`${seconds} seconds`)
+        yield* until(Effect.sync(() => shaky.calls.length === calls))
+      }
+      yield* ends(task)
+      assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "shaky")
+      assert.lengthOf(said("no connection"), 1)
+      assert.include(said("no connection")[0], task)
+    }))
+
+  test("for good leaves the item to the next", () =>
+    Effect.gen(function* () {
+      const shaky = failing(1, { isRetryable: false })
+      yield* working({ experts: [shaky.expert, always("fallback", 0)] })
+      const task = yield* make([["p", "a", "b"]])
+      yield* ends(task)
+      assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "fallback")
+      assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
+        { expert_name: "shaky", kind: "skip", reason: "no connection" },
+      ])
+    }))
+
+  test("is left alone for as long as it says", () =>
+    Effect.gen(function* () {
+      const shaky = failing(1, { isRetryable: true, retryAfter: 120_000 })
+      yield* working({ experts: [shaky.expert] })
+      const tasks = yield* Effect.forEach([1, 2, 3], () => make(prompts(3)))
+      yield* until(Effect.sync(() => shaky.calls.length === 1))
+      yield* TestClock.adjust("119 seconds")
+      assert.lengthOf(shaky.calls, 1)
+      yield* TestClock.adjust("2 seconds")
+      yield* Effect.forEach(tasks, (task) => ends(task))
+      assert.lengthOf(shaky.calls, 10)
+    }))
+
+  test("always, is asked less and less often", () =>
+    Effect.gen(function* () {
+      const shaky = failing(Infinity, { isRetryable: true })
+      yield* working({ experts: [shaky.expert] })
+      yield* Effect.forEach(Array.from({ length: 100 }), () => make(prompts(5)))
+      yield* until(Effect.sync(() => shaky.calls.length >= 4))
+      const after = Effect.fnUntraced(function* (hours: number) {
+        for (let i = 0; i < hours * 360; i++) yield* TestClock.adjust("10 seconds")
+        return shaky.calls.length
+      })
+      const first = yield* after(1)
+      const second = yield* after(1)
+      // Each pause ends with one question, of five minutes each in the end.
+      assert.isAtMost(first, 40)
+      assert.isAtMost(second - first, 13)
+      assert.isAtLeast(second - first, 10)
+    }))
+
+  test("by a breakdown, leaves the item after the third, while its other work goes on", () =>
+    Effect.gen(function* () {
+      lines.length = 0
+      let broke = 0
+      const fragile = expert("fragile", ({ prompt }) =>
+        prompt === "poison" ? Effect.die(new Error(`crash ${++broke}`)) : Effect.succeedSome(choose(0)),
+      )
+      yield* working({ experts: [fragile] })
+      const poisoned = yield* make([
+        ["poison", "a", "b"],
+        ["p", "a", "b"],
+      ])
+      yield* ends(yield* make(prompts(3)))
+      yield* until(Effect.map(itemOf(poisoned, 1), ({ votes }) => votes.length === 1))
+      for (let i = 0; i < 10; i++) yield* TestClock.adjust("10 seconds")
+      yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
+      assert.strictEqual(broke, 3)
+      assert.include((yield* itemOf(poisoned)).set_aside[0]!.reason, "crash 3")
+      assert.lengthOf(said("no expert has an answer to 1 of 2 prompts"), 1)
+    }))
+
+  test("by naming a completion that is not there, has broken down", () =>
+    Effect.gen(function* () {
+      lines.length = 0
+      yield* working({ experts: [always("wild", 7)] })
+      const task = yield* make([["p", "a", "b"]])
+      yield* until(Effect.sync(() => said("not a vote on 2 completions").length === 1))
+      assert.strictEqual(yield* statusOf(task), "in_progress")
+      assert.lengthOf((yield* itemOf(task)).votes, 0)
+    }))
+})
+
+describe("what no expert has an answer to", () => {
+  test("stays open for people", () =>
+    Effect.gen(function* () {
+      yield* working({ experts: [never("silent")] })
+      const queue = yield* VoteQueue
+      const { expertId } = yield* (yield* Experts).create("Ann")
+      const task = yield* make([["p", "a", "b"]])
+      yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
+      const item = yield* next(expertId)
+      yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
+      assert.strictEqual(yield* statusOf(task), "completed")
+    }))
+
+  test("is cancelled where that is asked for, also where it misses a vote only", () =>
+    Effect.gen(function* () {
+      yield* working({ experts: [always("one", 0)], cancelUnanswered: true })
+      const two = yield* make(prompts(2), { votes: 2 })
+      const one = yield* make(prompts(2), { votes: 1 })
+      yield* ends(one)
+      yield* ends(two, "cancelled")
+    }))
+
+  test("is cancelled where there are no experts at all", () =>
+    Effect.gen(function* () {
+      yield* working({ experts: [], cancelUnanswered: true })
+      const tasks = yield* Effect.forEach(Array.from({ length: 120 }), () => make(prompts(1)))
+      yield* Effect.forEach(tasks, (task) => ends(task, "cancelled"))
+    }))
+
+  it.effect("is tried again at the next start, when it was cancelled", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile("service.db")
+      const session = (expert: Expert, status: string, task?: string) =>
+        Effect.gen(function* () {
+          yield* working({ experts: [expert], cancelUnanswered: true })
+          const id = task ?? (yield* make([["p", "a", "b"]], { group: "g" }))
+          yield* ends(id, status)
+          return id
+        }).pipe(Effect.scoped, Effect.provide(store(file), { local: true }))
+      const task = yield* session(never("silent"), "cancelled")
+      yield* session(always("silent", 0), "completed", task)
+    }).pipe(Effect.provide(platform)),
+  )
+})
+
+describe("a turnaround", () => {
+  test("is waited for, task by task", () =>
+    Effect.gen(function* () {
+      yield* working({ experts: [ScriptedExperts.longest], turnaround: "10 minutes" })
+      const one = yield* make(prompts(1))
+      yield* TestClock.adjust("5 minutes")
+      const two = yield* make(prompts(1))
+      yield* TestClock.adjust("5 minutes")
+      yield* ends(one)
+      assert.strictEqual(yield* statusOf(two), "pending")
+      yield* TestClock.adjust("5 minutes")
+      yield* ends(two)
+    }))
+})
