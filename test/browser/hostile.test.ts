@@ -49,6 +49,16 @@ const inert = async (page: Page, account: Account, origin: string, path: string)
   assert.deepStrictEqual(elsewhere, [])
 }
 
+const create = async (baseUrl: string, token: string) => {
+  const guidelines = hostile.all.join("\n\n")
+  const created = await fetch(`${baseUrl}/tasks`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ task_type: "rlhf_ranking", guidelines, prompts, group: hostile.html[0] }),
+  })
+  assert.strictEqual(created.status, 201, await created.text())
+}
+
 it.live.skipIf(!hasBrowser)(
   "renders attacks inert, for the expert and for the operator",
   () =>
@@ -58,18 +68,7 @@ it.live.skipIf(!hasBrowser)(
       const operator = yield* open(browser)
       const expert = yield* open(browser)
       yield* Effect.promise(async () => {
-        const created = await fetch(`${baseUrl}/tasks`, {
-          method: "POST",
-          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-          body: JSON.stringify({
-            task_type: "rlhf_ranking",
-            guidelines: hostile.all.join("\n\n"),
-            prompts,
-            group: hostile.html[0],
-          }),
-        })
-        assert.strictEqual(created.status, 201, await created.text())
-
+        await create(baseUrl, token)
         await signIn(operator.page, link)
         const invitation = await invite(operator.page, hostile.html[3]!)
         const { page } = expert

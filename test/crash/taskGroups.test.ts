@@ -57,6 +57,11 @@ const create = async (origin: string, i: number) => {
   return ((await answer.json()) as { task_id: string }).task_id
 }
 
+const statusOf = async (origin: string, task: string) => {
+  const answer = await fetch(`${origin}/v1/tasks/${task}`, { headers: { authorization: `Bearer ${token}` } })
+  return ((await answer.json()) as { status: string }).status
+}
+
 interface Event {
   readonly type: string
   readonly data: { readonly group_id: string; readonly task_ids: ReadonlyArray<string> }
@@ -92,10 +97,7 @@ describe("kill -9 of a service whose tasks complete while the receiver fails", {
           const third = await start(database, 0, ["--expert", "longest"])
           while (accepted.size < singles + 1) await setImmediate()
           for (const task of tasks) {
-            const answer = await fetch(`${third.origin}/v1/tasks/${task}`, {
-              headers: { authorization: `Bearer ${token}` },
-            })
-            assert.strictEqual(((await answer.json()) as { status: string }).status, "completed")
+            assert.strictEqual(await statusOf(third.origin, task), "completed")
           }
           await third.kill()
 
