@@ -22,6 +22,18 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
+/** The database was written by something else, such as a version of prefstream that was never released. */
+export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
+  /** What the database is: the ledger, the task store. */
+  what: Schema.String,
+  found: Schema.String,
+  expected: Schema.String,
+}) {
+  override get message() {
+    return `${this.what} was not made by a released version of prefstream (it has "${this.found}" where "${this.expected}" is expected): move the file away, or name another one`
+  }
+}
+
 export interface MigrationsOptions {
   /** What the database is, for messages. */
   readonly what: string
@@ -33,18 +45,26 @@ export interface MigrationsOptions {
 /** Runs the migrations that have not run yet. */
 export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOptions) {
   const { migrations, table } = options
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+  // With none to run, the migrator only sees to its own table.
+  yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   yield* check(options)
+  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
 })
 
 /** Changes nothing: for a database that is only read. */
 export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
-  const known = Object.keys(migrations).length
-  const rows = yield* sql<{ version: number }>`SELECT MAX(migration_id) AS version FROM ${sql(table)}`
-  const found = Number(rows[0]?.version ?? 0)
-  if (found > known) return yield* new DatabaseTooNew({ what, found, known })
+  const known = new Map(Object.keys(migrations).map((key) => [Number.parseInt(key), key.replace(/^\d+_/, "")]))
+  const rows = yield* sql<{ migration_id: number; name: string }>`
+    SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id`
+  const found = Number(rows.at(-1)?.migration_id ?? 0)
+  const newest = Math.max(...known.keys())
+  if (found > newest) return yield* new DatabaseTooNew({ what, found, known: newest })
+  for (const { migration_id, name } of rows) {
+    const expected = known.get(Number(migration_id)) ?? "nothing"
+    if (name !== expected) return yield* new DatabaseForeign({ what, found: name, expected })
+  }
 })
 
 /** The column type for bytes. */

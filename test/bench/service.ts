@@ -6,7 +6,9 @@
  *
  *     node test/bench/service.ts [TASKS] [PROMPTS]      (default 20000 50: about 6 minutes, 2 GB of disk)
  *
- * The clients run in a process of their own, on the same machine.
+ * The clients run in this process, service and peer each in one of its own, on the same machine.
+ * Exits with 1 where the median round's p99 of GET is 20 ms or more, or memory grows by more than a
+ * quarter from the first GETs to the last: on a machine with something else to do, look at the peer.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -60,7 +62,7 @@ const started = async (args: ReadonlyArray<string>): Promise<Server> => {
 const service = (...flags: ReadonlyArray<string>) =>
   started([
     path("../../src/bin.ts"),
-    ...["serve", "--database", database, "--port", "0", "--rate-limit", "0", ...flags],
+    ...["serve", "--database", database, "--port", "0", "--rate-limit", "100000", ...flags],
   ])
 
 // Requests
@@ -249,3 +251,12 @@ const own = rows.find(({ what }) => what.endsWith("round 2"))!
 console.log(`GET: ${(own["per second"] / peer["per second"]).toFixed(2)} of the peer's rate`)
 agent.destroy()
 rmSync(scratch, { recursive: true })
+
+const p99 = rows
+  .filter(({ what }) => what.startsWith("GET"))
+  .map((row) => Number(row["p99 ms"]))
+  .toSorted((a, b) => a - b)[1]!
+const rssAt = (when: string) => memory.find((entry) => entry.when === when)!["RSS MB"]
+const growth = rssAt(`after ${calls * 3} GETs`) / rssAt("warmed up")
+console.log(`p99 of GET: ${p99} ms, peer ${peer["p99 ms"]} ms; memory over ${calls * 3} GETs: ${growth.toFixed(2)}`)
+process.exitCode = p99 < 20 && growth < 1.25 ? 0 : 1

@@ -123,7 +123,10 @@ it.live.skipIf(!hasBrowser)(
           }
           await page.keyboard.press("e")
           await page.keyboard.type(`Because it is right (${i}).`)
-          if (i === 0) await picture(page, "6-annotate")
+          if (i === 0) {
+            await page.getByRole("region", { name: "Prompt" }).locator("strong").getByText("0").waitFor()
+            await picture(page, "6-annotate")
+          }
           await page.keyboard.press("Control+Enter")
           if (i === 4) {
             // Taken back, and given again as it was.

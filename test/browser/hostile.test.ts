@@ -12,10 +12,36 @@ import { folder, invite, serve, signIn } from "../support/browserService.ts"
 import * as hostile from "../support/hostile.ts"
 
 const perPrompt = 12
-const prompts = Array.from({ length: Math.ceil(hostile.all.length / perPrompt) }, (_, i) => ({
+const attacks = Array.from({ length: Math.ceil(hostile.all.length / perPrompt) }, (_, i) => ({
   prompt: `Item ${i}. ${hostile.all[i * 3]!}`,
   completions: hostile.all.slice(i * perPrompt, (i + 1) * perPrompt),
 }))
+
+/** What is rendered, so that the attacks are known to have had their chance. */
+const harmless = {
+  prompt: "Which **one**?",
+  completions: [
+    "```js\nconst answer = 42 // yes\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+    "[a link](https://example.org/) and ![a picture](https://example.org/p.png)",
+  ],
+}
+
+const prompts = [harmless, ...attacks]
+
+/** That Markdown became elements, code was highlighted, and no text was left out. */
+const rendered = async (page: Page) => {
+  const counts = await page.evaluate(() => {
+    const count = (selector: string) => document.querySelectorAll(selector).length
+    return {
+      bold: count(".rich strong") > 0,
+      highlighted: count('.rich pre code [class^="hljs"]') > 0,
+      table: count("article .rich table td") === 2,
+      link: count('.rich a[href="https://example.org/"]'),
+      picture: count(".rich img"),
+    }
+  })
+  assert.deepStrictEqual(counts, { bold: true, highlighted: true, table: true, link: 1, picture: 0 })
+}
 
 /** What stands in the page that should not. Runs in the browser. */
 const dangers = (mark: string) => {
@@ -82,6 +108,8 @@ it.live.skipIf(!hasBrowser)(
             .waitFor()
           // Every text is rendered when none says that it is on its way.
           await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+          if (i === 0) await rendered(page)
+          assert.deepStrictEqual(await page.locator("main .remark").allTextContents(), [])
           await inert(page, expert.account, origin, "/annotate/")
 
           await page.keyboard.press("v")

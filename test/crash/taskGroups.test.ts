@@ -2,11 +2,15 @@
  * From tasks to deliveries over kill -9: the whole service, whose receiver fails at first. Each
  * group of tasks that is complete is announced, under one id, with all its tasks and no other.
  */
-import { setImmediate } from "node:timers/promises"
-import { assert, describe, it } from "@effect/vitest"
+import type { ChildProcess } from "node:child_process"
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { receiver, temporaryFile, verifiedBy } from "../service/webhook/support.ts"
-import { spawned, bin, fromSources } from "../support/process.ts"
+import { bin, fromSources, spawned, until } from "../support/process.ts"
+
+const started = new Set<ChildProcess>()
+afterAll(() => started.forEach((child) => child.kill("SIGKILL")))
 
 const token = "token-of-a-test"
 const groupSize = 4
@@ -16,12 +20,21 @@ const singles = 6
 const start = async (database: string, port: number, flags: ReadonlyArray<string>) => {
   const args = ["serve", "--database", database, "--port", String(port), ...flags]
   const service = spawned(process.execPath, [...fromSources, bin, ...args], { env: { PREFSTREAM_TOKEN: token } })
+  started.add(service.child)
   const said = await service.says(/PREFSTREAM_BASE_URL=\S+\n/)
   return {
     origin: /PREFSTREAM_BASE_URL=(\S+)\/v1/.exec(said)![1]!,
     link: async () => /#set-up=(\S+)/.exec(await service.talks(/#set-up=\S+\n/))![1]!,
     kill: () => (service.child.kill("SIGKILL"), service.ended),
   }
+}
+
+/** How many events the service has stored. */
+const messagesIn = (database: string) => {
+  const file = new DatabaseSync(database, { readOnly: true })
+  const rows = file.prepare("SELECT COUNT(*) AS n FROM webhook_message").get()
+  file.close()
+  return Number(rows?.["n"])
 }
 
 const json = { "content-type": "application/json" }
@@ -87,7 +100,7 @@ describe("kill -9 of a service whose tasks complete while the receiver fails", {
           await first.kill()
 
           const second = await start(database, 0, ["--expert", "longest"])
-          while (refused.size < failures) await setImmediate()
+          await until("deliveries that fail", () => refused.size >= failures)
           await second.kill()
 
           target.react = ({ body, headers }) => {
@@ -95,11 +108,12 @@ describe("kill -9 of a service whose tasks complete while the receiver fails", {
             return { status: 200 }
           }
           const third = await start(database, 0, ["--expert", "longest"])
-          while (accepted.size < singles + 1) await setImmediate()
+          await until("all deliveries", () => accepted.size >= singles + 1)
           for (const task of tasks) {
             assert.strictEqual(await statusOf(third.origin, task), "completed")
           }
           await third.kill()
+          assert.strictEqual(messagesIn(database), singles + 1)
 
           for (const request of target.received) verifiedBy(secret, request)
           // An id that was refused came again.

@@ -1,11 +1,10 @@
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { DatabaseSync } from "node:sqlite"
-import { setImmediate } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { type Receiver, receiver, silent, temporaryFile, verifiedBy } from "../service/webhook/support.ts"
-import { spawned } from "../support/process.ts"
+import { spawned, until } from "../support/process.ts"
 
 const fixture = fileURLToPath(new URL("fixtures/webhooks.ts", import.meta.url))
 const events = 24
@@ -38,12 +37,15 @@ const makeService = Effect.fnUntraced(function* (file: string) {
   const stored = new Set<string>()
   let secret = ""
 
-  const run = (args: ReadonlyArray<string>, until: () => boolean) =>
+  const run = (args: ReadonlyArray<string>, moment: () => boolean) =>
     Effect.promise(async () => {
       const service = spawned(process.execPath, [fixture, file, ...args])
       const { child } = service
-      while (child.exitCode === null && child.signalCode === null && !until()) await setImmediate()
-      child.kill("SIGKILL")
+      try {
+        await until("the moment to kill", () => child.exitCode !== null || child.signalCode !== null || moment())
+      } finally {
+        child.kill("SIGKILL")
+      }
       const { signal, stderr, stdout } = await service.ended
       assert.strictEqual(signal, "SIGKILL", `it ended before the moment came: ${stderr}`)
       for (const [, id] of stdout.matchAll(/stored (\S+)/g)) stored.add(id!)

@@ -19,7 +19,7 @@ const files = existsSync(new URL(".git", root))
       .split("\n")
       .filter((path) => path !== "" && existsSync(new URL(path, root)))
   : []
-const sources = files.filter((path) => /^src\/.*\.ts$/.test(path)).map((path) => ({ path, text: read(path) }))
+const sources = files.filter((path) => /^src\/.*\.tsx?$/.test(path)).map((path) => ({ path, text: read(path) }))
 
 /** `path:line: text` of each line that `offends`. */
 const places = (
@@ -96,6 +96,17 @@ describe.skipIf(files.length === 0)("the house (needs a git checkout)", () => {
       .map((path) => ({ path, text: read(path) }))
     assert.deepStrictEqual(
       places(texts, (line) => local.test(line)),
+      [],
+    )
+  })
+
+  it("the top level holds what it is to hold", () => {
+    const folders = new Set(files.flatMap((path) => (path.includes("/") ? [path.slice(0, path.indexOf("/"))] : [])))
+    assert.deepStrictEqual([...folders].toSorted(), [".ci", "data", "pipelines", "src", "test"])
+    const known =
+      /^(\..+|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE|README\.md|knip\.json|package(-lock)?\.json|tsconfig(\.\w+)?\.json|vite(st)?\.config\.ts)$/
+    assert.deepStrictEqual(
+      files.filter((path) => !path.includes("/") && !known.test(path)),
       [],
     )
   })

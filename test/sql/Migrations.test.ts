@@ -49,6 +49,20 @@ describe("Migrations", () => {
   )
 
   test(
+    "refuse a database that has another migration under a number, and leave it as it is",
+    Effect.gen(function* () {
+      yield* Migrations.run(options({ "0001_draft": create("a") }))
+      const now = options({ "0001_release": create("b"), "0002_c": create("c") })
+      for (const refused of [Migrations.run(now), Migrations.check(now)]) {
+        const failure = yield* Effect.flip(refused)
+        assert.strictEqual(failure._tag, "DatabaseForeign")
+        assert.include(failure.message, 'it has "draft" where "release" is expected')
+      }
+      assert.deepStrictEqual(yield* tables, ["applied", "a"])
+    }),
+  )
+
+  test(
     "leave nothing of those that were to run with one that failed, and run again once it is mended",
     Effect.gen(function* () {
       const one = { "0001_a": create("a") }

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import type { Readable } from "node:stream"
+import { setImmediate } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 
@@ -58,6 +59,15 @@ export const spawned = (
     ended,
     says: (pattern) => matching(child.stdout, () => stdout, pattern),
     talks: (pattern) => matching(child.stderr, () => stderr, pattern),
+  }
+}
+
+/** Waits until something can be seen; fails where it has not come in a minute, so that no loop outlives its test. */
+export const until = async (what: string, isSo: () => boolean) => {
+  const deadline = performance.now() + 60_000
+  while (!isSo()) {
+    if (performance.now() > deadline) throw new Error(`waited a minute for: ${what}`)
+    await setImmediate()
   }
 }
 
