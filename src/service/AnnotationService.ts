@@ -76,7 +76,18 @@ export interface ServiceOptions {
   readonly allowPrivateWebhooks?: boolean | undefined
 }
 
-const closingBrace = Buffer.from("}")
+const encoder = new TextEncoder()
+const closingBrace = encoder.encode("}")
+
+const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
 
 const api = AnnotationApi.prefix("/v1")
 
@@ -126,8 +137,8 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           const { status, results } = task.value
           if (Option.isNone(results)) return { task_id, status }
           // The results stand in the store as they are sent: they need no second encoding.
-          const head = Buffer.from(`{"task_id":${JSON.stringify(task_id)},"status":"${status}","results":`)
-          return HttpServerResponse.uint8Array(Buffer.concat([head, results.value, closingBrace]), {
+          const head = encoder.encode(`{"task_id":${JSON.stringify(task_id)},"status":"${status}","results":`)
+          return HttpServerResponse.uint8Array(concat([head, results.value, closingBrace]), {
             contentType: "application/json",
           })
         }),

@@ -10,7 +10,7 @@
  * A task that misses a vote which none of them can give stays open for others, or is cancelled;
  * it is tried again at the next start. The first thousand such tasks are named in the log, once each.
  *
- * Memory is bounded by `tasksAtOnce` tasks, however many are pending.
+ * Memory is bounded by 32 tasks, however many are pending.
  */
 import { Cause, Clock, Context, Duration, Effect, FiberSet, Latch, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -29,7 +29,8 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-const tasksAtOnce = 32
+/** Of quick experts: as many votes share a commit. Slow ones hold no more than they are at work on. */
+const tasksAtOnceOf = (experts: ReadonlyArray<Expert>) => (experts.some(({ atOnce }) => atOnce !== undefined) ? 8 : 32)
 const mostReported = 1_000
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
@@ -37,6 +38,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const store = yield* TaskStore
   const turnaround = Duration.toMillis(options.turnaround ?? 0)
   const cancels = options.cancelUnanswered === true
+  const tasksAtOnce = tasksAtOnceOf(options.experts)
   const judging = yield* Judging.make(options.experts)
   const roomy = yield* Latch.make(true)
   let underWay = 0
@@ -92,17 +94,16 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (unanswered > 0) yield* giveUp(taskId, `no expert has an answer to ${unanswered} of ${claim.prompts} prompts`)
   })
 
-  const claim = (tasks: number) =>
-    Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      queue.reconsider(judging.due(now))
-      return yield* queue.claim({
-        experts: judging.names,
-        tasks,
-        createdBefore: now - turnaround,
-        isAvailable: judging.isAvailable(now),
-      })
-    }).pipe(persistently)
+  const claim = Effect.fnUntraced(function* (tasks: number) {
+    const now = yield* Clock.currentTimeMillis
+    queue.reconsider(judging.due(now))
+    return yield* queue.claim({
+      experts: judging.names,
+      tasks,
+      createdBefore: now - turnaround,
+      isAvailable: judging.isAvailable(now),
+    })
+  }, persistently)
 
   /** Waits for what is created or returns, for a task's time, for an expert that can be asked again. */
   const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {

@@ -70,8 +70,8 @@ const filled = Effect.gen(function* () {
   // As `vote` would leave it, in one go.
   yield* write(
     Effect.gen(function* () {
-      yield* sql`INSERT INTO vote (item_id, expert_no, choice, body, given_at)
-        SELECT item_id, 1, 0, '{"order":[0,1],"seconds":5}', 0 FROM item ORDER BY item_id LIMIT ${votes}`
+      yield* sql`INSERT INTO vote (item_id, expert_no, choice, body, shown_at, given_at)
+        SELECT item_id, 1, 0, '{"order":[0,1],"seconds":5}', 0, 0 FROM item ORDER BY item_id LIMIT ${votes}`
       yield* sql`UPDATE item SET votes = 1, open = 1 WHERE item_id IN (SELECT item_id FROM vote)`
       yield* sql`UPDATE expert SET judged = ${votes}, item_cursor = (SELECT MAX(item_id) FROM vote)`
       yield* sql`UPDATE task SET votes_given = (SELECT COUNT(*) FROM vote WHERE item_id / 1048576 = seq),
@@ -93,11 +93,10 @@ const program = Effect.gen(function* () {
     const experts = yield* Experts
     const { expertId: newcomer } = yield* experts.create("the newcomer")
     const { expertId: hesitant } = yield* experts.create("the hesitant")
-    const judge = (expertId: string) =>
-      Effect.gen(function* () {
-        const item = Option.getOrThrow(yield* queue.next(expertId))
-        yield* queue.vote(expertId, item.itemId, { best: 0, ranking: undefined, rationale: "r", seconds: 1 })
-      })
+    const judge = Effect.fnUntraced(function* (expertId: string) {
+      const item = Option.getOrThrow(yield* queue.next(expertId))
+      yield* queue.vote(expertId, item.itemId, { best: 0, ranking: undefined, rationale: "r", seconds: 1 })
+    })
     const skip = Effect.gen(function* () {
       const item = Option.getOrThrow(yield* queue.next(hesitant))
       yield* queue.setAside(hesitant, item.itemId, { kind: "skip", reason: "" })

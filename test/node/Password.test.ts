@@ -1,6 +1,7 @@
+import { createHook } from "node:async_hooks"
 import { scryptSync } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import * as Password from "../../src/node/Password.ts"
 
 describe("Password", () => {
@@ -34,6 +35,33 @@ describe("Password", () => {
     Effect.gen(function* () {
       const stored = yield* Password.hash("caf\u00e9 au lait")
       assert.isTrue(yield* Password.verify("cafe\u0301 au lait", stored))
+    }),
+  )
+
+  it.live("who gives up waits until the hash is done: no more than two are under way, whoever asks", () =>
+    Effect.gen(function* () {
+      let underWay = 0
+      const hashes = new Set<number>()
+      const hook = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          createHook({
+            init: (id, type) => {
+              if (type !== "SCRYPTREQUEST") return
+              hashes.add(id)
+              underWay++
+            },
+            before: (id) => {
+              if (hashes.has(id)) underWay--
+            },
+          }),
+        ),
+        (hook) => Effect.sync(() => hook.disable()),
+      )
+      hook.enable()
+      const asked = yield* Effect.forkChild(Password.hash("given up"), { startImmediately: true })
+      assert.strictEqual(underWay, 1)
+      yield* Fiber.interrupt(asked)
+      assert.strictEqual(underWay, 0)
     }),
   )
 

@@ -11,6 +11,11 @@ describe("Zstd", () => {
     assert.deepStrictEqual(Uint8Array.from(Zstd.decompress(Zstd.compress(bytes))), bytes)
   })
 
+  it.each([0, 1, 255, 256, 257, 65_791, 65_792, 4 * 1024 * 1024 + 1])("%d bytes come back", (length) => {
+    const bytes = Uint8Array.from({ length }, (_, i) => (i * i) % 251)
+    assert.isTrue(Buffer.from(bytes).equals(Zstd.decompress(Zstd.compress(bytes))))
+  })
+
   it("compresses", () => {
     assert.isBelow(Zstd.compress("x".repeat(1_000_000)).length, 1_000)
   })

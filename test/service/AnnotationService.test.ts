@@ -226,6 +226,13 @@ layer(Service.layer)("AnnotationService", (it) => {
         ["payload", "prompts", 0, "completions", 1],
       ],
       ["guidelines that are no text", { ...body, guidelines: 7 }, ["payload", "guidelines"]],
+      ["no votes", { ...body, votes: 0 }, ["payload", "votes"]],
+      ["too many votes", { ...body, votes: 26 }, ["payload", "votes"]],
+      ["half a vote", { ...body, votes: 1.5 }, ["payload", "votes"]],
+      ["a group without a name", { ...body, group: "" }, ["payload", "group"]],
+      ["a group whose name is too long", { ...body, group: "g".repeat(256) }, ["payload", "group"]],
+      ["a group of no tasks", { ...body, group: "g", group_size: 0 }, ["payload", "group_size"]],
+      ["the size of no group", { ...body, group_size: 2 }, ["payload", "group_size"]],
     ]
     for (const [name, body, place] of malformed) {
       it.effect(`${name}: 400 at ${place.join(".")}`, () =>

@@ -19,7 +19,13 @@ class Served extends Context.Service<
     Served,
     Effect.gen(function* () {
       const database = yield* temporaryFile("service.sqlite")
-      const base = yield* start({ database, experts: [], rateLimit: defaultRateLimit, votes: 3 })
+      const base = yield* start({
+        database,
+        experts: [],
+        rateLimit: defaultRateLimit,
+        votes: 3,
+        requestTimeout: "90 seconds",
+      })
       const open = { headers: { authorization: "" } }
       const { json } = yield* call("GET", `${base}/v1/openapi.json`, open)
       const docs = yield* call("GET", `${base}/v1/docs`, open)
@@ -100,6 +106,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
   test("names the limits that hold", ({ guide }) => {
     for (const limit of Object.values(defaultLimits)) assert.include(guide, limit.toLocaleString("en-US"))
     assert.include(guide, '`RateLimit-Policy: "default";q=200')
+    assert.include(guide, "| time for a request to arrive | 90 seconds | 408")
     assert.include(guide, "Retry-After")
     assert.include(guide, "surrogate")
   })

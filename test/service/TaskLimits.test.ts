@@ -1,16 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { TaskRequest } from "../../src/domain/Task.ts"
 import { check, defaultLimits } from "../../src/service/TaskLimits.ts"
 
 const limits = { ...defaultLimits, promptCharacters: 10, completionCharacters: 20, guidelinesCharacters: 30 }
 
-const request = (changes: Partial<TaskRequest>): TaskRequest => ({
+type Request = Parameters<typeof check>[0]
+
+const request = (changes: Partial<Request>): Request => ({
   task_type: "rlhf_ranking",
   prompts: [{ prompt: "p", completions: ["a", "b"] }],
   ...changes,
 })
-const found = (changes: Partial<TaskRequest>) =>
+const found = (changes: Partial<Request>) =>
   Effect.map(Effect.flip(check(request(changes), limits)), ({ detail, errors }) => ({ detail, errors }))
 
 describe("TaskLimits", () => {
@@ -50,6 +51,20 @@ describe("TaskLimits", () => {
         ],
       )
       assert.include(errors?.[0]?.message, "lone surrogate")
+    }),
+  )
+
+  it.effect("refuses a group that no file or database could keep unchanged", () =>
+    Effect.gen(function* () {
+      for (const group of ["\ud800x", "x\udc00", "a\0b", "a\nb", "\u007f", "a\u0085"]) {
+        const { detail, errors } = yield* found({ group })
+        assert.deepStrictEqual(
+          errors?.map(({ path }) => path),
+          [["payload", "group"]],
+        )
+        assert.match(detail ?? "", /^group: expected .*, found a (lone surrogate|control character)$/)
+      }
+      for (const group of ["nightly 2026-01-02", "größe", "評価", "😀", "\u200d"]) yield* check(request({ group }), limits)
     }),
   )
 

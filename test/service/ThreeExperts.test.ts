@@ -5,6 +5,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer } from "effect"
 import { HttpServer } from "effect/http"
+import type { ResultItem } from "../../src/domain/Task.ts"
+import type { Vote } from "../../src/domain/Vote.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import { call, platform, task, temporaryFile, token } from "./support.ts"
 import { cheap, joined, signedIn } from "./web/support.ts"
@@ -75,9 +77,8 @@ describe("three experts on one task", () => {
       }
 
       const { results } = (yield* get).json
-      const summary = results.map((result: never) => {
-        const { annotations, best_completion_index, prompt } = result as Record<string, any>
-        const { agreement, ranking, rationale, tie } = annotations
+      const summary = results.map(({ annotations, best_completion_index, prompt }: typeof ResultItem.Type) => {
+        const { agreement, ranking, rationale, tie } = annotations!
         return { prompt, best: best_completion_index, agreement, ranking, rationale, tie }
       })
       assert.deepStrictEqual(summary, [
@@ -96,9 +97,11 @@ describe("three experts on one task", () => {
         { prompt: "three", best: 0, agreement: 1 / 2, ranking: undefined, rationale: "x it is", tie: true },
       ])
 
-      for (const [i, result] of (results as ReadonlyArray<{ annotations: { votes: Array<any> } }>).entries()) {
-        assert.deepStrictEqual(
-          result.annotations.votes,
+      for (const [i, { annotations }] of (
+        results as ReadonlyArray<{ annotations: { votes: Array<Vote> } }>
+      ).entries()) {
+        assert.deepStrictEqual<unknown>(
+          annotations.votes,
           Object.entries(opinions).map(([name, own]) => {
             const { best, ranking, rationale } = own[i]!
             const order = shown[name]![i]!
@@ -112,12 +115,12 @@ describe("three experts on one task", () => {
                 ranking: ranking.map((group) => group.map(indexOf)),
               }),
               order,
-              seconds: result.annotations.votes.find((vote) => vote.expert === ids[name]).seconds,
+              seconds: annotations.votes.find((vote) => vote.expert === ids[name])?.seconds,
               ...(rationale !== undefined && { rationale }),
             }
           }),
         )
-        for (const { seconds } of result.annotations.votes) assert.isTrue(seconds >= 0 && seconds <= 0.01)
+        for (const { seconds } of annotations.votes) assert.isTrue(seconds >= 0 && seconds <= 0.01)
       }
 
       // Ann agrees on two and three, Bob on one and two, Cem on one and three; gold is known of one.

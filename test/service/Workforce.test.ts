@@ -286,13 +286,15 @@ describe("what no expert has an answer to", () => {
   it.effect("is tried again at the next start, when it was cancelled", () =>
     Effect.gen(function* () {
       const file = yield* temporaryFile("service.db")
-      const session = (expert: Expert, status: string, task?: string) =>
-        Effect.gen(function* () {
+      const session = Effect.fnUntraced(
+        function* (expert: Expert, status: string, task?: string) {
           yield* working({ experts: [expert], cancelUnanswered: true })
           const id = task ?? (yield* make([["p", "a", "b"]], { group: "g" }))
           yield* ends(id, status)
           return id
-        }).pipe(Effect.scoped, Effect.provide(store(file), { local: true }))
+        },
+        (effect) => effect.pipe(Effect.scoped, Effect.provide(store(file), { local: true })),
+      )
       const task = yield* session(never("silent"), "cancelled")
       yield* session(always("silent", 0), "completed", task)
     }).pipe(Effect.provide(platform)),

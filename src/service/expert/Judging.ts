@@ -9,7 +9,7 @@
 import { Cause, Clock, Effect, Exit, Option, Result, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
 import type { Claim, Judged } from "../store/VoteQueueModel.ts"
-import { type Expert, JudgeError, type JudgeVote } from "./Expert.ts"
+import type { Expert, JudgeError, JudgeVote } from "./Expert.ts"
 import * as Outages from "./Outages.ts"
 
 export type Item = Claim["items"][number]

@@ -92,5 +92,3 @@ export const make = () => {
     },
   }
 }
-
-export type Outages = ReturnType<typeof make>

@@ -17,6 +17,12 @@ interface Turn {
   readonly tasks: Set<number>
 }
 
+interface ItemRow {
+  readonly item_id: number
+  readonly votes: number
+  readonly open: number
+}
+
 interface AutomaticExpert {
   readonly expert_no: number
   readonly expert_id: string
@@ -64,14 +70,19 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     { isAvailable }: Asking,
   ) {
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
-    const open = yield* sql<{ item_id: number; open: number }>`
-      SELECT item_id, open FROM item WHERE item_id BETWEEN ${first} AND ${last} AND open > 0 AND claimed = 0`
-    if (open.length === 0) return undefined
     const answered = new Set<string>()
-    const rows = yield* sql<{ item_id: number; expert_no: number }>`
-      SELECT item_id, expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last}
-      UNION ALL SELECT item_id, expert_no FROM set_aside WHERE item_id BETWEEN ${first} AND ${last}`
-    for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
+    let open: ReadonlyArray<{ readonly item_id: number; readonly open: number }>
+    if (task.status === "pending") {
+      open = Array.from({ length: task.prompts }, (_, i) => ({ item_id: first + i, open: task.votes_required }))
+    } else {
+      open = yield* sql<{ item_id: number; open: number }>`
+        SELECT item_id, open FROM item WHERE item_id BETWEEN ${first} AND ${last} AND open > 0 AND claimed = 0`
+      if (open.length === 0) return undefined
+      const rows = yield* sql<{ item_id: number; expert_no: number }>`
+        SELECT item_id, expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last}
+        UNION ALL SELECT item_id, expert_no FROM set_aside WHERE item_id BETWEEN ${first} AND ${last}`
+      for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
+    }
 
     const claimed = open.flatMap(({ item_id, open }) => {
       const eligible = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
@@ -149,7 +160,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const recordTask = Effect.fnUntraced(function* (seq: number, judged: ReadonlyArray<Judged>, now: number) {
     const task = yield* voting.openTask(seq)
     // Cancelled meanwhile.
-    if (task === undefined) return
+    if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []
     const setAside: Array<readonly [number, number, string]> = []
@@ -162,33 +173,44 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           continue
         }
         given++
-        votes.push({ itemId, expertNo, prompt: prompts[promptIndexOf(itemId)]!, vote: vote.success, shownAt: null })
+        votes.push({
+          itemId,
+          expertNo,
+          prompt: prompts[promptIndexOf(itemId)]!,
+          vote: { expert, ...vote.success },
+          shownAt: null,
+        })
       }
-      return [itemId, given]
+      return [itemId, given] as const
     })
     if (setAside.length > 0) {
       yield* sql`INSERT OR REPLACE INTO set_aside (item_id, expert_no, kind, reason, at)
         SELECT value ->> 0, value ->> 1, 'skip', value ->> 2, ${now} FROM json_each(${JSON.stringify(setAside)})`
     }
-    const items = yield* sql<{ item_id: number; votes: number; open: number }>`
-      UPDATE item SET votes = votes + (value ->> 1), open = open + claimed - (value ->> 1), claimed = 0
-      FROM json_each(${JSON.stringify(changes)}) WHERE item_id = value ->> 0 RETURNING item_id, votes, open`
-    yield* sql`UPDATE claim SET items = items - ${judged.length} WHERE seq = ${seq}`
-    yield* sql`DELETE FROM claim WHERE seq = ${seq} AND items = 0`
+    const [, given] = changes[0]!
+    const wholeTask = judged.length === task.prompts && changes.every((change) => change[1] === given)
+    const items = yield* wholeTask
+      ? sql<ItemRow>`UPDATE item SET votes = votes + ${given}, open = open + claimed - ${given}, claimed = 0
+          WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, votes, open`
+      : sql<ItemRow>`UPDATE item SET votes = votes + (value ->> 1), open = open + claimed - (value ->> 1), claimed = 0
+          FROM json_each(${JSON.stringify(changes)}) WHERE item_id = value ->> 0 RETURNING item_id, votes, open`
     const open = items.flatMap((item) => (item.open > 0 ? [item.item_id] : []))
     if (open.length > 0) {
       yield* voting.putBack(open)
       reconsider(open)
     }
     const done = items.flatMap((item) => (item.votes === task.votes_required ? [item.item_id] : []))
-    yield* voting.give(task, votes, done, now)
+    if (yield* voting.give(task, votes, done, now)) return true
+    yield* sql`UPDATE claim SET items = items - ${judged.length} WHERE seq = ${seq}`
+    yield* sql`DELETE FROM claim WHERE seq = ${seq} AND items = 0`
+    return false
   })
 
   const record = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
     const now = yield* Clock.currentTimeMillis
     const tasks = Map.groupBy(judged, ({ itemId }) => seqOf(itemId))
-    yield* write(Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, now), { discard: true }))
-    yield* voting.wakeWebhooks
+    const ended = yield* write(Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, now)))
+    if (ended.includes(true)) yield* voting.wakeWebhooks
   })
 
   /** Forgets what automatic experts were at work on, and had no answer to, when the service ended. */

@@ -174,6 +174,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const vote = Effect.fn("VoteQueue.vote")(function* (expertId: string, itemId: number, given: PersonVote) {
     const now = yield* Clock.currentTimeMillis
+    let ended = false
     const outcome = yield* write(
       Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
         const hold = yield* heldItem(expertId, itemId)
@@ -189,12 +190,13 @@ export const make = Effect.fnUntraced(function* (options: {
         const { prompts } = yield* voting.requests.of(task.seq)
         const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
         const vote = {
+          expert: expertId,
           ...choice.success,
           order,
           seconds: Math.round(shown * 1000) / 1000,
           ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
         }
-        yield* voting.give(
+        ended = yield* voting.give(
           task,
           [{ itemId, expertNo: hold.expert_no, prompt: prompts[promptIndexOf(itemId)]!, vote, shownAt: hold.shown_at }],
           items[0]!.votes === task.votes_required ? [itemId] : [],
@@ -204,7 +206,7 @@ export const make = Effect.fnUntraced(function* (options: {
       }),
     )
     yield* Effect.fromResult(outcome)
-    yield* voting.wakeWebhooks
+    if (ended) yield* voting.wakeWebhooks
   })
 
   const setAside = Effect.fn("VoteQueue.setAside")(function* (
@@ -259,7 +261,7 @@ export const make = Effect.fnUntraced(function* (options: {
             expert_no,
             held_until: now + holdMillis,
             turn: 0,
-            shown_at: vote.shown_at ?? now,
+            shown_at: vote.shown_at,
             shown_order: JSON.stringify(order),
             draft: draft({ ...places, rationale, seconds }),
             undone: 1,
@@ -280,11 +282,12 @@ export const make = Effect.fnUntraced(function* (options: {
       expert_no: number
       choice: number
       body: string
-      shown_at: number | null
+      shown_at: number
       given_at: number
       correct: number | null
     }>`SELECT n, item_id, expert_no, choice, body, shown_at, given_at, correct
-      FROM vote WHERE expert_no = ${expertNo} ORDER BY n DESC LIMIT 1`
+      FROM vote INDEXED BY vote_of_person WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL
+      ORDER BY n DESC LIMIT 1`
     return rows[0]
   })
 

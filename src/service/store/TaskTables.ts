@@ -141,6 +141,7 @@ export const createTaskTables = Effect.gen(function* () {
   ) WITHOUT ROWID`
   yield* sql`CREATE INDEX set_aside_flag ON set_aside (item_id) WHERE kind = 'flag'`
   // n: the order in which votes were given. body: the members of a `Vote` but for expert and choice.
+  // shown_at: of a person's vote, when the item was shown first.
   yield* sql`CREATE TABLE vote (
     n INTEGER PRIMARY KEY,
     item_id INTEGER NOT NULL,
@@ -153,5 +154,6 @@ export const createTaskTables = Effect.gen(function* () {
     correct INTEGER
   )`
   yield* sql`CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`
-  yield* sql`CREATE INDEX vote_of_expert ON vote (expert_no)`
+  // Of people, who may take back what they voted last.
+  yield* sql`CREATE INDEX vote_of_person ON vote (expert_no) WHERE shown_at IS NOT NULL`
 })

@@ -37,7 +37,7 @@ export interface NewVote {
   readonly itemId: number
   readonly expertNo: number
   readonly prompt: TaskPrompt
-  readonly vote: Omit<Vote, "expert">
+  readonly vote: Vote
   /** When the item was shown first, where that is known. */
   readonly shownAt: number | null
 }
@@ -111,6 +111,7 @@ export const make = Effect.fnUntraced(function* (
    * Stores votes on items of one task, whose rows have been changed already.
    *
    * @param done the items that have all their votes by it
+   * @returns whether the task has ended with it
    */
   const give = Effect.fnUntraced(function* (
     task: OpenTask,
@@ -118,10 +119,10 @@ export const make = Effect.fnUntraced(function* (
     done: ReadonlyArray<number>,
     now: number,
   ) {
-    if (votes.length === 0) return
+    if (votes.length === 0) return false
     const counts = new Map<number, { judged: number; gold: number; right: number }>()
     const rows = votes.map((given) => {
-      const { choice, ...body } = given.vote
+      const { choice, expert: _, ...body } = given.vote
       const correct = isCorrect(given)
       const count = counts.get(given.expertNo) ?? { judged: 0, gold: 0, right: 0 }
       counts.set(given.expertNo, {
@@ -148,20 +149,27 @@ export const make = Effect.fnUntraced(function* (
     const votes_given = task.votes_given + votes.length
     if (prompts_done < task.prompts) {
       yield* sql`UPDATE task SET votes_given = ${votes_given}, prompts_done = ${prompts_done} WHERE seq = ${task.seq}`
-      return
+      return false
     }
-    const results = JSON.stringify(yield* resultsOf(task.seq))
+    // As long as nobody else has voted, what is stored is what was given.
+    const results = JSON.stringify(yield* resultsOf(task, task.votes_given === 0 ? votes : undefined))
     yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, results: Zstd.compress(results) })}`
     yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
     yield* finish(task, sql`status = 'completed', votes_given = ${votes_given}, prompts_done = ${prompts_done}`, now)
+    return true
   })
 
-  const resultsOf = Effect.fnUntraced(function* (seq: number) {
+  /** @param all the task's votes, where they are at hand */
+  const resultsOf = Effect.fnUntraced(function* (
+    { seq }: OpenTask,
+    all: ReadonlyArray<Pick<NewVote, "itemId" | "vote">> | undefined,
+  ) {
     const { prompts } = yield* requests.of(seq)
     const votes: Array<Array<Vote>> = prompts.map(() => [])
-    for (const row of yield* votesOn(itemIdOf(seq, 0), lastItemOf(seq))) {
-      votes[promptIndexOf(row.item_id)]!.push(voteOf(row))
-    }
+    const given =
+      all ??
+      (yield* votesOn(itemIdOf(seq, 0), lastItemOf(seq))).map((row) => ({ itemId: row.item_id, vote: voteOf(row) }))
+    for (const { itemId, vote } of given) votes[promptIndexOf(itemId)]!.push(vote)
     return prompts.map((prompt, i) => resultOf(prompt, votes[i]!))
   })
 

@@ -51,7 +51,7 @@ export const tally = (completions: number, ballots: ReadonlyArray<Ballot>): Tall
 
   /** Negative where the first of the two is better by the first two rules. */
   const compare = (a: number, b: number): number =>
-    first[a]! === first[b]! ? borda[b]! - borda[a]! : first[a]! > first[b]! ? -1 : 1
+    first[a] === first[b] ? borda[b]! - borda[a]! : first[a]! > first[b]! ? -1 : 1
 
   const order = Array.from({ length: completions }, (_, index) => index).toSorted(compare)
   const groups = groupEqual(order, compare)

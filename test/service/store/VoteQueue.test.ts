@@ -104,7 +104,7 @@ describe("the order shown", () => {
     Effect.gen(function* () {
       const queue = yield* VoteQueue
       const ann = yield* person("Ann")
-      yield* create([["p", ..."abcdefghijklmnop"]])
+      yield* create([["p", ..."abcdefghijklmnop".split("")]])
       const item = yield* next(ann)
       yield* queue.saveDraft(ann, item.itemId, "half a thought")
       yield* TestClock.adjust("31 minutes")

@@ -1,6 +1,6 @@
 /** The service's store by itself, over a real SQLite file, with webhooks that are only written down. */
 import { Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import type { TaskPrompt } from "../../../src/domain/Task.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/store/Database.ts"

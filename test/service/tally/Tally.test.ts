@@ -172,7 +172,7 @@ describe("of any votes", () => {
         if (result.ranking === undefined) return
         assert.include(result.ranking[0]!, result.best)
         assert.deepStrictEqual(
-          result.ranking.flat().toSorted(),
+          result.ranking.flat().toSorted((a, b) => a - b),
           first.map((_, i) => i),
         )
         const flat = result.ranking.flatMap((group, rank) => group.map((index) => ({ index, rank })))
@@ -190,7 +190,7 @@ describe("of any votes", () => {
     )
   })
 
-  it("it does not depend on the names of the completions, where there is no tie", () => {
+  it("the result does not depend on the names of the completions, where there is no tie", () => {
     fc.assert(
       fc.property(ballots, fc.nat(), ({ ballots, n }, shift) => {
         const moved = (index: number) => (index + shift) % n

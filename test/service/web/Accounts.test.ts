@@ -139,6 +139,16 @@ describe("Accounts", () => {
       yield* accounts.signIn("Ann", password)
     }))
 
+  test("who signs in has made no attempt: successes use nothing up, and leave what guesses have used up", () =>
+    Effect.gen(function* () {
+      yield* operator()
+      const accounts = yield* Accounts
+      for (let i = 0; i < 9; i++) yield* Effect.flip(accounts.signIn("Ann", "guess"))
+      for (let i = 0; i < 70; i++) yield* accounts.signIn("Ann", password)
+      assert.strictEqual((yield* Effect.flip(accounts.signIn("Ann", "guess")))._tag, "SignInRefused")
+      assert.strictEqual((yield* Effect.flip(accounts.signIn("Ann", "guess")))._tag, "AttemptsExceeded")
+    }))
+
   test("attempts of all names together are bounded", () =>
     Effect.gen(function* () {
       const accounts = yield* Accounts

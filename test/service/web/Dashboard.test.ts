@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import type { HttpApiGroup } from "effect/http-api"
 import { TestClock } from "effect/testing"
+import { Database } from "../../../src/service/store/Database.ts"
 import { Accounts } from "../../../src/service/web/Accounts.ts"
 import { AnnotateApi } from "../../../src/service/web/AnnotateApi.ts"
 import { DashboardApi } from "../../../src/service/web/DashboardApi.ts"
-import { assertProblem, browser } from "./http.ts"
+import { type Answer, assertProblem, browser } from "./http.ts"
 import { joined, password, platform, signedIn, started, taskOf } from "./support.ts"
 
 const test = (name: string, effect: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof started>>>) =>
@@ -162,6 +163,11 @@ describe("signing in", () => {
     ["a short password", { code: "c", name: "Ann", password: "123456789" }],
     ["a blank name", { code: "c", name: "", password }],
     ["a name with space around it", { code: "c", name: " Ann ", password }],
+    ["a name with a lone surrogate", { code: "c", name: "Ann\ud800", password }],
+    ["a name with NUL", { code: "c", name: "A\0nn", password }],
+    ["a name of two lines", { code: "c", name: "Ann\nBob", password }],
+    ["a long name", { code: "c", name: "a".repeat(101), password }],
+    ["a long password", { code: "c", name: "Ann", password: "a".repeat(1_001) }],
     ["no code", { name: "Ann", password }],
     ["no object", 7],
   ] as const) {
@@ -171,6 +177,22 @@ describe("signing in", () => {
         assertProblem(yield* browser(base).ask("POST", "/dashboard/api/set-up", body), 400, "malformed-request")
       }))
   }
+
+  // A name is normalised, which takes time with the square of the marks on one letter.
+  test("by a name or a password that is too long for any account is refused before it is looked at", () =>
+    Effect.gen(function* () {
+      const { base } = yield* started()
+      const { ask } = browser(base)
+      const long = "a" + "\u0301\u0323".repeat(500)
+      const attempt = (given: { readonly name: string; readonly password: string }) =>
+        ask("POST", "/dashboard/api/sign-in", given)
+      for (let i = 0; i < 12; i++) {
+        assertProblem(yield* attempt({ name: long.slice(0, 101), password }), 400, "malformed-request")
+        assertProblem(yield* attempt({ name: "Ann", password: long }), 400, "malformed-request")
+      }
+      const longest = { name: long.slice(0, 100), password: long.slice(0, 1_000) }
+      assertProblem(yield* attempt(longest), 401, "not-signed-in")
+    }))
 })
 
 describe("tasks", () => {
@@ -335,5 +357,56 @@ describe("experts", () => {
       assertProblem(yield* operator.ask("POST", "/dashboard/api/experts/expert_no/invite"), 404, "not-found")
       const nobody = yield* operator.ask("PUT", "/dashboard/api/experts/expert_no/active", { active: true })
       assertProblem(nobody, 404, "not-found")
+    }))
+
+  test("one who was deactivated and is active again gets in by no link or session of before", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const operator = yield* signedIn(service)
+      const { ask } = operator
+      const expert = yield* joined(service.base, operator)
+      const open = yield* ask("POST", `/dashboard/api/experts/${expert.expertId}/invite`)
+      const other = yield* ask("POST", "/dashboard/api/experts", { name: "Eli" })
+      for (const active of [false, true]) {
+        yield* ask("PUT", `/dashboard/api/experts/${expert.expertId}/active`, { active })
+      }
+      const join = (answer: Answer) =>
+        browser(service.base).ask("POST", "/annotate/api/join", { code: answer.json.invitation.split("=")[1] })
+      assertProblem(yield* join(open), 403, "forbidden")
+      assertProblem(yield* expert.ask("GET", "/annotate/api/session"), 401, "not-signed-in")
+      assert.strictEqual((yield* join(other)).status, 200, "others' invitations hold")
+      const fresh = yield* ask("POST", `/dashboard/api/experts/${expert.expertId}/invite`)
+      assert.strictEqual((yield* join(fresh)).status, 200)
+    }))
+
+  test("one is deactivated, and loses links and sessions, or nothing of it happens", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const operator = yield* signedIn(service)
+      const expert = yield* joined(service.base, operator)
+      const { sql } = Context.get(service.services, Database)
+      yield* sql`CREATE TRIGGER fails BEFORE DELETE ON session BEGIN SELECT RAISE(ABORT, 'disk full'); END`
+      const path = `/dashboard/api/experts/${expert.expertId}/active`
+      assertProblem(yield* operator.ask("PUT", path, { active: false }), 500, "service-failure")
+      const listed = yield* operator.ask("GET", "/dashboard/api/experts")
+      assert.isTrue(listed.json.experts[0].active)
+      yield* sql`DROP TRIGGER fails`
+      assert.strictEqual((yield* operator.ask("PUT", path, { active: false })).status, 200)
+      assert.isEmpty(yield* sql`SELECT * FROM session WHERE kind = 'expert'`)
+    }))
+})
+
+describe("names", () => {
+  test("are well-formed text on one line, of tokens and experts, too", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* signedIn(yield* started())
+      for (const path of ["/dashboard/api/tokens", "/dashboard/api/experts"]) {
+        for (const name of ["a\ud800", "\udc00b", "a\0b", "a\nb", "a\u0085b", "a\u2028b", "\u007f"]) {
+          assertProblem(yield* ask("POST", path, { name }), 400, "malformed-request")
+        }
+        for (const name of ["Zoë", "王小明", "👩🏽‍🔬 of the night shift"]) {
+          assert.strictEqual((yield* ask("POST", path, { name })).status, 200, name)
+        }
+      }
     }))
 })

@@ -102,6 +102,26 @@ describe("OwnAddress", () => {
     }),
   )
 
+  for (const [host, url, encrypted] of [
+    ["127.0.0.1", undefined, true],
+    ["127.0.0.1", "http://localhost:8484", true],
+    ["127.0.0.1", "http://annotate.example", false],
+    ["127.0.0.1", "https://annotate.example", true],
+    ["0.0.0.0", undefined, false],
+    ["0.0.0.0", "http://localhost:8484", false],
+    ["0.0.0.0", "http://127.0.0.1:8484", false],
+    ["0.0.0.0", "http://annotate.example", false],
+    ["0.0.0.0", "https://annotate.example", true],
+    ["::", "http://[::1]:8484", false],
+  ] as const) {
+    it.live(`bound to ${host}, public at ${url}: what is sent is ${encrypted ? "" : "not "}kept from others`, () =>
+      Effect.gen(function* () {
+        const { own } = yield* boundTo(host, url)
+        assert.strictEqual(own.encrypted, encrypted)
+      }),
+    )
+  }
+
   for (const url of [
     "annotate.example",
     "ftp://annotate.example",

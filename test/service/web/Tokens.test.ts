@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Redacted } from "effect"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
+import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/store/Database.ts"
 import { Tokens } from "../../../src/service/web/Tokens.ts"
 import { inProcess, platform, temporaryFile } from "./support.ts"
@@ -142,6 +144,79 @@ describe("Tokens", () => {
       // What was asked for is written before the database is closed.
       const stored = yield* storedLastUse.pipe(inProcess(file))
       assert.strictEqual(stored, 3_600_000)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  test("of a rotation and a revocation at once, the token is revoked in any case", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      for (const inOrder of [true, false]) {
+        const { summary, token } = yield* tokens.create("pipeline")
+        const rotate = Effect.exit(tokens.rotate(summary.token_id, 24))
+        const revoke = Effect.exit(tokens.revoke(summary.token_id))
+        const [first, second] = yield* Effect.all(inOrder ? [rotate, revoke] : [revoke, rotate], { concurrency: 2 })
+        assert.include([first._tag, second._tag], "Success")
+        assert.isFalse(yield* isAccepted(token))
+        const listed = (yield* tokens.list).find(({ token_id }) => token_id === summary.token_id)
+        assert.isNumber(listed!.revoked_at)
+      }
+    }))
+
+  test("of two rotations at once, both of the new tokens are accepted, and the old one for the shorter time", () =>
+    Effect.gen(function* () {
+      const tokens = yield* Tokens
+      const { summary, token } = yield* tokens.create("pipeline")
+      const fresh = yield* Effect.all(
+        [tokens.rotate(summary.token_id, 1), tokens.rotate(summary.token_id, 10)],
+        { concurrency: 2 },
+      )
+      for (const { token } of fresh) assert.isTrue(yield* isAccepted(token))
+      yield* TestClock.adjust("59 minutes")
+      assert.isTrue(yield* isAccepted(token))
+      yield* TestClock.adjust("1 minute")
+      assert.isFalse(yield* isAccepted(token))
+      assert.strictEqual((yield* tokens.list).at(-1)!.expires_at, 3_600_000)
+    }))
+
+  it.effect("who gives up while a rotation is written leaves memory and file the same", () =>
+    Effect.gen(function* () {
+      const committed = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      let gated = false
+      /** The file's own database, which lets a write wait after its commit. */
+      const slow = Layer.effect(
+        Database,
+        Effect.map(Database, ({ sql, write }) => ({
+          sql,
+          write: <A>(statements: Effect.Effect<A, SqlError>) =>
+            write(statements).pipe(
+              Effect.tap(() =>
+                gated ? Effect.andThen(Deferred.succeed(committed, undefined), Deferred.await(goOn)) : Effect.void,
+              ),
+            ),
+        })),
+      ).pipe(Layer.provide(Database.layer))
+      const file = yield* temporaryFile
+      yield* Effect.gen(function* () {
+        const tokens = yield* Tokens
+        const { summary, token } = yield* tokens.create("pipeline")
+        gated = true
+        const rotating = yield* Effect.forkChild(tokens.rotate(summary.token_id, 0))
+        yield* Deferred.await(committed)
+        const givenUp = yield* Effect.forkChild(Fiber.interrupt(rotating), { startImmediately: true })
+        gated = false
+        yield* Deferred.succeed(goOn, undefined)
+        yield* Fiber.join(givenUp)
+        const listed = (yield* tokens.list).find(({ token_id }) => token_id === summary.token_id)
+        assert.strictEqual(listed!.expires_at, 0, "the file says that it has ended")
+        assert.isFalse(yield* isAccepted(token), "and so does the memory")
+      }).pipe(
+        Effect.provide(
+          Layer.fresh(
+            Tokens.layer.pipe(Layer.provide(slow), Layer.provide(SqliteClient.layer({ filename: file }))),
+          ),
+        ),
+      )
     }).pipe(Effect.provide(platform)),
   )
 })
