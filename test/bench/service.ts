@@ -62,7 +62,14 @@ const started = async (args: ReadonlyArray<string>): Promise<Server> => {
 const service = (...flags: ReadonlyArray<string>) =>
   started([
     path("../../src/bin.ts"),
-    ...["serve", "--database", database, "--port", "0", "--rate-limit", "100000", ...flags],
+    "serve",
+    "--database",
+    database,
+    "--port",
+    "0",
+    "--rate-limit",
+    "100000",
+    ...flags,
   ])
 
 // Requests

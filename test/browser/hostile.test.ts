@@ -54,7 +54,7 @@ const dangers = (mark: string) => {
   }
   for (const element of document.querySelectorAll("main *, dialog *")) {
     for (const { name, value } of element.attributes) {
-      if (/^on/.test(name) || name === "srcset" || name === "srcdoc") found.push(`${name}=${value.slice(0, 100)}`)
+      if (name.startsWith("on") || name === "srcset" || name === "srcdoc") found.push(`${name}=${value.slice(0, 100)}`)
     }
   }
   for (const link of document.querySelectorAll<HTMLAnchorElement>("main a:not([href^='#/']), dialog a")) {

@@ -74,8 +74,8 @@ export const markdown: ReadonlyArray<string> = [
   `- [ ] <input onfocus=${run} autofocus>`,
   `https://${host}/auto?"onmouseover="${run}`,
   `${">".repeat(500)} deep`,
-  `${"[".repeat(2_000)}`,
-  `${"*a ".repeat(2_000)}`,
+  "[".repeat(2_000),
+  "*a ".repeat(2_000),
   `${"`".repeat(1_000)}a`,
 ]
 
