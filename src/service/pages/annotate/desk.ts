@@ -222,9 +222,7 @@ const answered = (desk: Desk, event: Event & { _tag: "answer" }, now: number): S
     progress: work.progress,
     looked: true,
     lost: arrived && desk.unsure?.broke ? null : desk.lost,
-    notice: arrived
-      ? { tone: "good", text: "The service has your judgment of the item before: it had arrived." }
-      : noticeOf(ask, work, desk),
+    notice: arrived ? hadArrived(desk.unsure?.broke === true) : noticeOf(ask, work, desk),
   }
   // Still the same item: what is entered stays, newer than what the service has.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
@@ -238,6 +236,15 @@ const answered = (desk: Desk, event: Event & { _tag: "answer" }, now: number): S
   }
   return laid(desked, work.item, copy, commands, now)
 }
+
+/** Without a connection that broke, the judgment that the service has may be another tab's. */
+const hadArrived = (broke: boolean): Notice =>
+  broke
+    ? { tone: "good", text: "The service has your judgment of the item before: it had arrived." }
+    : {
+        tone: "warn",
+        text: "The service had a judgment of yours on the item before, perhaps from another tab: that one counts.",
+      }
 
 /** Lays an item on the desk, or clears it. */
 const laid = (

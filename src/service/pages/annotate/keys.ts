@@ -112,7 +112,7 @@ export const help: ReadonlyArray<{
     title: "Rank",
     keys: [
       [["R"], "Rank all, or choose the best only"],
-      [["1", "–", "9"], "Give the marked completion that rank; the same rank is a tie"],
+      [["1", "–", "9"], "Give the marked completion that rank, or take it away; the same rank is a tie"],
       [["Space"], "Give it the next rank, or take its rank away"],
       [["B"], "One step better"],
       [["W"], "One step worse"],

@@ -333,6 +333,17 @@ describe("desk: without a connection", () => {
     assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
   })
 
+  it("says which judgment counts where another tab gave one", () => {
+    const driver = Driver.with(work(item(1), 5))
+      .choose(0)
+      .submit()
+      .fail("submit", 409)
+    driver.do({ _tag: "answer", ask: "next", work: work(item(2), 6), copy: null })
+    assert.strictEqual(driver.state.notice?.tone, "warn")
+    assert.match(driver.state.notice?.text ?? "", /that one counts/)
+    assert.strictEqual(driver.state.lost?.statement, "1")
+  })
+
   it("reports it as lost where it had not", () => {
     const driver = Driver.with(work(item(1), 5))
       .choose(0)
