@@ -8,7 +8,7 @@
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
 
-/** 400: the body is not JSON, or lacks a required member. `errors` names each place. */
+/** 400: the body is not JSON, or lacks a required member. `errors` names the first place that is wrong. */
 export class MalformedRequest extends HttpApiError.Problem<MalformedRequest>()(
   "MalformedRequest",
   { type: "tag:prefstream,2026:malformed-request", status: 400, title: "The request is malformed." },
@@ -57,7 +57,7 @@ export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaT
   title: "The body's media type is not supported.",
 }) {}
 
-/** 422: the body is well formed, but asks for what the service does not do. */
+/** 422: the body is well formed, but asks for what the service does not do. `errors` names each place, up to a hundred. */
 export class UnprocessableTask extends HttpApiError.Problem<UnprocessableTask>()(
   "UnprocessableTask",
   { type: "tag:prefstream,2026:unprocessable-task", status: 422, title: "The task can't be taken." },

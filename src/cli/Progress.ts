@@ -1,6 +1,6 @@
 /**
- * What a run is doing, on stderr: one line that is redrawn on a terminal, a plain
- * line now and then elsewhere.
+ * What a run is doing, on stderr: one line that is redrawn on a terminal; elsewhere a plain line
+ * when something has changed, every five seconds at the most, and else every ten minutes.
  *
  * It looks at the ledger and nowhere else, so it can't disagree with the result.
  *
@@ -14,6 +14,7 @@ import { duration, number } from "./Summary.ts"
 
 const redrawEvery = Duration.millis(200)
 const linesEvery = Duration.seconds(5)
+const unchangedLines = 120
 const barWidth = 24
 const clearLine = "\r\u001b[2K"
 
@@ -22,9 +23,8 @@ const write = Effect.fnUntraced(function* (text: string) {
   yield* Stream.make(text).pipe(Stream.run(stdio.stderr({ endOnDone: false })), Effect.ignore)
 })
 
-const line = Effect.fnUntraced(function* (since: number, bar: boolean) {
+const line = Effect.fnUntraced(function* (bar: boolean) {
   const ledger = yield* Ledger
-  const now = yield* Clock.currentTimeMillis
   const tasks = yield* ledger.counts
   const run = yield* ledger.lastRun
   const all = Object.values(tasks).reduce((sum, state) => sum + state.items, 0)
@@ -37,8 +37,11 @@ const line = Effect.fnUntraced(function* (since: number, bar: boolean) {
     `${number(all - open)} of ${number(all)}${reading ? "+" : ""} items judged,`,
     `${number(all - tasks.planned.items - tasks.submitting.items)} submitted,`,
     `${number(rejected)} rejected,`,
-    duration((now - since) / 1000),
   ].join(" ")
+})
+
+const elapsed = Effect.fnUntraced(function* (since: number) {
+  return duration(((yield* Clock.currentTimeMillis) - since) / 1000)
 })
 
 /** Runs an effect, and shows its progress meanwhile. */
@@ -46,15 +49,20 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
   const stdio = yield* Stdio.Stdio
   const since = yield* Clock.currentTimeMillis
   const redraw = yield* stdio.stderrIsTerminal
+  let said = ""
+  let unchanged = 0
   const show = redraw
     ? Effect.gen(function* () {
-        const text = yield* line(since, true)
+        const text = `${yield* line(true)} ${yield* elapsed(since)}`
         yield* write(clearLine + (stderr.columns > 0 ? text.slice(0, stderr.columns - 1) : text))
         yield* Effect.sleep(redrawEvery)
       })
     : Effect.gen(function* () {
         yield* Effect.sleep(linesEvery)
-        yield* write(`${yield* line(since, false)}\n`)
+        const text = yield* line(false)
+        unchanged = text === said ? unchanged + 1 : 0
+        said = text
+        if (unchanged % unchangedLines === 0) yield* write(`${text} ${yield* elapsed(since)}\n`)
       })
   return yield* Effect.raceFirst(effect, Effect.forever(show)).pipe(
     Effect.ensuring(redraw ? write(clearLine) : Effect.void),

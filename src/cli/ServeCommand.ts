@@ -41,7 +41,7 @@ const announce = Effect.fnUntraced(function* (flags: {
     yield* Console.error(
       isAnew
         ? `Sign in to the dashboard by this link, once and within 24 hours: ${origin}${yield* accounts.signInLink}`
-        : `The dashboard is at ${origin}/dashboard/ (password lost: start with --sign-in-link).`,
+        : `The dashboard is at ${origin}/dashboard/ (password lost: restart with --sign-in-link).`,
     )
   } else if (flags.experts.length === 0) {
     yield* Console.error("No --expert: tasks are taken, and wait for one.")
@@ -68,6 +68,7 @@ export const serveCommand = Command.make(
     ),
     port: Flag.Int("port").pipe(
       Flag.withMetavar("PORT"),
+      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
       Flag.withDescription("Port to listen on; 0 takes a free one (default: 8484)"),
       Flag.withDefault(8484),
     ),
@@ -86,7 +87,7 @@ export const serveCommand = Command.make(
     ),
     signInLink: Flag.Boolean("sign-in-link").pipe(
       Flag.withDescription(
-        "Print a one-time link to the dashboard: for a password that was lost, or for another operator. The first start prints one by itself",
+        "Print a one-time link to the dashboard: for a password that was lost, for another operator, or to shut one out by a new password. The first start prints one by itself",
       ),
       Flag.withDefault(false),
     ),

@@ -10,15 +10,19 @@
  * messages and decides nothing: in the instant after a change of holder it may
  * still name the one before.
  *
+ * What it creates has the file's access rights, and where there is no file yet can be read
+ * by its owner alone.
+ *
  * Does not: hold across machines on a network file system without working locks.
  * `FILE.lock` stays behind: to remove it would let two processes lock two
  * different files of that name.
  */
-import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
 import { DatabaseSync } from "node:sqlite"
 import { DateTime, Effect, Option, Predicate, Schema } from "effect"
 import type { Scope } from "effect"
+import * as PrivateFile from "./PrivateFile.ts"
 
 export const LockHolder = Schema.Struct({
   pid: Schema.Int,
@@ -91,6 +95,8 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   // By whichever link a file is named, it has one lock.
   const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
   const holderFile = `${real}.lock.json`
+  // Whoever may work the file has to be able to lock it.
+  const access = yield* Effect.try(() => statSync(real).mode & 0o666).pipe(Effect.orElseSucceed(() => PrivateFile.mode))
 
   const attempt = <A>(evaluate: () => A) =>
     Effect.try({
@@ -101,7 +107,10 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   const close = (db: DatabaseSync) => Effect.sync(() => db.close())
 
   yield* Effect.acquireRelease(
-    attempt(() => new DatabaseSync(`${real}.lock`)).pipe(
+    attempt(() => {
+      PrivateFile.create(`${real}.lock`, access)
+      return new DatabaseSync(`${real}.lock`)
+    }).pipe(
       Effect.tap((db) =>
         Effect.onError(
           attempt(() => db.exec("BEGIN EXCLUSIVE")),
@@ -124,7 +133,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
 
   const holder: LockHolder = { pid: process.pid, host: hostname(), since: DateTime.formatIso(yield* DateTime.now) }
   yield* Effect.acquireRelease(
-    attempt(() => writeFileSync(holderFile, `${JSON.stringify(holder)}\n`)),
+    attempt(() => writeFileSync(holderFile, `${JSON.stringify(holder)}\n`, { mode: access })),
     () => Effect.ignore(Effect.try(() => rmSync(holderFile, { force: true }))),
   )
 })

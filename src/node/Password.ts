@@ -4,7 +4,10 @@
  *
  * Guarantees: a salt of its own for each password; the costs are stored with the hash, so that
  * they can be raised later; hashes are compared in constant time; at most two are computed at
- * once, off the event loop, so that memory is bounded (64 MiB each) whoever asks.
+ * once, off the event loop, so that memory is bounded (64 MiB each) whoever asks, and gives up.
+ *
+ * Does not: bound the length of a password. Whoever takes one from others does, since to normalise
+ * it may take time with the square of its length.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
@@ -34,7 +37,8 @@ const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Eff
     scrypt(password.normalize("NFC"), salt, length, { N, r, p, maxmem: 128 * r * (N + p) + 2 ** 20 }, (error, key) =>
       resume(error === null ? Effect.succeed(key) : Effect.die(error)),
     )
-  }).pipe(atOnce.withPermits(1))
+    // Nothing stops it once it has begun: it counts until it is done.
+  }).pipe(Effect.uninterruptible, atOnce.withPermits(1))
 
 const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>
   `$scrypt$ln=${log2N},r=${r},p=${p}$${salt.toString("base64url")}$${key.toString("base64url")}`

@@ -10,6 +10,9 @@
  * integer beyond 2^53 (unless `SqlClient.SafeIntegers` asks for bigints), NaN, a
  * Date or any other object, a second statement in one text.
  *
+ * A database that it creates can be read by its owner alone, with all the files beside it,
+ * to which SQLite gives the same rights: there may be secrets in it, and others' texts.
+ *
  * Does not: leave the thread. A statement runs synchronously, and one that waits
  * for another process's lock holds up the whole program, for `busyTimeout` at most.
  */
@@ -20,6 +23,7 @@ import type { Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
+import * as PrivateFile from "./PrivateFile.ts"
 
 export interface SqliteClientConfig {
   /** Path of the file, created where it does not exist; or `:memory:`. */
@@ -69,6 +73,8 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
       try: evaluate,
       catch: (cause) => sqlError(cause, "open", `cannot open the SQLite database ${JSON.stringify(config.filename)}`),
     })
+  const isFile = config.filename !== "" && !/^(:memory:|file:)/.test(config.filename)
+  if (isFile && config.readonly !== true) yield* Effect.sync(() => PrivateFile.create(config.filename))
   const db = yield* Effect.acquireRelease(
     opening(
       () =>

@@ -11,7 +11,7 @@
  *   again with the task that exists, as it stands now; another body answers 422.
  * - `GET /v1/tasks/{task_id}` of an open task answers 200 without `results`.
  */
-import { type Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
+import { Bytes, type Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { AnnotationApi, Organization } from "../api/AnnotationApi.ts"
@@ -37,7 +37,7 @@ import { OwnAddress } from "./web/OwnAddress.ts"
 import { Tokens } from "./web/Tokens.ts"
 import * as Web from "./web/Web.ts"
 import { Webhooks } from "./webhook/Webhooks.ts"
-import { Workforce } from "./Workforce.ts"
+import * as Workforce from "./Workforce.ts"
 
 export interface ServiceOptions {
   /** Asked in this order: experts, or names as on the command line (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`). */
@@ -79,16 +79,6 @@ export interface ServiceOptions {
 const encoder = new TextEncoder()
 const closingBrace = encoder.encode("}")
 
-const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
 const api = AnnotationApi.prefix("/v1")
 
 const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
@@ -97,7 +87,6 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
     "tasks",
     Effect.fnUntraced(function* (handlers) {
       const store = yield* TaskStore
-      const workforce = yield* Workforce
 
       return handlers.handleAll({
         create: Effect.fnUntraced(function* ({ headers, payload, request }) {
@@ -124,7 +113,6 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
                 SqlError: Effect.die,
               }),
             )
-          yield* workforce.wake
           return HttpApiSchema.withHeaders({
             body: { task_id: task.taskId, status: task.status },
             headers: { location: `/v1/tasks/${task.taskId}` },
@@ -138,7 +126,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           if (Option.isNone(results)) return { task_id, status }
           // The results stand in the store as they are sent: they need no second encoding.
           const head = encoder.encode(`{"task_id":${JSON.stringify(task_id)},"status":"${status}","results":`)
-          return HttpServerResponse.uint8Array(concat([head, results.value, closingBrace]), {
+          return HttpServerResponse.uint8Array(Bytes.concat([head, results.value, closingBrace]), {
             contentType: "application/json",
           })
         }),
@@ -153,8 +141,9 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
 export const layer = (options: ServiceOptions) => {
   const limits = { ...TaskLimits.defaultLimits, ...options.limits }
   const votes = options.votes ?? 1
+  const timeout = options.requestTimeout ?? RequestGuard.defaultTimeout
   const rateLimit = options.rateLimit === "none" ? undefined : (options.rateLimit ?? RateLimit.defaultRateLimit)
-  const documented = api.annotateMerge(ApiDocument.annotations({ limits, rateLimit, votes }))
+  const documented = api.annotateMerge(ApiDocument.annotations({ limits, rateLimit, votes, timeout }))
   const workforce = Layer.unwrap(
     Effect.map(
       Effect.forEach(options.experts, (expert) =>
@@ -172,7 +161,7 @@ export const layer = (options: ServiceOptions) => {
     HttpApiBuilder.layer(documented, { openapiPath: "/v1/openapi.json" }),
     ApiDocs.layer(documented, "/v1/docs"),
     options.pages === false ? Layer.empty : Web.layer,
-    RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout: options.requestTimeout }),
+    RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
   ).pipe(
     Layer.provide(taskHandlers(limits, votes)),
     Layer.provide(OrganizationTokens.layer({ token: options.token, rateLimit })),

@@ -137,10 +137,12 @@ const members: Record<string, string> = {
   completions: "Candidates, to be ranked against each other. Each expert sees them in an order of his or her own.",
   guidelines: "Instructions for the experts, as Markdown.",
   votes: "How many experts judge each prompt.",
-  group: "Tasks with the same group complete together: one webhook tells of them.",
+  group:
+    "Tasks with the same group complete together: one webhook tells of them. A group that grows after that is told of again.",
   group_size: "How many tasks the group will have; it is not complete before.",
   best_completion_index: "Zero-based index into the prompt's completions.",
-  errors: "Each place that is wrong, and why.",
+  errors:
+    "The places that are wrong, and why: of a malformed request the first, of an unprocessable task all (up to 100).",
 }
 
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)

@@ -5,6 +5,7 @@
  * Guarantees: names every decision on what the contract leaves open; limits are those that the
  * service was started with.
  */
+import { Duration } from "effect"
 import type { RateLimit } from "./RateLimit.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
@@ -14,11 +15,13 @@ export interface Decided {
   readonly rateLimit: RateLimit | undefined
   /** Votes per prompt, where a task does not say. */
   readonly votes: number
+  /** For a request to arrive and to be answered. */
+  readonly timeout: Duration.Input
 }
 
 const count = (n: number) => n.toLocaleString("en-US")
 
-const limitsOf = ({ limits, rateLimit }: Decided) => `
+const limitsOf = ({ limits, rateLimit, timeout }: Decided) => `
 | limit | | beyond it |
 | --- | --- | --- |
 | request body | ${count(limits.bodyBytes)} bytes | 413 \`body-too-large\` |
@@ -27,9 +30,9 @@ const limitsOf = ({ limits, rateLimit }: Decided) => `
 | a prompt | ${count(limits.promptCharacters)} characters, not blank | 422 |
 | a completion | ${count(limits.completionCharacters)} characters | 422 |
 | guidelines | ${count(limits.guidelinesCharacters)} characters | 422 |
-| time for a request to arrive | 1 minute | 408 \`request-timed-out\` |
+| time for a request to arrive | ${count(Duration.toSeconds(timeout))} seconds | 408 \`request-timed-out\` |
 
-Characters are counted as UTF-16 code units, as JavaScript counts them. Text with a lone surrogate (\`"\\ud800"\`) is refused with 422. A refusal names in \`errors\` each place (the first 100), the limit, and what was found.
+Characters are counted as UTF-16 code units, as JavaScript counts them. Text with a lone surrogate (\`"\\ud800"\`) is refused with 422. Control characters are refused in \`group\`. A 422 names in \`errors\` each place (the first 100), the limit, and what was found; a 400 the first place.
 
 ${
   rateLimit === undefined
@@ -77,7 +80,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 
 **Votes.** \`votes\` (1 to 25; ${decided.votes} where the task does not say) is how many experts judge each prompt. No expert judges a prompt twice.
 
-**Groups.** Tasks with the same \`group\` (1 to 255 characters) complete together: one webhook tells of them when all are completed or cancelled. Where tasks are created over some time, give \`group_size\`, the number of tasks that the group will have: it is not complete before. A task without a group is a group of its own, by its own id.
+**Groups.** Tasks with the same \`group\` (1 to 255 characters) complete together: one webhook tells of them when all are completed or cancelled. Where tasks are created over some time, give \`group_size\`, the number of tasks that the group will have: it is not complete before, and is told of at once. A group whose size nobody gave is told of when it has been complete for 2 seconds without a new task; if it gets tasks after that, it is told of again, with all its tasks. A task without a group is a group of its own, by its own id.
 
 ## Results
 

@@ -14,7 +14,7 @@ import { Forbidden } from "./web/WebProblems.ts"
 /** Of what the pages send. */
 const pageBodyBytes = 1024 * 1024
 
-const defaultTimeout: Duration.Input = "1 minute"
+export const defaultTimeout: Duration.Input = "1 minute"
 
 export interface GuardOptions {
   /** Of a body that is sent to the contract's endpoints. */

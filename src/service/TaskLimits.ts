@@ -3,8 +3,9 @@
  *
  * Guarantees: a request that passes has prompts with text and at least two
  * completions each, within the limits, and no text with a lone surrogate (which
- * no file could keep unchanged); one that does not is refused with every place
- * that is wrong (the first hundred), the limit, and what was found.
+ * no file could keep unchanged), nor a group with a control character; one that
+ * does not is refused with every place that is wrong (the first hundred), the
+ * limit, and what was found.
  */
 import { Effect } from "effect"
 import { UnprocessableTask } from "../api/Problems.ts"
@@ -35,7 +36,10 @@ const mostErrors = 100
 type Place = ReadonlyArray<string | number>
 
 /** Fails where the service doesn't do what is asked. */
-export const check = (request: TaskRequest, limits: TaskLimits): Effect.Effect<void, UnprocessableTask> => {
+export const check = (
+  request: TaskRequest & { readonly group?: string },
+  limits: TaskLimits,
+): Effect.Effect<void, UnprocessableTask> => {
   const errors: Array<{ readonly path: Place; readonly message: string }> = []
   const expect = (holds: boolean, path: Place, message: string) => {
     if (!holds && errors.length < mostErrors) errors.push({ path: ["payload", ...path], message })
@@ -48,13 +52,17 @@ export const check = (request: TaskRequest, limits: TaskLimits): Effect.Effect<v
     }
   }
 
-  const { guidelines, prompts, task_type } = request
+  const { group, guidelines, prompts, task_type } = request
   expect(
     supportedTaskTypes.includes(task_type),
     ["task_type"],
     `expected one of ${supportedTaskTypes.join(", ")}, found ${JSON.stringify(task_type.slice(0, 100))}`,
   )
   if (guidelines !== undefined) expectText(guidelines, limits.guidelinesCharacters, () => ["guidelines"])
+  if (group !== undefined) {
+    expectText(group, Infinity, () => ["group"])
+    expect(!/\p{Cc}/u.test(group), ["group"], "expected text on one line, found a control character")
+  }
   expect(prompts.length > 0, ["prompts"], "expected at least one prompt")
   expect(
     prompts.length <= limits.promptsPerTask,

@@ -12,7 +12,7 @@
  *
  * Memory is bounded by 32 tasks, however many are pending.
  */
-import { Cause, Clock, Context, Duration, Effect, FiberSet, Latch, Layer, Schedule } from "effect"
+import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Expert } from "./expert/Expert.ts"
 import * as Judging from "./expert/Judging.ts"
@@ -32,6 +32,9 @@ export interface WorkforceOptions {
 /** Of quick experts: as many votes share a commit. Slow ones hold no more than they are at work on. */
 const tasksAtOnceOf = (experts: ReadonlyArray<Expert>) => (experts.some(({ atOnce }) => atOnce !== undefined) ? 8 : 32)
 const mostReported = 1_000
+
+const lackingReason = (lacking: number, prompts: number) =>
+  `no expert has an answer to ${lacking} of ${prompts} prompts`
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const queue = yield* VoteQueue
@@ -91,19 +94,19 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       yield* Effect.forEach(items, judgeAndRecord, { concurrency: atOnce, discard: true })
       if (untouched.length > 0) yield* persistently(queue.record(untouched))
     }
-    if (unanswered > 0) yield* giveUp(taskId, `no expert has an answer to ${unanswered} of ${claim.prompts} prompts`)
+    if (unanswered > 0) yield* giveUp(taskId, lackingReason(unanswered, claim.prompts))
   })
 
-  const claim = Effect.fnUntraced(function* (tasks: number) {
+  const claim = Effect.fnUntraced(function* () {
     const now = yield* Clock.currentTimeMillis
     queue.reconsider(judging.due(now))
     return yield* queue.claim({
       experts: judging.names,
-      tasks,
+      tasks: tasksAtOnce - underWay,
       createdBefore: now - turnaround,
       isAvailable: judging.isAvailable(now),
     })
-  }, persistently)
+  })
 
   /** Waits for what is created or returns, for a task's time, for an expert that can be asked again. */
   const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
@@ -126,25 +129,32 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     yield* FiberSet.run(workers, Effect.ensuring(judged, ended))
   })
 
-  // What is claimed is begun, or returns to the queue only at the next start.
-  const takeTasks = Effect.uninterruptibleMask(
-    Effect.fnUntraced(function* (restore) {
-      if (underWay === tasksAtOnce) {
-        yield* roomy.close
-        yield* restore(roomy.await)
-      }
-      const { claims, idle } = yield* claim(tasksAtOnce - underWay)
-      yield* Effect.forEach(claims, begin, { discard: true })
-      if (idle !== undefined) yield* restore(rest(idle))
-    }),
+  // What is claimed is begun, or returns to the queue only at the next start. A retry's pause may be interrupted.
+  const claimAndBegin = persistently(
+    Effect.uninterruptible(Effect.tap(Effect.suspend(claim), ({ claims }) => Effect.forEach(claims, begin))),
   )
+
+  const takeTasks = Effect.gen(function* () {
+    if (underWay === tasksAtOnce) {
+      roomy.closeUnsafe()
+      yield* roomy.await
+    }
+    const { idle, unanswered } = yield* claimAndBegin
+    if (cancels) {
+      for (const { lacking, prompts, taskId } of unanswered) yield* giveUp(taskId, lackingReason(lacking, prompts))
+    }
+    if (idle !== undefined) yield* rest(idle)
+  })
 
   // Nobody to ask: whoever waits for a task is told so.
   const cancelAll = Effect.gen(function* () {
-    yield* claim(1)
-    const { tasks } = yield* persistently(store.list({ status: "pending" }))
-    for (const { prompts, task_id } of tasks) {
-      yield* giveUp(task_id, `no expert has an answer to ${prompts} of ${prompts} prompts`)
+    yield* persistently(Effect.suspend(claim))
+    const open = yield* Effect.forEach(["pending", "in_progress"] as const, (status) =>
+      persistently(store.list({ status })),
+    )
+    const tasks = open.flatMap((page) => page.tasks)
+    for (const { prompts, prompts_done, task_id } of tasks) {
+      yield* giveUp(task_id, lackingReason(prompts - prompts_done, prompts))
     }
     if (tasks.length === 0) yield* queue.awaitWork
   })
@@ -158,16 +168,6 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         ),
   )
   yield* Effect.forkScoped(Effect.forever(work))
-
-  return { wake: queue.wake }
 })
 
-export class Workforce extends Context.Service<
-  Workforce,
-  {
-    /** Says that a task was created. */
-    readonly wake: Effect.Effect<void>
-  }
->()("prefstream/service/Workforce") {
-  static readonly layer = (options: WorkforceOptions) => Layer.effect(Workforce, make(options))
-}
+export const layer = (options: WorkforceOptions) => Layer.effectDiscard(make(options))

@@ -5,8 +5,9 @@
  * by status, header and error code, never by a message's text; `maybeDone` is false
  * only where the service certainly did not take the request.
  */
-import { Clock, Duration, Effect, Option, Result, Schema } from "effect"
-import { Headers, HttpClientError, type HttpClientResponse } from "effect/http"
+import { Duration, type Effect, Option, Schema } from "effect"
+import { HttpClientError, type HttpClientResponse } from "effect/http"
+import * as RetryAfter from "../api/RetryAfter.ts"
 
 /** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
 export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", {
@@ -153,15 +154,9 @@ const causes = (failure: unknown): ReadonlyArray<object> => {
   return chain
 }
 
-export const retryAfterOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
-  const header = response.headers["retry-after"]
-  if (header === undefined) return undefined
-  const now = yield* Clock.currentTimeMillis
-  return Result.match(Headers.parseRetryAfter(header), {
-    onFailure: () => undefined,
-    onSuccess: (retryAfter) => Duration.toMillis(Headers.retryAfterDelay(retryAfter, now)),
-  })
-})
+/** Milliseconds, however many: `longestRetryAfter` says what is too long. */
+export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
+  RetryAfter.millis(headers["retry-after"], Duration.infinity)
 
 const Problem = Schema.Struct({
   title: Schema.optionalKey(Schema.String),

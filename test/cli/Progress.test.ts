@@ -1,8 +1,13 @@
 import { spawnSync } from "node:child_process"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Layer, Sink, Stdio } from "effect"
+import { TestClock } from "effect/testing"
+import * as Progress from "../../src/cli/Progress.ts"
+import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
 import { reportOf } from "../support/cli.ts"
 import { platform, temporaryDirectory } from "../support/job.ts"
+import { newTasks, plan } from "../task/support.ts"
 import { bin, fromSources, root, spawned } from "../support/process.ts"
 
 /** `script` of util-linux runs a command on a terminal of its own. */
@@ -58,4 +63,29 @@ describe.skipIf(!hasScript)("on a terminal (needs script of util-linux)", () => 
       assert.match(screen.split(clearLine).at(-1) ?? "", /(^|\n)prefstream: .*absent/)
     }).pipe(Effect.scoped, Effect.provide(platform)),
   )
+})
+
+describe("where there is no terminal", () => {
+  it.effect("a line is written when something has changed, and else every ten minutes", () => {
+    const lines: Array<string> = []
+    const stdio = Stdio.layerTest({
+      stderr: () => Sink.forEach((text) => Effect.sync(() => void lines.push(String(text)))),
+    })
+    const ledger = Layer.provide(Ledger.layer(), SqliteClient.layer({ filename: ":memory:" }))
+    return Effect.gen(function* () {
+      yield* Effect.forkScoped(Progress.during(Effect.never))
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(lines, ["0 of 0 items judged, 0 submitted, 0 rejected, 5.0 s\n"])
+      yield* TestClock.adjust("1 minute")
+      assert.lengthOf(lines, 1)
+      yield* plan(newTasks([2]))
+      yield* TestClock.adjust("5 seconds")
+      assert.lengthOf(lines, 2)
+      assert.match(lines[1]!, /^0 of 2 items judged, .*, 1 min 10 s\n$/)
+      yield* TestClock.adjust("595 seconds")
+      assert.lengthOf(lines, 2)
+      yield* TestClock.adjust("5 seconds")
+      assert.lengthOf(lines, 3)
+    }).pipe(Effect.provide(Layer.merge(stdio, ledger)))
+  })
 })

@@ -73,6 +73,7 @@ describe("prefstream serve", () => {
       for (const [url, warned] of [
         ["https://annotate.example", false],
         ["http://annotate.example", true],
+        ["http://localhost:8484", true],
       ] as const) {
         const service = yield* started([
           "serve",
@@ -110,10 +111,12 @@ describe("prefstream serve", () => {
         ["--votes", "26"],
         ["--gold", "there-is-none.jsonl"],
         ["--rate-limit", "-1"],
+        ["--port", "70000"],
+        ["--port", "-1"],
         ["--api-only", "--sign-in-link"],
       ]) {
         const { status, stderr } = yield* Effect.promise(() =>
-          run(["serve", "--port", "0", "--database", database, ...wrong]),
+          run(["serve", ...(wrong[0] === "--port" ? [] : ["--port", "0"]), "--database", database, ...wrong]),
         )
         assert.strictEqual(status, 2, `${wrong.join(" ")}: ${stderr}`)
         assert.include(stderr, wrong.at(-1) === "--sign-in-link" ? "--sign-in-link" : wrong[0]!)

@@ -130,6 +130,26 @@ describe("FileLock", () => {
       }),
     )
 
+    it.effect("where there is no file yet, the lock is its owner's alone; else it is for whom the file is", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        for (const [name, mode] of [
+          ["absent.db", 0o600],
+          ["present.db", 0o640],
+        ] as const) {
+          const path = yield* temporaryPath(name)
+          if (name === "present.db") {
+            yield* fs.writeFileString(path, "")
+            yield* fs.chmod(path, mode)
+          }
+          yield* FileLock.acquire(path)
+          for (const beside of [".lock", ".lock.json"]) {
+            assert.strictEqual((yield* fs.stat(`${path}${beside}`)).mode & 0o777, mode)
+          }
+        }
+      }),
+    )
+
     it.effect("a database in memory has no lock", () =>
       Effect.gen(function* () {
         yield* FileLock.acquire(":memory:")

@@ -24,6 +24,11 @@ const names = (sql: SqlClient.SqlClient) =>
 const withEntries = (sql: SqlClient.SqlClient) =>
   sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, name TEXT UNIQUE, parent INTEGER REFERENCES entry (id))`
 
+const modeOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  return (yield* fs.stat(path)).mode & 0o777
+})
+
 const numbers = (sql: SqlClient.SqlClient, count: number) =>
   sql`WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${count}) SELECT n FROM number`
 
@@ -492,6 +497,22 @@ describe("SqliteClient", () => {
         // The last connection to close takes the log back into the file.
         assert.isFalse(yield* fs.exists(`${filename}-wal`))
         assert.deepStrictEqual(yield* withClient({ filename })(names), ["a"])
+      }),
+    )
+
+    it.effect("a file that it creates, and what SQLite puts beside it, is its owner's alone", () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const filename = yield* temporaryPath("a.db")
+        yield* withClient({ filename })((sql) =>
+          Effect.gen(function* () {
+            yield* withEntries(sql)
+            for (const beside of ["", "-wal", "-shm"]) assert.strictEqual(yield* modeOf(`${filename}${beside}`), 0o600)
+          }),
+        )
+        yield* fs.chmod(filename, 0o640)
+        yield* withClient({ filename })(names)
+        assert.strictEqual(yield* modeOf(filename), 0o640)
       }),
     )
 

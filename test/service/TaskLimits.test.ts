@@ -64,7 +64,8 @@ describe("TaskLimits", () => {
         )
         assert.match(detail ?? "", /^group: expected .*, found a (lone surrogate|control character)$/)
       }
-      for (const group of ["nightly 2026-01-02", "größe", "評価", "😀", "\u200d"]) yield* check(request({ group }), limits)
+      for (const group of ["nightly 2026-01-02", "größe", "評価", "😀", "\u200d"])
+        yield* check(request({ group }), limits)
     }),
   )
 

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Latch, Layer, Logger, Option, type Scope } from "effect"
+import { Effect, Exit, Fiber, Latch, Layer, Logger, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type Expert, JudgeError, type JudgeVote } from "../../src/service/expert/Expert.ts"
 import * as ScriptedExperts from "../../src/service/expert/ScriptedExperts.ts"
+import { Database } from "../../src/service/store/Database.ts"
 import { Experts } from "../../src/service/store/Experts.ts"
 import { TaskStore } from "../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../src/service/store/VoteQueue.ts"
-import { Workforce, type WorkforceOptions } from "../../src/service/Workforce.ts"
+import * as Workforce from "../../src/service/Workforce.ts"
 import { create, next, results, statusOf, type Store, store, voteFor } from "./store/support.ts"
 import { platform, temporaryFile } from "./support.ts"
 
@@ -16,14 +17,8 @@ const always = (name: string, index: number): Expert => expert(name, () => Effec
 const never = (name: string): Expert => expert(name, () => Effect.succeedNone)
 
 /** Experts at work on what the test creates. */
-const working = Effect.fnUntraced(function* (options: WorkforceOptions) {
+const working = Effect.fnUntraced(function* (options: Workforce.WorkforceOptions) {
   yield* Layer.build(Layer.fresh(Workforce.layer(options)))
-})
-
-const make = Effect.fnUntraced(function* (...args: Parameters<typeof create>) {
-  const task = yield* create(...args)
-  yield* (yield* VoteQueue).wake
-  return task
 })
 
 const until = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
@@ -53,7 +48,7 @@ describe("several experts", () => {
   test("vote in the order given, until there are enough votes", () =>
     Effect.gen(function* () {
       yield* working({ experts: [never("silent"), always("one", 1), always("two", 0), always("three", 0)] })
-      const task = yield* make([["p", "a", "b"]], { votes: 2 })
+      const task = yield* create([["p", "a", "b"]], { votes: 2 })
       yield* ends(task)
       const [{ annotations, best_completion_index }] = yield* results(task)
       assert.deepStrictEqual(
@@ -75,7 +70,7 @@ describe("several experts", () => {
       const queue = yield* VoteQueue
       const { expertId } = yield* (yield* Experts).create("Ann")
       yield* working({ experts: [always("machine", 1)] })
-      const task = yield* make([["p", "a", "b"]], { votes: 2 })
+      const task = yield* create([["p", "a", "b"]], { votes: 2 })
       const item = yield* until(Effect.map(itemOf(task), ({ votes }) => votes.length === 1)).pipe(
         Effect.andThen(next(expertId)),
       )
@@ -98,14 +93,61 @@ describe("several experts", () => {
       const experts = yield* Experts
       yield* working({ experts: [always("machine", 1)] })
       yield* experts.setActive("machine", false)
-      const idle = yield* make([["p", "a", "b"]])
+      const idle = yield* create([["p", "a", "b"]])
       yield* working({ experts: [always("other", 0)] })
-      yield* ends(yield* make([["p", "a", "b"]]))
+      yield* ends(yield* create([["p", "a", "b"]]))
       assert.deepStrictEqual((yield* results(idle))[0].annotations.votes[0].expert, "other")
       yield* experts.setActive("other", false)
-      const waiting = yield* make([["p", "a", "b"]])
+      const waiting = yield* create([["p", "a", "b"]])
       yield* experts.setActive("machine", true)
       yield* ends(waiting)
+    }))
+
+  test("are told of a task whose creation nobody waits for any more", () =>
+    Effect.gen(function* () {
+      const { write } = yield* Database
+      const store = yield* TaskStore
+      yield* working({ experts: [always("one", 0)] })
+      yield* ends(yield* create([["p", "a", "b"]]))
+      const released = yield* Latch.make()
+      yield* Effect.forkChild(write(released.await))
+      const creation = yield* Effect.forkChild(create([["p", "a", "b"]]))
+      yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+      const interrupted = yield* Effect.forkChild(Fiber.interrupt(creation))
+      yield* released.open
+      yield* Fiber.join(interrupted)
+      yield* until(Effect.map(store.overview, ({ tasks }) => tasks.completed === 2))
+    }))
+})
+
+describe("a database that fails", () => {
+  const broken = Effect.gen(function* () {
+    const { sql } = yield* Database
+    lines.length = 0
+    yield* sql`ALTER TABLE expert RENAME TO mislaid`
+    yield* (yield* VoteQueue).wake
+    yield* until(Effect.sync(() => said("can't reach the task store").length > 0))
+  })
+
+  test("does not keep the experts from ending", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      yield* working({ experts: [always("one", 0)] }).pipe(Scope.provide(scope))
+      yield* ends(yield* create([["p", "a", "b"]]))
+      yield* broken
+      yield* Scope.close(scope, Exit.void)
+    }))
+
+  test("is asked again until it answers", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      yield* working({ experts: [always("one", 0)] })
+      yield* ends(yield* create([["p", "a", "b"]]))
+      yield* broken
+      const task = yield* create([["p", "a", "b"]])
+      yield* sql`ALTER TABLE mislaid RENAME TO expert`
+      yield* TestClock.adjust("1 minute")
+      yield* ends(task)
     }))
 })
 
@@ -128,8 +170,8 @@ describe("slow experts", () => {
         3,
       )
       yield* working({ experts: [slow] })
-      const stuck = yield* make(prompts(2))
-      const others = yield* Effect.forEach(Array.from({ length: 60 }), () => make([["quick", "a", "b"]]))
+      const stuck = yield* create(prompts(2))
+      const others = yield* Effect.forEach(Array.from({ length: 60 }), () => create([["quick", "a", "b"]]))
       yield* Effect.forEach(others, (task) => ends(task))
       assert.strictEqual(yield* statusOf(stuck), "in_progress")
       assert.lengthOf((yield* itemOf(stuck, 0)).votes, 1)
@@ -161,7 +203,7 @@ describe("an expert that fails", () => {
       lines.length = 0
       const shaky = failing(2, { isRetryable: true })
       yield* working({ experts: [shaky.expert, always("fallback", 0)] })
-      const task = yield* make([["p", "a", "b"]])
+      const task = yield* create([["p", "a", "b"]])
       yield* until(Effect.sync(() => shaky.calls.length === 1))
       // A minute holds the second try, after ten seconds, and the third, after twenty more.
       for (const [seconds, calls] of [
@@ -183,7 +225,7 @@ describe("an expert that fails", () => {
     Effect.gen(function* () {
       const shaky = failing(1, { isRetryable: false })
       yield* working({ experts: [shaky.expert, always("fallback", 0)] })
-      const task = yield* make([["p", "a", "b"]])
+      const task = yield* create([["p", "a", "b"]])
       yield* ends(task)
       assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "fallback")
       assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
@@ -195,7 +237,7 @@ describe("an expert that fails", () => {
     Effect.gen(function* () {
       const shaky = failing(1, { isRetryable: true, retryAfter: 120_000 })
       yield* working({ experts: [shaky.expert] })
-      const tasks = yield* Effect.forEach([1, 2, 3], () => make(prompts(3)))
+      const tasks = yield* Effect.forEach([1, 2, 3], () => create(prompts(3)))
       yield* until(Effect.sync(() => shaky.calls.length === 1))
       yield* TestClock.adjust("119 seconds")
       assert.lengthOf(shaky.calls, 1)
@@ -208,7 +250,7 @@ describe("an expert that fails", () => {
     Effect.gen(function* () {
       const shaky = failing(Infinity, { isRetryable: true })
       yield* working({ experts: [shaky.expert] })
-      yield* Effect.forEach(Array.from({ length: 100 }), () => make(prompts(5)))
+      yield* Effect.forEach(Array.from({ length: 100 }), () => create(prompts(5)))
       yield* until(Effect.sync(() => shaky.calls.length >= 4))
       const after = Effect.fnUntraced(function* (hours: number) {
         for (let i = 0; i < hours * 360; i++) yield* TestClock.adjust("10 seconds")
@@ -230,11 +272,11 @@ describe("an expert that fails", () => {
         prompt === "poison" ? Effect.die(new Error(`crash ${++broke}`)) : Effect.succeedSome(choose(0)),
       )
       yield* working({ experts: [fragile] })
-      const poisoned = yield* make([
+      const poisoned = yield* create([
         ["poison", "a", "b"],
         ["p", "a", "b"],
       ])
-      yield* ends(yield* make(prompts(3)))
+      yield* ends(yield* create(prompts(3)))
       yield* until(Effect.map(itemOf(poisoned, 1), ({ votes }) => votes.length === 1))
       for (let i = 0; i < 10; i++) yield* TestClock.adjust("10 seconds")
       yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
@@ -243,11 +285,45 @@ describe("an expert that fails", () => {
       assert.lengthOf(said("no expert has an answer to 1 of 2 prompts"), 1)
     }))
 
+  for (const calls of [
+    ["die", "fail", "die", "die"],
+    ["die", "die", "fail", "die"],
+  ]) {
+    test(`leaves the item after its third breakdown: ${calls.join(", ")}`, () =>
+      Effect.gen(function* () {
+        let asked = 0
+        const fragile = expert("fragile", () =>
+          Effect.suspend(() =>
+            calls[asked++] === "fail"
+              ? Effect.fail(new JudgeError({ problem: "busy", isRetryable: true }))
+              : Effect.die(new Error("crash")),
+          ),
+        )
+        yield* working({ experts: [fragile, always("other", 0)] })
+        const task = yield* create([["p", "a", "b"]])
+        for (let i = 0; i < 20; i++) yield* TestClock.adjust("10 seconds")
+        yield* ends(task)
+        assert.strictEqual(asked, 4)
+      }))
+  }
+
+  test("and is deactivated meanwhile, leaves what it was kept to the others", () =>
+    Effect.gen(function* () {
+      const shaky = failing(Infinity, { isRetryable: true })
+      yield* working({ experts: [shaky.expert, always("fallback", 0)] })
+      const tasks = yield* Effect.forEach(Array.from({ length: 50 }), () => create(prompts(3)))
+      yield* until(Effect.sync(() => shaky.calls.length >= 4))
+      yield* Effect.repeat(Effect.yieldNow, { times: 1_000 })
+      assert.strictEqual(yield* statusOf(tasks[49]!), "pending")
+      yield* (yield* Experts).setActive("shaky", false)
+      yield* Effect.forEach(tasks, (task) => ends(task))
+    }))
+
   test("by naming a completion that is not there, has broken down", () =>
     Effect.gen(function* () {
       lines.length = 0
       yield* working({ experts: [always("wild", 7)] })
-      const task = yield* make([["p", "a", "b"]])
+      const task = yield* create([["p", "a", "b"]])
       yield* until(Effect.sync(() => said("not a vote on 2 completions").length === 1))
       assert.strictEqual(yield* statusOf(task), "in_progress")
       assert.lengthOf((yield* itemOf(task)).votes, 0)
@@ -260,7 +336,7 @@ describe("what no expert has an answer to", () => {
       yield* working({ experts: [never("silent")] })
       const queue = yield* VoteQueue
       const { expertId } = yield* (yield* Experts).create("Ann")
-      const task = yield* make([["p", "a", "b"]])
+      const task = yield* create([["p", "a", "b"]])
       yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
       const item = yield* next(expertId)
       yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
@@ -270,8 +346,8 @@ describe("what no expert has an answer to", () => {
   test("is cancelled where that is asked for, also where it misses a vote only", () =>
     Effect.gen(function* () {
       yield* working({ experts: [always("one", 0)], cancelUnanswered: true })
-      const two = yield* make(prompts(2), { votes: 2 })
-      const one = yield* make(prompts(2), { votes: 1 })
+      const two = yield* create(prompts(2), { votes: 2 })
+      const one = yield* create(prompts(2), { votes: 1 })
       yield* ends(one)
       yield* ends(two, "cancelled")
     }))
@@ -279,24 +355,37 @@ describe("what no expert has an answer to", () => {
   test("is cancelled where there are no experts at all", () =>
     Effect.gen(function* () {
       yield* working({ experts: [], cancelUnanswered: true })
-      const tasks = yield* Effect.forEach(Array.from({ length: 120 }), () => make(prompts(1)))
+      const tasks = yield* Effect.forEach(Array.from({ length: 120 }), () => create(prompts(1)))
       yield* Effect.forEach(tasks, (task) => ends(task, "cancelled"))
     }))
 
+  const sessions = (file: string) =>
+    Effect.fnUntraced(
+      function* (experts: ReadonlyArray<Expert>, status: string, task?: string, votes = 1) {
+        yield* working({ experts, cancelUnanswered: true })
+        const id = task ?? (yield* create([["p", "a", "b"]], { group: "g", votes }))
+        yield* ends(id, status)
+        return id
+      },
+      (effect) => effect.pipe(Effect.scoped, Effect.provide(store(file), { local: true })),
+    )
+
   it.effect("is tried again at the next start, when it was cancelled", () =>
     Effect.gen(function* () {
-      const file = yield* temporaryFile("service.db")
-      const session = Effect.fnUntraced(
-        function* (expert: Expert, status: string, task?: string) {
-          yield* working({ experts: [expert], cancelUnanswered: true })
-          const id = task ?? (yield* make([["p", "a", "b"]], { group: "g" }))
-          yield* ends(id, status)
-          return id
-        },
-        (effect) => effect.pipe(Effect.scoped, Effect.provide(store(file), { local: true })),
-      )
-      const task = yield* session(never("silent"), "cancelled")
-      yield* session(always("silent", 0), "completed", task)
+      const session = sessions(yield* temporaryFile("service.db"))
+      const task = yield* session([never("silent")], "cancelled")
+      yield* session([always("silent", 0)], "completed", task)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("is cancelled at each start anew, with the votes that it has", () =>
+    Effect.gen(function* () {
+      const session = sessions(yield* temporaryFile("service.db"))
+      const one = always("one", 0)
+      const task = yield* session([one], "cancelled", undefined, 2)
+      yield* session([one], "cancelled", task)
+      yield* session([], "cancelled", task)
+      yield* session([one, always("two", 0)], "completed", task)
     }).pipe(Effect.provide(platform)),
   )
 })
@@ -305,9 +394,9 @@ describe("a turnaround", () => {
   test("is waited for, task by task", () =>
     Effect.gen(function* () {
       yield* working({ experts: [ScriptedExperts.longest], turnaround: "10 minutes" })
-      const one = yield* make(prompts(1))
+      const one = yield* create(prompts(1))
       yield* TestClock.adjust("5 minutes")
-      const two = yield* make(prompts(1))
+      const two = yield* create(prompts(1))
       yield* TestClock.adjust("5 minutes")
       yield* ends(one)
       assert.strictEqual(yield* statusOf(two), "pending")

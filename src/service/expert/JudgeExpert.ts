@@ -18,6 +18,7 @@ import type { HttpClient } from "effect/http"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
 import * as JudgeEndpoint from "./JudgeEndpoint.ts"
+import * as JudgeFailure from "./JudgeFailure.ts"
 import * as JudgePrompt from "./JudgePrompt.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
 
@@ -79,9 +80,9 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       }
       said = completion.text
     }
-    const words = said.replace(/\s+/g, " ").trim().toWellFormed()
+    const words = said.trim() === "" ? "nothing" : JudgeFailure.quote(said, options.apiKey)
     return yield* new JudgeError({
-      problem: `${name} gave ${attempts} answers of no use, at last: ${words === "" ? "nothing" : words.slice(0, 200)}`,
+      problem: `${name} gave ${attempts} answers of no use, at last: ${words}`,
       isRetryable: false,
     })
   })
@@ -108,7 +109,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     const ranked = yield* all
       ? PairwiseRanking.allPairs(distinct, compare)
       : PairwiseRanking.slidingPass(distinct, compare)
-    if (options.onDisagreement === "abstain" && isOpen(ranked)) {
+    if (options.onDisagreement === "abstain" && ranked.open) {
       const problem = "the model prefers another completion when their order is changed"
       return yield* new JudgeError({ problem, isRetryable: false })
     }
@@ -147,13 +148,6 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const atOnce = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
   return { name, judge, atOnce }
 })
-
-/** Whether the orders' disagreement leaves open which completion is best. */
-const isOpen = (ranked: PairwiseRanking.Ranked): boolean =>
-  !ranked.decided &&
-  ranked.comparisons.some(
-    (comparison) => PairwiseRanking.isOf(comparison, ranked.best) && !PairwiseRanking.isConsistent(comparison),
-  )
 
 /** The model's own words on why the best is the best, after ours on what they are. */
 const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string => {

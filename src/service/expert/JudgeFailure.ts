@@ -2,10 +2,12 @@
  * Why a judge's endpoint gave no answer, and what is at fault.
  *
  * Guarantees: decided by status, headers and the members of an error that are codes,
- * never by its words; words are quoted in part, on one line, without the key.
+ * never by its words; words are quoted in part, on one line, without the key. The time for
+ * which an endpoint wants to be left alone is an hour at most.
  */
-import { Clock, Duration, Effect, Option, Predicate, Redacted, Result, Schema } from "effect"
-import { Headers, type HttpClientResponse } from "effect/http"
+import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
+import type { HttpClientResponse } from "effect/http"
+import * as RetryAfter from "../../api/RetryAfter.ts"
 
 export class Failed extends Schema.TaggedError<Failed>()("JudgeFailed", {
   /** What is at fault. `Moment` and `Length` (of the answer, in time or size) are worth another try soon. */
@@ -23,6 +25,8 @@ export class Failed extends Schema.TaggedError<Failed>()("JudgeFailed", {
 }
 
 const longestQuote = 300
+/** However long the endpoint asks for, it is asked again once in that time. */
+const longestRetryAfter = Duration.hours(1)
 
 /** What may be quoted of an answer. */
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
@@ -84,7 +88,7 @@ export const ofStatus = Effect.fnUntraced(function* (
   const { status } = response
   const error = errorIn(text)
   const said = quote(error.words, apiKey)
-  const retryAfter = yield* retryAfterOf(response)
+  const retryAfter = yield* RetryAfter.millis(response.headers["retry-after"], longestRetryAfter)
   const failed = (fault: Failed["fault"], problem: string) =>
     new Failed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
 
@@ -120,13 +124,3 @@ export const ofTransport = (failure: unknown, { baseUrl }: Asked): Failed => {
   }
   return new Failed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })
 }
-
-const retryAfterOf = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
-  const header = response.headers["retry-after"]
-  if (header === undefined) return undefined
-  const now = yield* Clock.currentTimeMillis
-  return Result.match(Headers.parseRetryAfter(header), {
-    onFailure: () => undefined,
-    onSuccess: (retryAfter) => Duration.toMillis(Headers.retryAfterDelay(retryAfter, now)),
-  })
-})

@@ -13,6 +13,7 @@ interface Failures {
 }
 
 interface ItemFailures extends Failures {
+  readonly breakdowns: number
   /** Whether `due` has named the item. */
   told: boolean
 }
@@ -37,8 +38,11 @@ export const make = () => {
       return itemId === undefined || (items.get(itemId)?.get(expert)?.until ?? 0) <= now
     },
 
-    /** @returns how often in a row the expert has failed: at all, and on this item */
-    failed: (now: number, expert: string, itemId: number, retryAfter: JudgeError["retryAfter"]) => {
+    /**
+     * @param error none where the expert broke down
+     * @returns how often in a row the expert has failed at all, and how often it broke down on this item
+     */
+    failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
       // What was under way when the expert was found to be down says nothing new.
       if (general.until <= now) {
@@ -46,16 +50,17 @@ export const make = () => {
         const excess = general.failures - tolerated
         if (excess > 0) general.until = now + backoff(1 * seconds, 5 * minutes, excess)
       }
-      general.until = Math.max(general.until, now + (retryAfter ?? 0))
+      general.until = Math.max(general.until, now + (error?.retryAfter ?? 0))
       experts.set(expert, general)
 
       const here = items.get(itemId) ?? new Map<string, ItemFailures>()
       const failures = (here.get(expert)?.failures ?? 0) + 1
+      const breakdowns = (here.get(expert)?.breakdowns ?? 0) + (error === undefined ? 1 : 0)
       const until = now + backoff(10 * seconds, 30 * minutes, failures)
-      here.set(expert, { failures, until, told: false })
+      here.set(expert, { failures, breakdowns, until, told: false })
       items.set(itemId, here)
       nextDue = Math.min(nextDue, until)
-      return { inRow: general.failures, onItem: failures }
+      return { inRow: general.failures, breakdowns }
     },
 
     answered: (expert: string, itemId: number) => {

@@ -36,8 +36,11 @@ export interface Ranked {
   /** Groups of equals, best first; absent where only the best was looked for. */
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
   readonly comparisons: ReadonlyArray<Comparison>
-  /** Whether the best one is better than all that it was compared with. */
-  readonly decided: boolean
+  /**
+   * Whether another one would be best if the comparisons in which the order made a difference
+   * had come out otherwise.
+   */
+  readonly open: boolean
 }
 
 /** Asks of two completions in both orders, the first being the order given. */
@@ -75,9 +78,24 @@ export const allPairs = Effect.fnUntraced(function* <E>(
     else group.push(index)
   }
   const ranking = [...groups].toSorted(([one], [other]) => other - one).map(([, group]) => group)
-  const [top = order] = ranking
-  return { best: top[0], ranking, comparisons, decided: top.length === 1 }
+  const best = (ranking[0] ?? order)[0]
+  return { best, ranking, comparisons, open: order.some((rival) => couldPass(rival, best, scores, comparisons)) }
 })
+
+/** Whether there is an outcome of the inconsistent comparisons by which the rival has more than the best. */
+const couldPass = (
+  rival: number,
+  best: number,
+  scores: ReadonlyMap<number, number>,
+  comparisons: ReadonlyArray<Comparison>,
+): boolean => {
+  if (rival === best) return false
+  // Each of the two can win or lose 1 by a comparison that counted as equal: both by their own.
+  const swing = comparisons
+    .filter((comparison) => !isConsistent(comparison))
+    .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)
+  return scores.get(rival)! + swing > scores.get(best)!
+}
 
 export const slidingPass = Effect.fnUntraced(function* <E>(
   order: readonly [number, ...ReadonlyArray<number>],
@@ -90,6 +108,21 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
     comparisons.push(comparison)
     best = winner(comparison) ?? earlier
   }
-  const decided = comparisons.every((comparison) => !isOf(comparison, best) || winner(comparison) === best)
-  return { best, ranking: undefined, comparisons, decided }
+  return { best, ranking: undefined, comparisons, open: isOpen(best, comparisons) }
 })
+
+/**
+ * From the end of a pass back to where the best one, or one that was equal to it, came in by a
+ * win: what was before that one is passed over, as a pass does with all that has lost.
+ */
+const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
+  let carried = best
+  for (const comparison of comparisons.toReversed()) {
+    if (!isConsistent(comparison)) return true
+    const [earlier, before] = comparison[0].order
+    if (carried !== earlier) continue
+    if (winner(comparison) === earlier) return false
+    carried = before
+  }
+  return false
+}

@@ -8,12 +8,13 @@
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "./Database.ts"
 import { itemIdOf, lastItemOf, mostPrompts, promptIndexOf, seqOf, storable } from "./TaskTables.ts"
-import type { Asking, Claim, Judged } from "./VoteQueueModel.ts"
-import type { NewVote, OpenTask, Voting } from "./Voting.ts"
+import type { Asking, Claim, Claims, Judged } from "./VoteQueueModel.ts"
+import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting.ts"
 
 /** What an expert has to look at: these tasks, and those with items after the cursor. */
 interface Turn {
   cursor: number
+  /** Beyond `mostRemembered` the cursor goes back to the oldest instead. */
   readonly tasks: Set<number>
 }
 
@@ -30,11 +31,13 @@ interface AutomaticExpert {
 
 /** Tasks that are looked at in one write before others have their turn. */
 const mostLookedAt = 100
+const mostRemembered = 1_000
+
+const noClaim = { claim: undefined, lacking: 0 }
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql, write } = yield* Database
   const turns = new Map<string, Turn>()
-  const numbers = new Map<string, number>()
   const work = yield* Latch.make(true)
 
   const turnOf = (expert: string): Turn => {
@@ -45,25 +48,41 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return turn
   }
 
+  const goBack = (turn: Turn) => {
+    turn.cursor = Math.min(turn.cursor, itemIdOf(Math.min(...turn.tasks), 0) - 1)
+    turn.tasks.clear()
+  }
+
   const reconsider = (itemIds: Iterable<number>) => {
-    for (const itemId of itemIds) for (const { tasks } of turns.values()) tasks.add(seqOf(itemId))
+    for (const itemId of itemIds) {
+      for (const turn of turns.values()) {
+        if (turn.tasks.add(seqOf(itemId)).size > mostRemembered) goBack(turn)
+      }
+    }
     work.openUnsafe()
   }
 
-  /** The task that the expert is to look at next. */
-  const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
-    const [returned] = tasks
-    if (returned !== undefined) return returned
-    const rows = yield* sql<{ item_id: number }>`
-      SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`
-    return rows[0] && seqOf(rows[0].item_id)
-  })
-
-  const pass = (turn: Turn, seq: number) => {
-    if (!turn.tasks.delete(seq)) turn.cursor = lastItemOf(seq)
+  const reconsiderAll = () => {
+    turns.clear()
+    work.openUnsafe()
   }
 
-  /** Claims what can be judged of a task now. */
+  /** The oldest task that the expert is to look at. */
+  const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
+    const rows = yield* sql<{ item_id: number }>`
+      SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`
+    const returned = Math.min(...tasks)
+    const next = rows.length === 0 ? Infinity : seqOf(rows[0]!.item_id)
+    return Math.min(returned, next)
+  })
+
+  /** Nothing that is open lies between the cursor and a candidate. */
+  const pass = (turn: Turn, seq: number) => {
+    turn.tasks.delete(seq)
+    turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
+  }
+
+  /** Claims what can be judged of a task now, or says how many of its items none of the experts can vote on any more. */
   const claimOf = Effect.fnUntraced(function* (
     task: OpenTask,
     experts: ReadonlyArray<AutomaticExpert>,
@@ -77,20 +96,26 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     } else {
       open = yield* sql<{ item_id: number; open: number }>`
         SELECT item_id, open FROM item WHERE item_id BETWEEN ${first} AND ${last} AND open > 0 AND claimed = 0`
-      if (open.length === 0) return undefined
+      if (open.length === 0) return noClaim
       const rows = yield* sql<{ item_id: number; expert_no: number }>`
         SELECT item_id, expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last}
         UNION ALL SELECT item_id, expert_no FROM set_aside WHERE item_id BETWEEN ${first} AND ${last}`
       for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
     }
 
+    let lacking = 0
     const claimed = open.flatMap(({ item_id, open }) => {
       const eligible = experts.filter(({ expert_no }) => !answered.has(`${item_id} ${expert_no}`))
+      if (eligible.length === 0) lacking++
       const askable = eligible.slice(0, open).some(({ expert_id }) => isAvailable(expert_id, item_id))
       if (!askable) return []
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
-    if (claimed.length === 0) return undefined
+    if (claimed.length === 0) {
+      // Where others of its items are claimed, it is looked at again when they are recorded.
+      const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
+      return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking }
+    }
 
     const { held } = claimed[0]!
     const wholeTask = claimed.length === task.prompts && claimed.every((item) => item.held === held)
@@ -105,7 +130,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       experts: JSON.stringify(experts.map((expert) => expert.expert_id)),
     })} ON CONFLICT DO UPDATE SET items = items + excluded.items`
     const { guidelines, prompts } = yield* voting.requests.of(task.seq)
-    return {
+    const claim: Claim = {
       taskId: task.task_id,
       guidelines,
       prompts: task.prompts,
@@ -117,47 +142,60 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         held,
         missing: open,
       })),
-    } satisfies Claim
+    }
+    return { claim, lacking: 0 }
   })
+
+  const activeOf = (names: ReadonlyArray<string>) => sql<AutomaticExpert>`
+    SELECT expert_no, expert_id FROM expert
+    WHERE active = 1 AND expert_id IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
 
   const claimOnce = (asking: Asking) =>
     write(
       Effect.gen(function* () {
-        const rows = yield* sql<AutomaticExpert>`
-          SELECT expert_no, expert_id FROM expert
-          WHERE active = 1 AND expert_id IN (SELECT value FROM json_each(${JSON.stringify(asking.experts)}))`
-        for (const { expert_id, expert_no } of rows) numbers.set(expert_id, expert_no)
+        const rows = yield* activeOf(asking.experts)
         const experts = asking.experts.flatMap((name) => rows.find((row) => row.expert_id === name) ?? [])
         const looking = experts.flatMap(({ expert_id }) => (asking.isAvailable(expert_id) ? [turnOf(expert_id)] : []))
 
         const claims: Array<Claim> = []
+        const unanswered: Array<Claims["unanswered"][number]> = []
         for (let looked = 0; looked < mostLookedAt && claims.length < asking.tasks; looked++) {
-          const candidates: Array<number | undefined> = []
+          const candidates: Array<number> = []
           for (const turn of looking) candidates.push(yield* candidateOf(turn))
-          const seq = candidates.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined)
-          if (seq === undefined) return { claims, idle: { createdAt: undefined } }
+          const seq = Math.min(...candidates)
+          if (seq === Infinity) return { claims, unanswered, idle: { createdAt: undefined } }
           const task = yield* voting.openTask(seq)
           if (task !== undefined && task.created_at > asking.createdBefore) {
-            return { claims, idle: { createdAt: task.created_at } }
+            return { claims, unanswered, idle: { createdAt: task.created_at } }
           }
-          const claim = task && (yield* claimOf(task, experts, asking))
+          const { claim, lacking } = task === undefined ? noClaim : yield* claimOf(task, experts, asking)
           looking.forEach((turn, i) => candidates[i] === seq && pass(turn, seq))
           if (claim !== undefined) claims.push(claim)
+          if (task !== undefined && lacking > 0) {
+            unanswered.push({ taskId: task.task_id, lacking, prompts: task.prompts })
+          }
         }
-        return { claims, idle: undefined }
+        return { claims, unanswered, idle: undefined }
       }),
     )
 
   const claim = (asking: Asking) =>
     work.close.pipe(
       Effect.andThen(claimOnce(asking)),
-      Effect.repeat({ until: ({ claims, idle }) => claims.length > 0 || idle !== undefined }),
+      Effect.repeat({
+        until: ({ claims, idle, unanswered }) => claims.length > 0 || unanswered.length > 0 || idle !== undefined,
+      }),
       // What was passed in a write that failed is looked at again.
-      Effect.onError(() => Effect.sync(() => turns.forEach((turn) => (turn.cursor = 0)))),
+      Effect.onError(() => Effect.sync(reconsiderAll)),
     )
 
   /** Items of one task. */
-  const recordTask = Effect.fnUntraced(function* (seq: number, judged: ReadonlyArray<Judged>, now: number) {
+  const recordTask = Effect.fnUntraced(function* (
+    seq: number,
+    judged: ReadonlyArray<Judged>,
+    numbers: ReadonlyMap<string, number>,
+    now: number,
+  ) {
     const task = yield* voting.openTask(seq)
     // Cancelled meanwhile.
     if (task === undefined) return false
@@ -167,7 +205,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const changes = judged.map(({ answers, itemId }) => {
       let given = 0
       for (const { expert, vote } of answers) {
-        const expertNo = numbers.get(expert)!
+        const expertNo = numbers.get(expert)
+        // Deactivated meanwhile: the item's votes are for others.
+        if (expertNo === undefined) continue
         if (Result.isFailure(vote)) {
           setAside.push([itemId, expertNo, storable(vote.failure)])
           continue
@@ -177,7 +217,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           itemId,
           expertNo,
           prompt: prompts[promptIndexOf(itemId)]!,
-          vote: { expert, ...vote.success },
+          vote: storableVote({ expert, ...vote.success }),
           shownAt: null,
         })
       }
@@ -202,15 +242,23 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const done = items.flatMap((item) => (item.votes === task.votes_required ? [item.item_id] : []))
     if (yield* voting.give(task, votes, done, now)) return true
     yield* sql`UPDATE claim SET items = items - ${judged.length} WHERE seq = ${seq}`
-    yield* sql`DELETE FROM claim WHERE seq = ${seq} AND items = 0`
+    const over = yield* sql`DELETE FROM claim WHERE seq = ${seq} AND items = 0 RETURNING seq`
+    if (over.length > 0) reconsider([itemIdOf(seq, 0)])
     return false
   })
 
   const record = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
     const now = yield* Clock.currentTimeMillis
     const tasks = Map.groupBy(judged, ({ itemId }) => seqOf(itemId))
-    const ended = yield* write(Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, now)))
-    if (ended.includes(true)) yield* voting.wakeWebhooks
+    const names = new Set(judged.flatMap(({ answers }) => answers.map(({ expert }) => expert)))
+    yield* voting.writeEnding(
+      Effect.gen(function* () {
+        const rows = yield* activeOf([...names])
+        const numbers = new Map(rows.map((row) => [row.expert_id, row.expert_no]))
+        return yield* Effect.forEach(tasks, ([seq, items]) => recordTask(seq, items, numbers, now))
+      }),
+      (ended) => ended.includes(true),
+    )
   })
 
   /** Forgets what automatic experts were at work on, and had no answer to, when the service ended. */
@@ -230,6 +278,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, open`
       yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
       yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
+      yield* voting.withdraw(organization, group_id)
     }
     yield* sql`DELETE FROM set_aside WHERE expert_no IN (SELECT expert_no FROM expert WHERE kind = 'automatic')
       AND (SELECT finished_at IS NULL FROM task WHERE seq = item_id / ${mostPrompts})`
@@ -240,6 +289,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     claim,
     record,
     reconsider,
+    reconsiderAll,
     awaitWork: work.await,
     wake: Effect.asVoid(work.open),
   }

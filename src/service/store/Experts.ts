@@ -94,14 +94,25 @@ const make = Effect.gen(function* () {
     rows.map(toExpert),
   ).pipe(Effect.withSpan("Experts.list"))
 
-  const setActive = Effect.fn("Experts.setActive")(function* (expertId: string, active: boolean) {
+  const setActive = Effect.fn("Experts.setActive")(function* (
+    expertId: string,
+    active: boolean,
+    along: Effect.Effect<void, SqlError> = Effect.void,
+  ) {
     const rows = yield* write(
-      sql<Row>`UPDATE expert SET active = ${active} WHERE expert_id = ${expertId} RETURNING ${columns}`,
+      Effect.gen(function* () {
+        const rows = yield* sql<Row>`
+          UPDATE expert SET active = ${active} WHERE expert_id = ${expertId} RETURNING ${columns}`
+        yield* along
+        // Others pass over what is one's that can't be asked at present.
+        if (rows[0]?.kind === "automatic") queue.reconsiderAll()
+        return rows
+      }),
     )
-    // From here on the expert takes nothing more. An automatic one that is active again has work to look for.
-    yield* active ? queue.wake : queue.release(expertId)
+    // From here on the expert takes nothing more.
+    if (!active) yield* queue.release(expertId)
     return Option.map(Option.fromUndefinedOr(rows[0]), toExpert)
-  })
+  }, Effect.uninterruptible)
 
   const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
@@ -122,8 +133,16 @@ export class Experts extends Context.Service<
     readonly ensure: (name: string) => Effect.Effect<ExpertRow, SqlError>
     readonly list: Effect.Effect<ReadonlyArray<ExpertRow>, SqlError>
     readonly find: (expertId: string) => Effect.Effect<Option.Option<ExpertRow>, SqlError>
-    /** None where there is no such expert. What one who is not active holds returns to the queue. */
-    readonly setActive: (expertId: string, active: boolean) => Effect.Effect<Option.Option<ExpertRow>, SqlError>
+    /**
+     * None where there is no such expert. What one who is not active holds returns to the queue;
+     * what an automatic one is at work on, when it is recorded, without its votes.
+     * @param along statements that belong to the same write
+     */
+    readonly setActive: (
+      expertId: string,
+      active: boolean,
+      along?: Effect.Effect<void, SqlError>,
+    ) => Effect.Effect<Option.Option<ExpertRow>, SqlError>
     /** Remembers that the expert was here; written once a minute at the most. */
     readonly touch: (expertId: string) => Effect.Effect<void, SqlError>
   }

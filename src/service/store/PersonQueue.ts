@@ -12,7 +12,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { Database } from "./Database.ts"
 import * as Places from "./Places.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, seqOf, storable } from "./TaskTables.ts"
-import { dayOf, type VoteBody, type Voting } from "./Voting.ts"
+import { dayOf, storableVote, type VoteBody, type Voting } from "./Voting.ts"
 import { type HeldItem, InvalidVote, NotHeld, NothingToUndo, type PersonVote } from "./VoteQueueModel.ts"
 
 interface HoldRow {
@@ -175,7 +175,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const vote = Effect.fn("VoteQueue.vote")(function* (expertId: string, itemId: number, given: PersonVote) {
     const now = yield* Clock.currentTimeMillis
     let ended = false
-    const outcome = yield* write(
+    const outcome = yield* voting.writeEnding(
       Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
         const hold = yield* heldItem(expertId, itemId)
         const task = hold && (yield* voting.openTask(seqOf(itemId)))
@@ -189,13 +189,13 @@ export const make = Effect.fnUntraced(function* (options: {
           UPDATE item SET votes = votes + 1 WHERE item_id = ${itemId} RETURNING votes`
         const { prompts } = yield* voting.requests.of(task.seq)
         const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
-        const vote = {
+        const vote = storableVote({
           expert: expertId,
           ...choice.success,
           order,
           seconds: Math.round(shown * 1000) / 1000,
           ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
-        }
+        })
         ended = yield* voting.give(
           task,
           [{ itemId, expertNo: hold.expert_no, prompt: prompts[promptIndexOf(itemId)]!, vote, shownAt: hold.shown_at }],
@@ -204,9 +204,9 @@ export const make = Effect.fnUntraced(function* (options: {
         )
         return Result.void
       }),
+      () => ended,
     )
     yield* Effect.fromResult(outcome)
-    if (ended) yield* voting.wakeWebhooks
   })
 
   const setAside = Effect.fn("VoteQueue.setAside")(function* (

@@ -1,6 +1,7 @@
 /**
  * The tables of the annotation service, as numbered migrations. Each part of the service
- * makes its own; a table is written by the module that its file names, and by no other.
+ * makes its own: `store` those of tasks, votes and experts, `web` those of accounts and tokens,
+ * `webhook` those of deliveries. No part writes another's.
  */
 import { Effect } from "effect"
 import * as Migrations from "../../sql/Migrations.ts"

@@ -7,7 +7,6 @@
  */
 import { Effect, Option } from "effect"
 import type { TaskPrompt } from "../../domain/Task.ts"
-import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../tally/Tally.ts"
 import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../web/DashboardApi.ts"
 import { Database } from "./Database.ts"
@@ -160,7 +159,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         votes: given.map((row) => ({ ...voteOf(row), expert_name: names.get(row.expert_no)! })),
         held_by: [...holds, ...claims].filter(here).map(({ name }) => name),
         set_aside: setAside.filter(here).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
-        result: done ? resultOf(prompt.completions.length, given.map(voteOf)) : null,
+        result: done ? outcomeOf(Tally.tally(prompt.completions.length, given.map(voteOf))) : null,
       }
     })
   })
@@ -168,7 +167,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   return { overview, list, detail }
 })
 
-const resultOf = (completions: number, votes: ReadonlyArray<Vote>): TaskItem["result"] => {
-  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
-  return { best_completion_index: best, agreement, tie, ranking: ranking ?? null, rationale: rationale ?? null }
-}
+const outcomeOf = ({ agreement, best, ranking, rationale, tie }: Tally.Tally): TaskItem["result"] => ({
+  best_completion_index: best,
+  agreement,
+  tie,
+  ranking: ranking ?? null,
+  rationale: rationale ?? null,
+})

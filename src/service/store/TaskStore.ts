@@ -21,6 +21,7 @@ import { Database } from "./Database.ts"
 import * as TaskReports from "./TaskReports.ts"
 import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf } from "./TaskTables.ts"
+import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
 /**
@@ -60,6 +61,7 @@ const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
   const random = yield* SecureRandom.SecureRandom
   const requests = yield* TaskRequests
+  const queue = yield* VoteQueue
   const voting = yield* Voting.make()
   const reports = yield* TaskReports.make(voting)
 
@@ -77,10 +79,12 @@ const make = Effect.gen(function* () {
   const joinGroup = (organization: string, { id: group_id, size }: NonNullable<NewTask["group"]>) =>
     sql`INSERT INTO task_group ${sql.insert({ organization, group_id, size: size ?? null, tasks: 1, open: 1 })}
       ON CONFLICT DO UPDATE SET tasks = tasks + 1, open = open + 1,
-        size = MAX(COALESCE(size, excluded.size), COALESCE(excluded.size, size))`
+        size = MAX(COALESCE(size, excluded.size), COALESCE(excluded.size, size))`.pipe(
+      Effect.andThen(voting.withdraw(organization, group_id)),
+    )
 
   /**
-   * Stores a task, once per organization and idempotency key. A repeated creation
+   * Stores a task, once per organization and idempotency key, and tells the experts. A repeated creation
    * answers with the task that the first one stored, as it stands now.
    */
   const create = Effect.fnUntraced(function* (task: NewTask) {
@@ -113,6 +117,7 @@ const make = Effect.gen(function* () {
           SELECT ${itemIdOf(seq, 0)} + i, ${votes} FROM n`
         if (group !== undefined) yield* joinGroup(organization, group)
         requests.keep(seq, content, task.body.length)
+        yield* queue.wake
         return row
       }),
     )
@@ -134,7 +139,7 @@ const make = Effect.gen(function* () {
 
   const cancelTask = Effect.fnUntraced(function* (taskId: string, unanswered: boolean) {
     const now = yield* Clock.currentTimeMillis
-    const cancelled = yield* write(
+    return yield* voting.writeEnding(
       Effect.gen(function* () {
         const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
         const task = rows[0] && (yield* voting.openTask(rows[0].seq))
@@ -142,9 +147,8 @@ const make = Effect.gen(function* () {
         yield* voting.cancel(task, unanswered, now)
         return true
       }),
+      (cancelled) => cancelled,
     )
-    if (cancelled) yield* voting.wakeWebhooks
-    return cancelled
   })
 
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
@@ -176,7 +180,8 @@ export class TaskStore extends Context.Service<
     readonly detail: (taskId: string, from: number) => Effect.Effect<Option.Option<TaskDetail>, SqlError>
   }
 >()("prefstream/service/TaskStore") {
-  static readonly layer: Layer.Layer<TaskStore, SqlError, Database | Webhooks> = Layer.effect(TaskStore, make).pipe(
-    Layer.provide([SecureRandom.layerWebCrypto, TaskRequests.layer]),
-  )
+  static readonly layer: Layer.Layer<TaskStore, SqlError, Database | VoteQueue | Webhooks> = Layer.effect(
+    TaskStore,
+    make,
+  ).pipe(Layer.provide([SecureRandom.layerWebCrypto, TaskRequests.layer]))
 }

@@ -5,7 +5,7 @@
  * two experts never hold the same vote; an expert votes once on an item; what an expert holds and
  * leaves alone returns to the queue; votes are stored with the order that was shown; when the
  * last vote of a task is stored, its results are, and its group's event, in the same commit.
- * What returned to the queue comes first; then oldest tasks first, prompts in their order.
+ * Oldest tasks first, prompts in their order; what returned to the queue comes before that for people.
  *
  * Finding the next item takes a time that does not grow with what is stored, nor with how much
  * the expert has judged; see `TaskTables`.
@@ -64,7 +64,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
 export class VoteQueue extends Context.Service<
   VoteQueue,
   {
-    /** What the expert holds, or else the next item. None where nothing is left for this expert. */
+    /** What the expert holds, from now on for the whole time again, or else the next item. None where nothing is left for this expert. */
     readonly next: (expertId: string) => Effect.Effect<Option.Option<HeldItem>, SqlError>
     /** Holds the item for longer, too. */
     readonly saveDraft: (expertId: string, itemId: number, draft: string) => Effect.Effect<void, NotHeld | SqlError>
@@ -97,9 +97,11 @@ export class VoteQueue extends Context.Service<
     readonly record: (judged: ReadonlyArray<Judged>) => Effect.Effect<void, SqlError>
     /** Automatic experts are to look at these items again. */
     readonly reconsider: (itemIds: Iterable<number>) => void
+    /** They are to look at everything again, for who may judge has changed. To be called within the write that changes it. */
+    readonly reconsiderAll: () => void
     /** Waits until there may be something for automatic experts: what was created, or returned to the queue, since the last `claim`. */
     readonly awaitWork: Effect.Effect<void>
-    /** Says that a task was created. */
+    /** Says that a task was created. Part of the write that creates it. */
     readonly wake: Effect.Effect<void>
   }
 >()("prefstream/service/VoteQueue") {

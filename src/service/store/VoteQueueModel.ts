@@ -83,11 +83,16 @@ export interface Claim {
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
+  /** Tasks that were looked at, nobody is at work on, and miss votes on `lacking` prompts that none of the experts can give. */
+  readonly unanswered: ReadonlyArray<{ readonly taskId: string; readonly lacking: number; readonly prompts: number }>
   /** Where there is nothing else to judge now; when the oldest task was created that is left alone because of its age. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
-/** What automatic experts said of one item that was claimed. What is missing then returns to the queue. */
+/**
+ * What automatic experts said of one item that was claimed. What is missing then returns to the
+ * queue; what an expert says who was deactivated meanwhile is missing too.
+ */
 export interface Judged {
   readonly itemId: number
   readonly answers: ReadonlyArray<{

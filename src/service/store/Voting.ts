@@ -5,7 +5,8 @@
  * Guarantees: counts are those of the votes that are stored, whatever is taken back; a task is
  * finished once, with one result per prompt in the order of its prompts; a group's event is
  * stored when its last open task finishes and, where the group has a size, as many tasks were created.
- * A group that gets another task after that is finished again with it, and says so again.
+ * A group that gets another task after that is finished again with it, and says so again; where
+ * that is to be expected, `Webhooks` waits a while.
  */
 import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
@@ -17,7 +18,7 @@ import * as Tally from "../tally/Tally.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import { Database } from "./Database.ts"
 import { TaskRequests } from "./TaskRequests.ts"
-import { itemIdOf, lastItemOf, promptIndexOf } from "./TaskTables.ts"
+import { itemIdOf, lastItemOf, promptIndexOf, storable } from "./TaskTables.ts"
 
 /** A task that is pending or in progress. */
 export interface OpenTask {
@@ -64,6 +65,10 @@ export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choi
   ...(JSON.parse(body) as VoteBody),
 })
 
+/** The vote with a rationale that can be stored as it is. */
+export const storableVote = (vote: Vote): Vote =>
+  vote.rationale === undefined ? vote : { ...vote, rationale: storable(vote.rationale) }
+
 /** One result item from its votes, in the order in which they were given. */
 export const resultOf = ({ completions, prompt }: TaskPrompt, votes: ReadonlyArray<Vote>): ResultItem => {
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions.length, votes)
@@ -84,9 +89,13 @@ export const resultOf = ({ completions, prompt }: TaskPrompt, votes: ReadonlyArr
 export const make = Effect.fnUntraced(function* (
   goldAnswer: (prompt: TaskPrompt) => Option.Option<number> = () => Option.none(),
 ) {
-  const { sql } = yield* Database
+  const { sql, write } = yield* Database
   const requests = yield* TaskRequests
   const webhooks = yield* Webhooks
+
+  /** A write that may end tasks. Webhooks are told of it, even when nobody waits for the write any more. */
+  const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
+    Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
   const openTask = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<OpenTask>`
@@ -210,14 +219,15 @@ export const make = Effect.fnUntraced(function* (
     yield* sql`DELETE FROM claim WHERE seq = ${seq}`
     if (groupId === task_id) return yield* webhooks.enqueue({ organization, groupId, taskIds: [task_id] })
 
-    const groups = yield* sql<{ complete: number }>`
+    const groups = yield* sql<{ complete: number; mayGrow: number }>`
       UPDATE task_group SET open = open - 1 WHERE organization = ${organization} AND group_id = ${groupId}
-      RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete`
+      RETURNING open = 0 AND tasks >= COALESCE(size, 0) AS complete, tasks IS NOT size AS mayGrow`
     if (groups[0]?.complete !== 1) return
     const tasks = yield* sql<{ task_id: string }>`
       SELECT task_id FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id
       ORDER BY seq`
-    yield* webhooks.enqueue({ organization, groupId, taskIds: tasks.map((row) => row.task_id) })
+    const taskIds = tasks.map((row) => row.task_id)
+    yield* webhooks.enqueue({ organization, groupId, taskIds, mayGrow: groups[0].mayGrow === 1 })
   })
 
   /** Ends a task without results. */
@@ -237,7 +247,7 @@ export const make = Effect.fnUntraced(function* (
       sql`INSERT OR REPLACE INTO returned (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,
     )
 
-  return { openTask, votesOn, give, uncompare, cancel, putBack, requests, wakeWebhooks: webhooks.wake }
+  return { openTask, votesOn, give, uncompare, cancel, putBack, requests, writeEnding, withdraw: webhooks.withdraw }
 })
 
 export type Voting = Effect.Success<ReturnType<typeof make>>

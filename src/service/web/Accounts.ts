@@ -4,10 +4,13 @@
  * Guarantees: an account comes from a sign-in link only, which whoever started the service has
  * seen; passwords are stored hashed; a wrong name and a wrong password look and last the same;
  * attempts are bounded, for each name (10, then one more every 90 seconds) and for all together
- * (60 a minute), whether or not they succeed. A name that is locked out by another's attempts
- * still gets in by a new sign-in link.
+ * (60 a minute), and one that succeeds is given back. A name that is locked out by another's attempts
+ * gets in by a new sign-in link, for which the service has to be restarted with `--sign-in-link`.
+ * The counters stand in memory: a restart empties them, too.
  *
- * Does not: tell operators apart by what they may do. Each may do everything.
+ * Does not: tell operators apart by what they may do (each may do everything), list them or remove
+ * them. One is shut out by a sign-in link that is used with his or her name and a new password: that
+ * ends the sessions of the old one.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { RateLimiter } from "effect/persistence"
@@ -49,8 +52,12 @@ const make = Effect.gen(function* () {
   const attempt = Effect.fnUntraced(function* (nameKey: string) {
     // Of names that are made up, too, there is a bounded number of counters; two names may share one.
     const counter = Sha256.hex(nameKey).slice(0, 4)
-    yield* limiter.consume({ ...perName, key: `name ${counter}` }).pipe(
-      Effect.andThen(limiter.consume({ ...ofAll, key: "all" })),
+    const consume = (tokens: number) =>
+      Effect.andThen(
+        limiter.consume({ ...perName, key: `name ${counter}`, tokens }),
+        limiter.consume({ ...ofAll, key: "all", tokens }),
+      )
+    yield* consume(1).pipe(
       Effect.catchReason(
         "RateLimiterError",
         "RateLimitExceeded",
@@ -59,9 +66,10 @@ const make = Effect.gen(function* () {
         (error) => Effect.die(error),
       ),
     )
+    return { giveBack: Effect.orDie(consume(-1)) }
   })
 
-  const signInLink = codes.issue("sign-in", "").pipe(
+  const signInLink = write(codes.issue("sign-in", "")).pipe(
     Effect.map((code) => `/dashboard/#set-up=${code}`),
     Effect.withSpan("Accounts.signInLink"),
   )
@@ -92,12 +100,13 @@ const make = Effect.gen(function* () {
 
   const signIn = Effect.fn("Accounts.signIn")(function* (name: string, password: string) {
     const name_key = keyOf(name)
-    yield* attempt(name_key)
+    const { giveBack } = yield* attempt(name_key)
     const rows = yield* sql<{ name: string; password: string }>`
       SELECT name, password FROM operator WHERE name_key = ${name_key}`
     const [operator] = rows
     const right = yield* Password.verify(password, operator?.password)
     if (operator === undefined || !right) return yield* new SignInRefused()
+    yield* giveBack
     const session = yield* Secrets.draw()
     yield* write(sessions.insert("operator", name_key, session))
     return { name: operator.name, session } satisfies SignedIn

@@ -2,13 +2,15 @@
  * The contract as a page to read and to try out, in a browser: Swagger's, from this package.
  *
  * Guarantees: nothing is loaded from elsewhere; of the scripts in the page only those run that it
- * was served with, each named by its hash in the page's own Content-Security-Policy.
+ * was served with, each named by its hash in the page's own Content-Security-Policy. The page is made
+ * and compressed once (see `KeptBodies`): it holds two megabytes.
  */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
-import { HttpMiddleware, HttpPlatform, HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiSwagger } from "effect/http-api"
 import * as Sha256 from "../../node/Sha256.ts"
+import * as KeptBodies from "./KeptBodies.ts"
 
 const hashesOf = (html: string, element: "script" | "style"): string =>
   [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))]
@@ -25,11 +27,10 @@ const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
 /** The page is the same for each request: its policy is found once. */
 const withPolicy = HttpRouter.middleware(
   Effect.gen(function* () {
-    const platform = yield* HttpPlatform.HttpPlatform
+    const compressed = yield* KeptBodies.make
     let known: { readonly body: unknown; readonly policy: string } | undefined
     return (handled) =>
-      HttpMiddleware.compression()(handled).pipe(
-        Effect.provideService(HttpPlatform.HttpPlatform, platform),
+      compressed(handled).pipe(
         Effect.map((response) => {
           if (known?.body !== response.body) known = { body: response.body, policy: policyOf(textOf(response)) }
           return HttpServerResponse.setHeader(response, "content-security-policy", known.policy)

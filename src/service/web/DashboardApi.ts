@@ -39,8 +39,14 @@ export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, 
 
 const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, NotFound, ServiceFailure, TooManyAttempts] as const
 const Millis = Schema.Int
-const Name = Schema.String.check(Schema.isTrimmed(), Schema.isBetweenLength(1, 100))
-const Password = Schema.String.check(Schema.isBetweenLength(10, 1_000))
+const longest = { name: 100, password: 1_000 }
+const Name = Schema.String.check(
+  Schema.isTrimmed(),
+  Schema.isBetweenLength(1, longest.name),
+  // No lone surrogate, which the database would change; no control character, no end of a line.
+  Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
+)
+const Password = Schema.String.check(Schema.isBetweenLength(10, longest.password))
 const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
 const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
 
@@ -54,7 +60,11 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  payload: Schema.Struct({ name: Schema.String, password: Schema.String }),
+  // What no account has is not looked at: to normalise a long name takes long.
+  payload: Schema.Struct({
+    name: Schema.String.check(Schema.isMaxLength(longest.name)),
+    password: Schema.String.check(Schema.isMaxLength(longest.password)),
+  }),
   success: Schema.Struct({ name: Schema.String }),
   error: [...error, NotSignedIn],
 })
@@ -331,7 +341,7 @@ const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/inv
   success: NewInvitation,
   error,
 })
-/** An expert who is not active is signed out, and what he or she holds returns to the queue. Votes stay. */
+/** An expert who is not active is signed out, loses his or her invitation, and what he or she holds returns to the queue. Votes stay. */
 const setActive = HttpApiEndpoint.put("setActive", "/experts/:expert_id/active", {
   params: expertParams,
   payload: Schema.Struct({ active: Schema.Boolean }),

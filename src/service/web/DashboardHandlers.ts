@@ -36,7 +36,7 @@ const signInHandlers = HttpApiBuilder.group(
             CodeRefused: () =>
               new Forbidden({
                 detail:
-                  "This link was used already, is too old, or was replaced. Start the service with --sign-in-link for a new one.",
+                  "This link was used already, is too old, or was replaced. Restart the service with --sign-in-link for a new one.",
               }),
             SqlError: Effect.die,
           }),
@@ -217,30 +217,38 @@ const expertHandlers = HttpApiBuilder.group(
     const experts = yield* Experts
     const sessions = yield* Sessions
 
-    const invite = Effect.fnUntraced(function* (expert: ExpertRow) {
-      const code = yield* Effect.orDie(codes.issue("invitation", expert.expertId))
+    /** Issues a code to the expert, as he or she stands then: none to one who is not active. */
+    const invite = Effect.fnUntraced(function* (expertId: string) {
+      const { code, expert } = yield* Effect.orDie(
+        write(
+          Effect.gen(function* () {
+            const expert = Option.getOrUndefined(yield* experts.find(expertId))
+            const code =
+              expert?.active && expert.kind === "person" ? yield* codes.issue("invitation", expertId) : undefined
+            return { code, expert }
+          }),
+        ),
+      )
+      if (expert === undefined) return yield* noExpert()
+      if (expert.kind === "automatic")
+        return yield* new Conflict({ detail: "An automatic expert needs no invitation." })
+      if (code === undefined) {
+        return yield* new Conflict({ detail: "The expert is not active. Activate him or her first." })
+      }
       return { expert: summaryOf(expert), invitation: `/annotate/#join=${code}` }
     })
 
     return handlers.handleAll({
       list: () => Effect.map(Effect.orDie(experts.list), (experts) => ({ experts: experts.map(summaryOf) })),
       invite: Effect.fnUntraced(function* ({ payload: { name } }) {
-        return yield* invite(yield* Effect.orDie(experts.create(name)))
+        const { expertId } = yield* Effect.orDie(experts.create(name))
+        return yield* invite(expertId)
       }),
-      inviteAgain: Effect.fnUntraced(function* ({ params: { expert_id } }) {
-        const found = yield* Effect.orDie(experts.find(expert_id))
-        if (Option.isNone(found)) return yield* noExpert()
-        const expert = found.value
-        if (expert.kind === "automatic")
-          return yield* new Conflict({ detail: "An automatic expert needs no invitation." })
-        if (!expert.active)
-          return yield* new Conflict({ detail: "The expert is not active. Activate him or her first." })
-        return yield* invite(expert)
-      }),
+      inviteAgain: ({ params: { expert_id } }) => invite(expert_id),
       setActive: Effect.fnUntraced(function* ({ params: { expert_id }, payload: { active } }) {
-        const expert = yield* Effect.orDie(experts.setActive(expert_id, active))
+        const shutOut = Effect.andThen(sessions.endAll("expert", expert_id), codes.endAll("invitation", expert_id))
+        const expert = yield* Effect.orDie(experts.setActive(expert_id, active, active ? Effect.void : shutOut))
         if (Option.isNone(expert)) return yield* noExpert()
-        if (!active) yield* Effect.orDie(write(sessions.endAll("expert", expert_id)))
         return summaryOf(expert.value)
       }),
     })

@@ -18,18 +18,14 @@ const lifetimes: { readonly [kind in CodeKind]: Duration.Duration } = {
 }
 
 const make = Effect.gen(function* () {
-  const { sql, write } = yield* Database
+  const { sql } = yield* Database
 
   const issue = Effect.fn("OneTimeCodes.issue")(function* (kind: CodeKind, subject: string) {
     const code = yield* Secrets.draw()
     const created_at = yield* Clock.currentTimeMillis
     const expires_at = created_at + Duration.toMillis(lifetimes[kind])
-    yield* write(
-      Effect.gen(function* () {
-        yield* sql`DELETE FROM one_time_code WHERE (kind = ${kind} AND subject = ${subject}) OR expires_at <= ${created_at}`
-        yield* sql`INSERT INTO one_time_code ${sql.insert({ hash: Secrets.hash(code), kind, subject, created_at, expires_at })}`
-      }),
-    )
+    yield* sql`DELETE FROM one_time_code WHERE (kind = ${kind} AND subject = ${subject}) OR expires_at <= ${created_at}`
+    yield* sql`INSERT INTO one_time_code ${sql.insert({ hash: Secrets.hash(code), kind, subject, created_at, expires_at })}`
     return code
   })
 
@@ -49,18 +45,24 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  return { issue, find, use }
+  const endAll = Effect.fn("OneTimeCodes.endAll")(function* (kind: CodeKind, subject: string) {
+    yield* sql`DELETE FROM one_time_code WHERE kind = ${kind} AND subject = ${subject}`
+  })
+
+  return { issue, find, use, endAll }
 })
 
 export class OneTimeCodes extends Context.Service<
   OneTimeCodes,
   {
-    /** A new code; those that the subject had before end. */
+    /** A new code; those that the subject had before end. Statements only: for use within a write of `Database`. */
     readonly issue: (kind: CodeKind, subject: string) => Effect.Effect<string, SqlError>
     /** Whom the code is for; none where it is not, or no longer, accepted. */
     readonly find: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
-    /** The same, and uses the code up. Statements only: for use within a write of `Database`. */
+    /** The same, and uses the code up. Statements only. */
     readonly use: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
+    /** Ends the codes that somebody has. Statements only. */
+    readonly endAll: (kind: CodeKind, subject: string) => Effect.Effect<void, SqlError>
   }
 >()("prefstream/service/OneTimeCodes") {
   static readonly layer = Layer.effect(OneTimeCodes, make)

@@ -62,11 +62,12 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     NetAddress.isInetAddress(address) && NetAddress.isUnspecified(address.address)
       ? `http://127.0.0.1:${port}`
       : HttpServer.formatAddress(address)
+  const secure = publicUrl?.protocol === "https:"
   return {
     origin: publicUrl?.origin ?? local,
-    secure: publicUrl?.protocol === "https:",
-    encrypted:
-      publicUrl === undefined ? loopback : publicUrl.protocol === "https:" || localNames.has(publicUrl.hostname),
+    secure,
+    // A port that is bound wider is open to others, whatever the service is called.
+    encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
     loopback,
     answersTo,
     isOwnOrigin,

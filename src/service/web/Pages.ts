@@ -3,10 +3,13 @@
  *
  * Guarantees: only files of the built folder are served; pages are asked for anew each time, while
  * files under `/assets/`, whose names change with their content, are kept by browsers for good.
- * Where the pages were not built, the answer says so.
+ * Where the pages were not built, the answer says so. The files under `/assets/` that are there when
+ * the service starts are read then, and compressed once each (see `KeptBodies`); those of a later
+ * build are read for each request, and not compressed, until the service starts again.
  */
-import { Effect, Path } from "effect"
-import { HttpMiddleware, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
+import { Array as Arr, Effect, FileSystem, Path } from "effect"
+import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
+import * as KeptBodies from "./KeptBodies.ts"
 import { pagePolicy } from "./SecurityHeaders.ts"
 
 // The same from src/service/web and from dist/service/web.
@@ -14,6 +17,23 @@ const builtPages = new URL("../../../dist/pages/", import.meta.url)
 
 const notBuilt = HttpServerResponse.text("The pages of prefstream are not built. In a clone: npm run build:pages\n", {
   status: 503,
+})
+
+/** The answers with the files of a folder, by their paths. */
+const readFiles = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const platform = yield* HttpPlatform.HttpPlatform
+  const names = yield* Effect.orElseSucceed(fs.readDirectory(folder), (): ReadonlyArray<string> => [])
+  const read = Effect.fnUntraced(function* (name: string) {
+    const file = path.join(folder, name)
+    const response = yield* platform.fileResponse(file)
+    const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
+    return [file, HttpServerResponse.setBody(response, body)] as const
+  })
+  // What can't be read, such as a file that a build has just removed, is looked at when it is asked for.
+  const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
+  return new Map(Arr.getSomes(found))
 })
 
 /** The routes of the pages. */
@@ -41,15 +61,25 @@ export const layer = HttpRouter.use(
     yield* router.add("GET", "/dashboard", page("dashboard.html"))
     yield* router.add("GET", "/annotate", page("annotate.html"))
 
+    const assets = path.join(root, "assets")
+    const inMemory = yield* readFiles(assets)
     const files = yield* HttpStaticServer.make({
-      root: path.join(root, "assets"),
+      root: assets,
       index: undefined,
       cacheControl: "public, max-age=31536000, immutable",
-    })
-    const file = HttpMiddleware.compression()(files).pipe(
+    }).pipe(
+      Effect.provideService(HttpPlatform.HttpPlatform, {
+        ...platform,
+        fileResponse: (file, options) => {
+          const whole = options === undefined ? inMemory.get(file) : undefined
+          return whole === undefined ? platform.fileResponse(file, options) : Effect.succeed(whole)
+        },
+      }),
+    )
+    const compressed = yield* KeptBodies.make
+    const file = compressed(files).pipe(
       // A worker goes by the policy of its own file.
       Effect.map(HttpServerResponse.setHeader("content-security-policy", pagePolicy)),
-      Effect.provideService(HttpPlatform.HttpPlatform, platform),
     )
     yield* router.prefixed("/assets").add("GET", "/*", file)
   }),

@@ -4,7 +4,9 @@
  * Guarantees: a token is shown when it is made, and stored as its SHA-256; one that is revoked is
  * refused from then on; after a rotation both are accepted for the time that was asked for. A look-up
  * reads no database: all accepted tokens stand in memory, and this process is the only one that
- * changes them. When a token was used is written once a minute at the most, beside the request.
+ * changes them. Whatever is asked for at once or given up, memory accepts nothing that the database
+ * refuses: a token comes into memory once, before it is stored; from then on its time only gets
+ * shorter, and it only goes. When a token was used is written once a minute at the most, beside the request.
  *
  * Tokens are found by their hash, in a table of hashes. How long that takes tells nothing about a
  * token: the hash of a guess can't be steered, and a token is 256 random bits.
@@ -49,7 +51,7 @@ interface Row extends TokenSummary {
 
 /** A token that is accepted, as it stands in memory. */
 interface Entry extends AcceptedToken {
-  readonly expiresAt: number | null
+  expiresAt: number | null
   lastUsedAt: number | null
   writtenAt: number
 }
@@ -105,33 +107,47 @@ const make = Effect.gen(function* () {
     return { token, row }
   })
 
+  /** What a change of several steps is: memory and database are both changed, even if nobody waits for it any more. */
+  const whole = Effect.uninterruptible
+
+  /** Accepted from now on, as `store` stores it. Nobody has the token yet; where it is not stored, nobody gets it. */
+  const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
+    Effect.suspend(() => {
+      remember(row)
+      return Effect.onError(store, () => Effect.sync(() => accepted.delete(row.hash)))
+    })
+
   const create = Effect.fn("Tokens.create")(function* (name: string) {
     const { row, token } = yield* drawRow(name, yield* Clock.currentTimeMillis)
-    yield* write(sql`INSERT INTO organization_token ${sql.insert({ ...row })}`)
-    remember(row)
+    yield* add(row, write(sql`INSERT INTO organization_token ${sql.insert({ ...row })}`))
     return { token, summary: summaryOf(row) } satisfies NewToken
-  })
+  }, whole)
 
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
-    const old = yield* find(tokenId)
-    if (old.revoked_at !== null || (old.expires_at !== null && old.expires_at <= now)) return yield* new TokenEnded()
-    // A token that is being rotated out already does not get more time by this.
-    const expires_at = Math.min(
-      old.expires_at ?? Infinity,
-      now + Math.round(Duration.toMillis(Duration.hours(keepHours))),
-    )
-    const { row, token } = yield* drawRow(old.name, now)
-    yield* write(
+    const { name } = yield* find(tokenId)
+    const { row, token } = yield* drawRow(name, now)
+    const until = now + Math.round(Duration.toMillis(Duration.hours(keepHours)))
+    const rotated = write(
       Effect.gen(function* () {
-        yield* sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
-        yield* sql`UPDATE organization_token SET expires_at = ${expires_at} WHERE token_id = ${tokenId}`
+        // A token that is being rotated out already does not get more time by this.
+        const [old] =
+          yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
+          WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}
+          RETURNING ${columns}`
+        if (old !== undefined) yield* sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
+        return old
       }),
     )
-    remember(row)
-    remember({ ...old, expires_at })
+    const old = yield* add(
+      row,
+      Effect.flatMap(rotated, (old) => (old === undefined ? new TokenEnded() : Effect.succeed(old))),
+    )
+    // Where it is gone it was revoked meanwhile.
+    const entry = accepted.get(old.hash)
+    if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
     return { token, summary: summaryOf(row) } satisfies NewToken
-  })
+  }, whole)
 
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash } = yield* find(tokenId)
@@ -143,7 +159,7 @@ const make = Effect.gen(function* () {
       sql`UPDATE organization_token SET revoked_at = ${revoked_at}, last_used_at = COALESCE(${last_used_at}, last_used_at)
         WHERE token_id = ${tokenId} AND revoked_at IS NULL`,
     )
-  })
+  }, whole)
 
   const list = Effect.map(
     sql<Row>`SELECT ${columns} FROM organization_token ORDER BY seq DESC`,

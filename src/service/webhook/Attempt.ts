@@ -6,7 +6,7 @@
  * in time; redirects are failures, and not followed. It never fails: everything that can go
  * wrong is an outcome. The request carries no tracing headers.
  */
-import { Clock, Duration, Effect, Option, Schema, Stream } from "effect"
+import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { AddressRefused } from "../../node/GuardedHttpClient.ts"
@@ -41,19 +41,9 @@ const decoder = new TextDecoder()
 
 /** Of some versions of Node, SQLite cannot be given a NUL. */
 const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
-  Array.from(decoder.decode(concat(chunks).subarray(0, answerBytes)).replaceAll("\0", "\uFFFD"))
+  Array.from(decoder.decode(Bytes.concat(chunks).subarray(0, answerBytes)).replaceAll("\0", "\uFFFD"))
     .slice(0, answerCharacters)
     .join("")
-
-const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
-}
 
 const explained: Record<string, string> = {
   EAI_AGAIN: "the host's name could not be resolved",

@@ -2,8 +2,9 @@
  * Where deliveries go: the URL, whether it is in use, and the secrets that sign.
  *
  * Guarantees: the newest secret signs until it is replaced, a replaced one until its time is
- * over; several replaced in a row each keep theirs, so that a receiver that has none but the
- * first goes on verifying, unless the old ones are ended at once (0 hours).
+ * over, unless the old ones are ended at once (0 hours). Several replaced in a row each keep
+ * theirs, so that a receiver that has none but the first goes on verifying; but the newest five
+ * secrets sign, and no others: the header has to stay of a size that every receiver reads.
  *
  * Effects whose names begin with `write` are statements for use within a write of `Database`.
  */
@@ -33,7 +34,6 @@ export interface Target {
   readonly pausedUntil: number
 }
 
-/** So that the header stays of a size that every receiver reads. */
 const mostSecrets = 5
 
 export const make = (sql: SqlClient.SqlClient) => {

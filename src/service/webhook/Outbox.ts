@@ -6,9 +6,13 @@
  * a person does with a message during an attempt (resending, another URL) is not undone by
  * that attempt's failure.
  *
+ * The event of a group that may get more tasks is gathered: it waits for a quiet time, and until
+ * its first attempt a later event of the same group takes its place, or it is withdrawn. The
+ * attempt seals it first, durably, so that one id never stands for two bodies.
+ *
  * Effects whose names begin with `write` are statements for use within a write of `Database`.
  */
-import { Clock, DateTime, Effect, Option } from "effect"
+import { Clock, DateTime, Duration, Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
@@ -22,6 +26,8 @@ export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
+  /** Null where nothing can take the message's place any more. */
+  readonly gathering: string | null
   readonly payload: string
 }
 
@@ -31,6 +37,8 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
+  /** Under what name the message is gathered; it goes at once where it has none. */
+  readonly gathering?: string | undefined
 }
 
 type DeliveryRow = Delivery & { readonly sequence: number }
@@ -45,13 +53,20 @@ export const make = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   endpoint: Endpoint,
   schedule: RetryPolicy.RetrySchedule,
+  quiet: Duration.Duration,
 ) {
   const random = yield* SecureRandom.SecureRandom
 
-  /** Stores a message for its first attempt. @returns its id. */
-  const writeMessage = Effect.fnUntraced(function* ({ data, groupId, tasks, type }: Content) {
+  /**
+   * Stores a message for its first attempt. Where one is gathered under the same name, that
+   * one gets the new content, and waits anew.
+   *
+   * @returns its id
+   */
+  const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
     const message_id = `msg_${Hex.encode(yield* random.randomBytes(16))}`
+    const delay = yield* RetryPolicy.delayTo(schedule, 0, 0)
     const timestamp = DateTime.formatIso(DateTime.makeUnsafe(now))
     const row = {
       message_id,
@@ -62,17 +77,35 @@ export const make = Effect.fnUntraced(function* (
       state: "waiting",
       attempts: 0,
       step: 0,
-      next_attempt_at: now + ((yield* RetryPolicy.delayTo(schedule, 0, 0)) ?? 0),
+      next_attempt_at: now + (gathering === undefined ? 0 : Duration.toMillis(quiet)) + (delay ?? 0),
+      gathering: gathering ?? null,
       payload: JSON.stringify({ type, timestamp, data }),
     }
-    yield* sql`INSERT INTO webhook_message ${sql.insert(row)}`
-    return message_id
+    const rows = yield* sql<{ message_id: string }>`
+      INSERT INTO webhook_message ${sql.insert(row)}
+      ON CONFLICT (gathering) WHERE gathering IS NOT NULL DO UPDATE SET tasks = excluded.tasks,
+        created_at = excluded.created_at, next_attempt_at = excluded.next_attempt_at, payload = excluded.payload
+      RETURNING message_id`
+    return rows[0]!.message_id
+  })
+
+  /** What is gathered under that name is not to be sent. */
+  const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
+
+  /** From here on nothing takes the message's place. None where it isn't due any more. */
+  const writeSealed = Effect.fnUntraced(function* (sequence: number) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* sql<Due>`
+      UPDATE webhook_message SET gathering = NULL
+      WHERE sequence = ${sequence} AND state = 'waiting' AND next_attempt_at <= ${now}
+      RETURNING sequence, message_id, next_attempt_at, gathering, payload`
+    return Option.fromUndefinedOr(rows[0])
   })
 
   /** Messages to attempt now, the longest due first, without those that are being attempted. */
   const due = (now: number, limit: number, underWay: ReadonlyArray<number>) =>
     sql<Due>`
-      SELECT sequence, message_id, next_attempt_at, payload FROM webhook_message
+      SELECT sequence, message_id, next_attempt_at, gathering, payload FROM webhook_message
       WHERE state = 'waiting' AND next_attempt_at <= ${now} AND NOT ${sql.in("sequence", underWay)}
       ORDER BY next_attempt_at, sequence LIMIT ${limit}`
 
@@ -124,22 +157,26 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET state = ${state}, next_attempt_at = NULL, finished_at = ${now}
       WHERE sequence = ${sequence}`
 
-  /** All that waits is due now, and its schedule starts anew. What is due anyway stays untouched, be it a hundred thousand. */
+  /**
+   * All that waits is due now, and its schedule starts anew. What is due anyway stays untouched,
+   * be it a hundred thousand; so does what is gathered.
+   */
   const writeAllDue = (now: number) =>
     sql`
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}
-      WHERE state = 'waiting' AND (next_attempt_at > ${now} OR step > 0)`
+      WHERE state = 'waiting' AND gathering IS NULL AND (next_attempt_at > ${now} OR step > 0)`
 
   /** All that waits has failed. */
   const writeAllFailed = (now: number) =>
     sql`
-      UPDATE webhook_message SET state = 'failed', next_attempt_at = NULL, finished_at = ${now}
+      UPDATE webhook_message SET state = 'failed', next_attempt_at = NULL, finished_at = ${now}, gathering = NULL
       WHERE state = 'waiting'`
 
   /** @returns whether there is such a message. */
   const writeResend = Effect.fnUntraced(function* (messageId: string, now: number) {
     const rows = yield* sql`
-      UPDATE webhook_message SET state = 'waiting', step = 0, next_attempt_at = ${now}, finished_at = NULL
+      UPDATE webhook_message SET state = 'waiting', step = 0, next_attempt_at = ${now}, finished_at = NULL,
+        gathering = NULL
       WHERE message_id = ${messageId} RETURNING sequence`
     return rows.length > 0
   })
@@ -207,6 +244,8 @@ export const make = Effect.fnUntraced(function* (
     writeMessage,
     writeOutcome,
     writeResend,
+    writeSealed,
+    writeWithdrawn,
   }
 })
 

@@ -5,8 +5,8 @@
  * Guarantees: a delay is at least what the receiver's `Retry-After` asks for, up to a day;
  * `Retry-After` makes no delay shorter and the schedule no longer.
  */
-import { Clock, Duration, Effect, Random, Result } from "effect"
-import { Headers } from "effect/http"
+import { Duration, Effect, Random } from "effect"
+import * as RetryAfter from "../../api/RetryAfter.ts"
 
 /** The delay before each attempt, from the end of the one before. The first is that of the first attempt. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
@@ -33,15 +33,8 @@ export const jittered = (delay: Duration.Duration): Effect.Effect<Duration.Durat
   Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Duration.times(delay, factor))
 
 /** Milliseconds that a `Retry-After` header asks for, in either of its forms, at most a day; 0 where it is absent or malformed. */
-export const retryAfter = Effect.fnUntraced(function* (header: string | undefined) {
-  if (header === undefined) return 0
-  const now = yield* Clock.currentTimeMillis
-  const delay = Result.match(Headers.parseRetryAfter(header), {
-    onFailure: () => Duration.zero,
-    onSuccess: (parsed) => Headers.retryAfterDelay(parsed, now),
-  })
-  return Math.ceil(Duration.toMillis(Duration.min(delay, longestRetryAfter)))
-})
+export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
+  Effect.map(RetryAfter.millis(header, longestRetryAfter), (millis) => millis ?? 0)
 
 /** Milliseconds from a failed attempt to the one at `step` of the schedule (0 is the first); undefined where there is none. */
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {

@@ -44,10 +44,22 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   const attempts = yield* FiberSet.make<void>()
   const underWay = new Set<number>()
 
+  /** What is to be sent: where others could still take the message's place, as it is from now on. */
+  const sealed = (due: Due) =>
+    due.gathering === null
+      ? Effect.succeedSome(due)
+      : write(outbox.writeSealed(due.sequence)).pipe(
+          Effect.tapError((error) => Effect.logError(`${due.message_id} cannot be sent yet`, error)),
+          Effect.retry(untilItWorks),
+        )
+
   /** An outcome that is there is not lost to a shutdown, unless the database fails. */
-  const deliver = ({ secrets, url }: Target, due: Due) =>
+  const deliver = ({ secrets, url }: Target, found: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
+        const current = yield* restore(sealed(found))
+        if (Option.isNone(current)) return
+        const due = current.value
         const message = { messageId: due.message_id, payload: due.payload }
         const outcome = yield* restore(send(url, secrets, message))
         const store = write(outbox.writeOutcome(due, url, outcome)).pipe(
@@ -92,10 +104,12 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     return yield* rest(yield* outbox.nextDue([...underWay]))
   })
 
-  yield* Effect.forever(round).pipe(
+  yield* round.pipe(
     Effect.catchDefect((defect) => Effect.fail(defect)),
     Effect.tapError((error) => Effect.logError("The webhook's messages cannot be read; trying again", error)),
+    // Within `forever`, so that the waits begin anew after each round that works.
     Effect.retry(untilItWorks),
+    Effect.forever,
     Effect.forkScoped,
   )
 

@@ -38,9 +38,12 @@ export const createWebhookTables = Effect.gen(function* () {
     next_attempt_at INTEGER,
     finished_at INTEGER,
     last_status INTEGER,
+    gathering TEXT,
     payload TEXT NOT NULL
   )`
   yield* sql`CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`
+  // A group whose event is not sealed yet has one; see `Outbox`.
+  yield* sql`CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`
   yield* sql`CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`
   yield* sql`CREATE TABLE webhook_attempt (
     sequence INTEGER NOT NULL REFERENCES webhook_message (sequence) ON DELETE CASCADE,

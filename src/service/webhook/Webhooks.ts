@@ -8,6 +8,10 @@
  * The body is `{"type", "timestamp", "data": {"group_id", "task_ids"}}`, thin: results are
  * fetched. It grows with the number of the group's tasks only.
  *
+ * A group of unknown size is announced when it has been complete and quiet for a while; a task
+ * created meanwhile withdraws that. One that grows after an attempt was made is announced again,
+ * as a new message with all its tasks, so a receiver may hear of a task more than once.
+ *
  * A receiver's 410 disables the webhook: what waits goes on waiting, new events join it, and
  * all of it goes out when the URL is set again, be it the same. Setting a URL sends what waits
  * at once, there, with the schedule from its beginning. Removing the webhook fails what waits;
@@ -40,6 +44,8 @@ export interface GroupCompleted {
   readonly organization: string
   readonly groupId: string
   readonly taskIds: ReadonlyArray<string>
+  /** Whether the group may get more tasks, for all that is known. Default false. */
+  readonly mayGrow?: boolean | undefined
 }
 
 interface Page {
@@ -60,6 +66,8 @@ export interface WebhooksOptions {
   readonly atOnce?: number | undefined
   /** How long the log keeps what is delivered or has failed. Default 30 days. */
   readonly keep?: Duration.Input | undefined
+  /** How long a group that may grow has to be complete before that is said. Default 2 seconds. */
+  readonly quiet?: Duration.Input | undefined
   /** Default: the system's. */
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
@@ -69,13 +77,21 @@ const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }
   resolver,
 })
 
+/** What a group's event is gathered under. */
+const nameOf = (organization: string, groupId: string): string => JSON.stringify([organization, groupId])
+
 const make = Effect.fnUntraced(function* (
   options: WebhooksOptions,
   client: GuardedHttpClient.GuardedHttpClientOptions,
 ) {
   const { sql, write } = yield* Database
   const endpoint = Endpoint.make(sql)
-  const outbox = yield* Outbox.make(sql, endpoint, options.schedule ?? RetryPolicy.standardSchedule)
+  const outbox = yield* Outbox.make(
+    sql,
+    endpoint,
+    options.schedule ?? RetryPolicy.standardSchedule,
+    Duration.fromInputUnsafe(options.quiet ?? "2 seconds"),
+  )
   const send = yield* Attempt.make({
     timeout: Duration.fromInputUnsafe(options.timeout ?? "15 seconds"),
     userAgent: `prefstream/${version}`,
@@ -94,11 +110,20 @@ const make = Effect.fnUntraced(function* (
     wake,
     settings: endpoint.settings,
 
-    enqueue: Effect.fn("Webhooks.enqueue")(function* ({ groupId, taskIds }: GroupCompleted) {
+    enqueue: Effect.fn("Webhooks.enqueue")(function* ({
+      groupId,
+      mayGrow = false,
+      organization,
+      taskIds,
+    }: GroupCompleted) {
       if (!(yield* endpoint.exists)) return
       const data = { group_id: groupId, task_ids: taskIds }
-      yield* outbox.writeMessage({ type: "task_group.completed", groupId, tasks: taskIds.length, data })
+      const gathering = mayGrow ? nameOf(organization, groupId) : undefined
+      yield* outbox.writeMessage({ type: "task_group.completed", groupId, tasks: taskIds.length, data, gathering })
     }),
+
+    withdraw: (organization: string, groupId: string) =>
+      Effect.asVoid(outbox.writeWithdrawn(nameOf(organization, groupId))),
 
     set: Effect.fn("Webhooks.set")(function* (url: string) {
       const problem = yield* WebhookTarget.problem(url, client)
@@ -136,6 +161,7 @@ const make = Effect.fnUntraced(function* (
       const messageId = yield* write(
         Effect.gen(function* () {
           if (!(yield* endpoint.exists)) return undefined
+          yield* endpoint.writeResumed
           return yield* outbox.writeMessage({ type: "webhook.test", groupId: "", tasks: 0, data: { task_ids: [] } })
         }),
       )
@@ -172,6 +198,8 @@ export class Webhooks extends Context.Service<
   {
     /** Statements only: for use within a write of `Database`. Stores nothing where no webhook is set. */
     readonly enqueue: (event: GroupCompleted) => Effect.Effect<void, SqlError>
+    /** Statements only. The group is not complete: what is stored of it and was never attempted is not sent. */
+    readonly withdraw: (organization: string, groupId: string) => Effect.Effect<void, SqlError>
     /** Says that something was committed that is to be delivered. */
     readonly wake: Effect.Effect<void>
     readonly settings: Effect.Effect<WebhookSettings, SqlError>

@@ -278,6 +278,14 @@ describe("another try", () => {
     }),
   )
 
+  timed("has a pause of an hour at most", [wait("86400")], { retries: 4 }, (exit, arrivals) =>
+    Effect.gen(function* () {
+      const failure = yield* Effect.orDie(Effect.flip(exit))
+      assert.strictEqual(failure.retryAfter, 3_600_000)
+      assert.strictEqual(arrivals.length, 1)
+    }),
+  )
+
   test(
     "is not made while the endpoint asks for a pause of more than a minute, by no question",
     Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Option, Schema, type Scope } from "effect"
+import { Effect, Exit, Option, Redacted, Schema, type Scope } from "effect"
 import { Vote } from "../../../src/domain/Vote.ts"
 import type { JudgeVote } from "../../../src/service/expert/Expert.ts"
 import * as JudgeStub from "../../support/judgeStub.ts"
@@ -215,6 +215,22 @@ describe("more completions", () => {
   )
 
   test(
+    "get no vote where the equal of the best may be better, if that is to abstain",
+    Effect.gen(function* () {
+      // a and b are equal and beat c; b and d win when shown first; a and d are equal.
+      const equals = new Set(["ab", "ba", "ad", "da", "cd", "dc"])
+      const open = ({ completions: [first, second] }: JudgeStub.Question) => {
+        const pair = `${first}${second}`
+        return equals.has(pair) ? "tie" : first === "c" ? "B" : "A"
+      }
+      const of = { prompt: "p", completions: ["a", "b", "c", "d"] }
+      const { vote } = yield* judged(open, of)
+      assert.sameMembers([...vote!.ranking![0]!], [0, 1])
+      assert.isUndefined((yield* judged(open, of, { onDisagreement: "abstain" })).vote)
+    }),
+  )
+
+  test(
     "may be told apart by the others, where two are equal by themselves",
     Effect.gen(function* () {
       // a beats b, b beats c; a and c each win when shown first.
@@ -278,6 +294,17 @@ describe("answers of no use", () => {
       }),
     )
   }
+
+  test(
+    "are quoted without the key, should the model know it",
+    Effect.gen(function* () {
+      const service = yield* ScriptedService.make(() => JudgeStub.says("The key is sk-very-secret, isn't it?"))
+      const apiKey = Redacted.make("sk-very-secret")
+      const failure = yield* Effect.flip(JudgeStub.judge(service.baseUrl, item, { attempts: 1, apiKey }))
+      assert.include(failure.message, "The key is <key>, isn't it?")
+      assert.notInclude(JSON.stringify(failure), "sk-very-secret")
+    }),
+  )
 
   test(
     "of the endpoint fail the judgment",

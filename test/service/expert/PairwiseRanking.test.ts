@@ -34,6 +34,32 @@ const withValues = orders.chain((order) =>
   ),
 )
 
+/** `0>1`: wins in both orders; `0=1`: a tie in both; `0~1`: whichever is shown first. */
+const saying =
+  (said: ReadonlyArray<string>) =>
+  (first: number, second: number): number | undefined => {
+    if (said.includes(`${first}>${second}`)) return first
+    if (said.includes(`${second}>${first}`)) return second
+    return said.includes(`${first}=${second}`) || said.includes(`${second}=${first}`) ? undefined : first
+  }
+
+/** Each way in which a tournament can be said. */
+const sayings = fc.integer({ min: 2, max: 4 }).chain((n) => {
+  const pairs = Array.from({ length: n }, (_, i) => i).flatMap((i) =>
+    Array.from({ length: n - i - 1 }, (_, j) => [i, i + j + 1] as const),
+  )
+  const one = ([i, j]: readonly [number, number]) => fc.constantFrom(`${i}>${j}`, `${j}>${i}`, `${i}=${j}`, `${i}~${j}`)
+  return fc.tuple(fc.constant(n), fc.tuple(...pairs.map(one)))
+})
+
+/** What is said where the order makes no difference any more, in all ways in which that can be. */
+const outcomes = (said: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
+  const at = said.findIndex((one) => one.includes("~"))
+  if (at === -1) return [said]
+  const [i, j] = said[at]!.split("~")
+  return [`${i}>${j}`, `${j}>${i}`, `${i}=${j}`].flatMap((one) => outcomes(said.with(at, one)))
+}
+
 describe("allPairs", () => {
   it("ranks as a steady judge values, each pair asked once in both orders", () => {
     fc.assert(
@@ -45,7 +71,7 @@ describe("allPairs", () => {
           .map((value) => order.filter((index) => values[index] === value))
         assert.deepStrictEqual(ranked.ranking, expected as never)
         assert.strictEqual(ranked.best, expected[0]![0])
-        assert.strictEqual(ranked.decided, expected[0]!.length === 1)
+        assert.isFalse(ranked.open)
         assert.strictEqual(new Set(asked.map(String)).size, order.length * (order.length - 1))
         assert.strictEqual(asked.length, order.length * (order.length - 1))
       }),
@@ -60,7 +86,7 @@ describe("allPairs", () => {
           const ranked = Effect.runSync(PairwiseRanking.allPairs(order, compare))
           assert.deepStrictEqual(ranked.ranking, [order])
           assert.strictEqual(ranked.best, order[0])
-          assert.isFalse(ranked.decided)
+          assert.isTrue(ranked.open)
           assert.isFalse(ranked.comparisons.some(PairwiseRanking.isConsistent))
         }),
       )
@@ -75,6 +101,27 @@ describe("allPairs", () => {
     // 0: 1+1+0 = 2. 1 and 2: 0+1/2+1 = 3/2. 3: 1+0+0 = 1.
     assert.deepStrictEqual(ranked.ranking, [[0], [2, 1], [3]])
     assert.strictEqual(ranked.best, 0)
+  })
+
+  it("is open exactly where another outcome of what was not told apart has another best one", () => {
+    fc.assert(
+      fc.property(sayings, ([n, said]) => {
+        const order = Array.from({ length: n }, (_, i) => i) as unknown as Order
+        const of = (said: ReadonlyArray<string>) =>
+          Effect.runSync(PairwiseRanking.allPairs(order, judge(saying(said)).compare))
+        const { best, open } = of(said)
+        const stays = outcomes(said).every((outcome) => of(outcome).ranking![0]!.includes(best))
+        assert.strictEqual(open, !stays)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it("is open where of two equally good ones the second was not told apart from a third", () => {
+    const said = ["0=1", "0>2", "0=3", "1>2", "1~3", "2=3"]
+    const ranked = Effect.runSync(PairwiseRanking.allPairs([0, 1, 2, 3], judge(saying(said)).compare))
+    assert.deepStrictEqual(ranked.ranking, [[0, 1], [3], [2]])
+    assert.isTrue(ranked.open)
   })
 
   it("calls a circle equal", () => {
@@ -98,8 +145,7 @@ describe("slidingPass", () => {
         )
         assert.isUndefined(ranked.ranking)
         assert.strictEqual(asked.length, 2 * (order.length - 1))
-        const top = order.filter((index) => values[index] === most).length
-        if (top === 1) assert.isTrue(ranked.decided)
+        assert.isFalse(ranked.open)
       }),
     )
   })
@@ -108,8 +154,23 @@ describe("slidingPass", () => {
     const { compare } = judge((first) => first)
     const ranked = Effect.runSync(PairwiseRanking.slidingPass([3, 1, 0, 2, 4], compare))
     assert.strictEqual(ranked.best, 3)
-    assert.isFalse(ranked.decided)
+    assert.isTrue(ranked.open)
   })
+
+  const passes: ReadonlyArray<readonly [string, ReadonlyArray<string>, number, boolean]> = [
+    ["is open where one that is equal to the best was not told apart from another", ["0=1", "1~2"], 0, true],
+    ["is not open where the best beat the one that was not told apart", ["0>1", "1~2"], 0, false],
+    ["is not open where all of it was told apart", ["0=1", "1>2"], 0, false],
+    ["is open where the best went on by default", ["1>0", "1~2"], 1, true],
+    ["is not open where the best beat that one, and others after it", ["1>0", "1>2", "2~3"], 1, false],
+  ]
+  for (const [what, said, best, open] of passes) {
+    it(`after ${said.join(", ")} ${what}`, () => {
+      const order = [0, 1, 2, 3].slice(0, said.length + 1) as unknown as Order
+      const ranked = Effect.runSync(PairwiseRanking.slidingPass(order, judge(saying(said)).compare))
+      assert.deepStrictEqual([ranked.best, ranked.open], [best, open])
+    })
+  }
 
   it("is of no use for one alone, and says so by asking nothing", () => {
     const { asked, compare } = judge((first) => first)

@@ -120,9 +120,10 @@ const check = Effect.gen(function* () {
 })
 
 /** Whether anything is open for the expert, by looking at everything. */
-const hasWork = Effect.fnUntraced(function* (expertId: string) {
+const hasWork = Effect.fnUntraced(function* (expertId: string, unclaimed = false) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql`SELECT 1 FROM item JOIN expert ON expert_id = ${expertId} WHERE open > 0
+  const rows =
+    yield* sql`SELECT 1 FROM item JOIN expert ON expert_id = ${expertId} WHERE open > 0 AND (${!unclaimed} OR claimed = 0)
     AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.item_id = item.item_id AND vote.expert_no = expert.expert_no)
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = expert.expert_no)`
   return rows.length > 0
@@ -241,8 +242,16 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         }
         case "claim": {
           const asking = { experts: robots, tasks: 1 + (n % 3), createdBefore: Infinity }
-          const taken = yield* queue.claim({ ...asking, isAvailable: (expert) => expert === robots[0] || n % 2 === 0 })
+          const taken = yield* queue.claim({
+            ...asking,
+            isAvailable: (expert) => n % 3 === 2 || expert === robots[n % 3],
+          })
           claims.push(...taken.claims)
+          if (n % 3 < 2 || taken.idle === undefined) return
+          for (const robot of robots) {
+            const active = Option.exists(yield* experts.find(robot), (row) => row.active)
+            assert.isFalse(active && (yield* hasWork(robot, true)), "there was work, and none was claimed")
+          }
           return
         }
         case "record": {

@@ -228,18 +228,26 @@ describe("a group", () => {
     }),
   )
 
-  grouped("is not announced before it has its size, of several sizes the greatest", (events) =>
-    Effect.gen(function* () {
-      const ann = yield* person("Ann")
-      const tasks: Array<string> = []
-      for (const groupSize of [2, 3, undefined]) {
-        tasks.push(yield* create(one, { group: "g", ...(groupSize !== undefined && { groupSize }) }))
-        assert.deepStrictEqual(told(events), [])
-        yield* judge(ann, "a")
-      }
-      assert.deepStrictEqual(told(events), [["g", ...tasks]])
-    }),
-  )
+  for (const sizes of [
+    [2, 3, undefined],
+    [3, 2, 1],
+    [undefined, 3, 1],
+  ]) {
+    grouped(`is not announced before it has its size, of several sizes the greatest: ${sizes.join(", ")}`, (events) =>
+      Effect.gen(function* () {
+        const ann = yield* person("Ann")
+        const tasks: Array<string> = []
+        // All of them are open until the last is there: without a size, one task is a whole group.
+        for (const groupSize of sizes) {
+          tasks.push(yield* create(one, { group: "g", ...(groupSize !== undefined && { groupSize }) }))
+          assert.deepStrictEqual(told(events), [])
+          if (sizes[0] !== undefined) yield* judge(ann, "a")
+        }
+        if (sizes[0] === undefined) for (const _ of sizes) yield* judge(ann, "a")
+        assert.deepStrictEqual(told(events), [["g", ...tasks]])
+      }),
+    )
+  }
 
   grouped("of unknown size is announced again when it grows", (events) =>
     Effect.gen(function* () {
@@ -265,7 +273,7 @@ describe("a group", () => {
       const { taskId } = yield* store.create({ ...task, organization: "one" })
       yield* store.create({ ...task, organization: "two" })
       yield* judge(ann, "a")
-      assert.deepStrictEqual(events, [{ organization: "one", groupId: "g", taskIds: [taskId] }])
+      assert.deepStrictEqual(events, [{ organization: "one", groupId: "g", taskIds: [taskId], mayGrow: true }])
       assert.isTrue(Option.isNone(yield* store.find("two", taskId)))
     }),
   )

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Duration, Effect, Fiber, Latch, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/store/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { type PersonVote, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import { create, makeEvents, next, results, statusOf, type Store, store, voteFor } from "./support.ts"
 
 const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
@@ -135,6 +136,35 @@ describe("what is held too long", () => {
       yield* queue.vote(bob, taken.itemId, voteFor(taken, "b"))
     }))
 
+  test("goes back to the millisecond", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+      yield* create([["p", "a", "b"]])
+      const { heldUntil } = yield* next(ann)
+      assert.strictEqual(heldUntil, Duration.toMillis("30 minutes"))
+      yield* TestClock.setTime(heldUntil - 1)
+      yield* queue.releaseExpired
+      assert.isTrue(Option.isNone(yield* queue.next(bob)))
+      yield* TestClock.setTime(heldUntil)
+      yield* queue.releaseExpired
+      yield* next(bob)
+    }))
+
+  test("is held for longer by whoever asks for it again", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+      yield* create([["p", "a", "b"]])
+      yield* next(ann)
+      yield* TestClock.adjust("20 minutes")
+      assert.strictEqual((yield* next(ann)).heldUntil, Duration.toMillis("50 minutes"))
+      yield* TestClock.adjust("29 minutes")
+      assert.isTrue(Option.isNone(yield* queue.next(bob)))
+      yield* TestClock.adjust("1 minute")
+      yield* next(bob)
+    }))
+
   test("comes before what the expert has not seen", () =>
     Effect.gen(function* () {
       const queue = yield* VoteQueue
@@ -192,6 +222,43 @@ describe("a vote", () => {
         assert.deepStrictEqual(yield* next(ann), item)
       }))
   }
+
+  test("has a rationale that can be stored", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const ann = yield* person("Ann")
+      const task = yield* create([["p", "a", "b"]])
+      const item = yield* next(ann)
+      yield* queue.vote(ann, item.itemId, voteFor(item, "a", "no \0, no \ud800"))
+      assert.strictEqual((yield* results(task))[0].annotations.rationale, "no \ufffd, no \ufffd")
+    }))
+
+  it.effect("that ends a task tells the webhooks, even when nobody waits for it any more", () => {
+    let woken = 0
+    const webhooks = Layer.mock(Webhooks, { enqueue: () => Effect.void, wake: Effect.sync(() => void woken++) })
+    return Effect.gen(function* () {
+      const { write } = yield* Database
+      const queue = yield* VoteQueue
+      const ann = yield* person("Ann")
+      const tasks = [yield* create([["p", "a", "b"]], { votes: 2 }), yield* create([["p", "a", "b"]])]
+      const first = yield* next(ann)
+      yield* queue.vote(ann, first.itemId, voteFor(first, "a"))
+      assert.strictEqual(woken, 0)
+      const item = yield* next(ann)
+      const released = yield* Latch.make()
+      yield* Effect.forkChild(write(released.await))
+      const voting = yield* Effect.forkChild(queue.vote(ann, item.itemId, voteFor(item, "a")))
+      yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+      const interrupted = yield* Effect.forkChild(Fiber.interrupt(voting))
+      yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+      yield* released.open
+      yield* Fiber.join(interrupted)
+      assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
+      assert.strictEqual(woken, 1)
+      yield* (yield* TaskStore).cancel(tasks[0]!)
+      assert.strictEqual(woken, 2)
+    }).pipe(Effect.provide(store(":memory:", { webhooks })))
+  })
 
   test("is refused for an item that somebody else holds", () =>
     Effect.gen(function* () {
@@ -409,6 +476,37 @@ describe("gold items", () => {
       ),
     ),
   )
+})
+
+describe("a gold answer", () => {
+  it.effect("is known by its text, which may stand there twice", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const ann = yield* person("Ann")
+      yield* create([["p", "same", "other", "same"]])
+      const item = yield* next(ann)
+      const best = item.order.indexOf(0)
+      yield* queue.vote(ann, item.itemId, { best, ranking: undefined, rationale: undefined, seconds: 1 })
+      const [row] = yield* (yield* Experts).list
+      assert.deepInclude(row, { goldJudged: 1, goldRight: 1 })
+    }).pipe(Effect.provide(store(":memory:", { goldAnswer: () => Option.some(2) }))),
+  )
+})
+
+describe("when an expert was here", () => {
+  test("is written once a minute", () =>
+    Effect.gen(function* () {
+      const experts = yield* Experts
+      const ann = yield* person("Ann")
+      const start = Duration.toMillis("1 day")
+      const seen: Array<number | null> = []
+      for (const millis of [0, 1, 59_999, 60_000, 60_001]) {
+        yield* TestClock.setTime(start + millis)
+        yield* experts.touch(ann)
+        seen.push((yield* Effect.flatMap(experts.find(ann), Effect.fromOption)).lastSeenAt)
+      }
+      assert.deepStrictEqual(seen, [start, start, start, start + 60_000, start + 60_000])
+    }))
 })
 
 describe("the way to the next item", () => {

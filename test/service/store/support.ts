@@ -14,6 +14,7 @@ export const makeEvents = () => {
   const events: Array<GroupCompleted> = []
   const layer = Layer.mock(Webhooks, {
     enqueue: (event) => Effect.sync(() => void events.push(event)),
+    withdraw: () => Effect.void,
     wake: Effect.void,
   })
   return { events, layer }

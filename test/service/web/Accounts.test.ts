@@ -79,13 +79,14 @@ describe("Accounts", () => {
   test("codes serve what they were made for", () =>
     Effect.gen(function* () {
       const accounts = yield* Accounts
-      const invitation = yield* (yield* OneTimeCodes).issue("invitation", "expert_1")
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(invitation, "Ann", password)))._tag, "CodeRefused")
       const { write } = yield* Database
+      const issue = OneTimeCodes.use((codes) => write(codes.issue("invitation", "expert_1")))
+      const invitation = yield* issue
+      assert.strictEqual((yield* Effect.flip(accounts.setUp(invitation, "Ann", password)))._tag, "CodeRefused")
       const use = OneTimeCodes.use((codes) => write(codes.use("invitation", invitation)))
       assert.deepStrictEqual(yield* use, Option.some("expert_1"))
       assert.deepStrictEqual(yield* use, Option.none())
-      const late = yield* (yield* OneTimeCodes).issue("invitation", "expert_1")
+      const late = yield* issue
       yield* TestClock.adjust("7 days")
       assert.deepStrictEqual(yield* OneTimeCodes.use((codes) => write(codes.use("invitation", late))), Option.none())
     }))

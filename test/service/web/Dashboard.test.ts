@@ -387,7 +387,7 @@ describe("experts", () => {
       const { sql } = Context.get(service.services, Database)
       yield* sql`CREATE TRIGGER fails BEFORE DELETE ON session BEGIN SELECT RAISE(ABORT, 'disk full'); END`
       const path = `/dashboard/api/experts/${expert.expertId}/active`
-      assertProblem(yield* operator.ask("PUT", path, { active: false }), 500, "service-failure")
+      assert.strictEqual((yield* operator.ask("PUT", path, { active: false })).status, 500)
       const listed = yield* operator.ask("GET", "/dashboard/api/experts")
       assert.isTrue(listed.json.experts[0].active)
       yield* sql`DROP TRIGGER fails`

@@ -166,10 +166,9 @@ describe("Tokens", () => {
     Effect.gen(function* () {
       const tokens = yield* Tokens
       const { summary, token } = yield* tokens.create("pipeline")
-      const fresh = yield* Effect.all(
-        [tokens.rotate(summary.token_id, 1), tokens.rotate(summary.token_id, 10)],
-        { concurrency: 2 },
-      )
+      const fresh = yield* Effect.all([tokens.rotate(summary.token_id, 1), tokens.rotate(summary.token_id, 10)], {
+        concurrency: 2,
+      })
       for (const { token } of fresh) assert.isTrue(yield* isAccepted(token))
       yield* TestClock.adjust("59 minutes")
       assert.isTrue(yield* isAccepted(token))
@@ -212,9 +211,7 @@ describe("Tokens", () => {
         assert.isFalse(yield* isAccepted(token), "and so does the memory")
       }).pipe(
         Effect.provide(
-          Layer.fresh(
-            Tokens.layer.pipe(Layer.provide(slow), Layer.provide(SqliteClient.layer({ filename: file }))),
-          ),
+          Layer.fresh(Tokens.layer.pipe(Layer.provide(slow), Layer.provide(SqliteClient.layer({ filename: file })))),
         ),
       )
     }).pipe(Effect.provide(platform)),

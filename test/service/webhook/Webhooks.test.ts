@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Duration, Effect, Layer, Option, Result } from "effect"
+import { Clock, Duration, Effect, Layer, Logger, Option, Result } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
@@ -11,6 +11,7 @@ import {
   attempted,
   complete,
   detail,
+  pausedUntil,
   receiver,
   reset,
   set,
@@ -83,6 +84,7 @@ describe("a delivery", () => {
       const target = yield* receiver(() => ({ status: 500, body: "not today" }))
       const secret = yield* set(target.url)
       const id = yield* complete("g")
+      const times: Array<number> = []
       for (const [i, delay] of standardSchedule.entries()) {
         const { delivery } = yield* attempted(id, i)
         if (i > 0) {
@@ -97,6 +99,7 @@ describe("a delivery", () => {
           assert.lengthOf(target.received, i)
           yield* TestClock.setTime(due)
         }
+        times.push(yield* Clock.currentTimeMillis)
         yield* attempted(id, i + 1)
         assert.lengthOf(target.received, i + 1)
         const { headers } = target.received[i]!
@@ -106,6 +109,10 @@ describe("a delivery", () => {
       }
       const { attempts, delivery } = yield* detail(id)
       assert.deepInclude(delivery, { state: "failed", attempts: 10, next_attempt_at: null, last_status: 500 })
+      assert.deepStrictEqual(
+        attempts.map(({ at }) => at),
+        times,
+      )
       assert.isTrue(attempts.every(({ answer, error, status }) => status === 500 && answer === "not today" && !error))
       yield* TestClock.adjust("30 days")
       yield* settle
@@ -185,12 +192,14 @@ describe("Retry-After", () => {
       yield* set(target.url)
       const first = yield* complete("first")
       yield* attempted(first, 1)
+      assert.strictEqual(yield* pausedUntil, hour)
       const second = yield* complete("second")
       yield* TestClock.setTime(hour - 1)
       yield* settle
       assert.lengthOf(target.received, 1)
       yield* TestClock.setTime(hour)
-      yield* attempted(second, 1)
+      const { attempts } = yield* attempted(second, 1)
+      assert.strictEqual(attempts[0]!.at, hour)
       yield* TestClock.setTime(2 * hour)
       yield* attempted(first, 2)
     }).pipe(Effect.provide(webhooks())),
@@ -223,7 +232,9 @@ describe("a receiver that", () => {
       assert.isTrue(Option.isNone(again.secret))
       assert.deepInclude(again.settings, { enabled: true, disabled_reason: null })
       yield* attempted(id, 2)
-      yield* attempted(later, 1)
+      const { attempts: first } = yield* attempted(later, 1)
+      assert.strictEqual(first[0]!.at, yield* Clock.currentTimeMillis)
+      assert.lengthOf(target.received, 3)
       for (const request of target.received) verifiedBy(secret!, request)
     }).pipe(Effect.provide(webhooks())),
   )
@@ -392,7 +403,8 @@ describe("a receiver that", () => {
       yield* settle
       assert.lengthOf(target.received, 38)
       yield* TestClock.adjust("15 seconds")
-      yield* attempted(last, 1)
+      const { attempts } = yield* attempted(last, 1)
+      assert.strictEqual(attempts[0]!.at, 15_000)
       for (const id of slow) yield* attempted(id, 1)
     }).pipe(Effect.provide(webhooks())),
   )
@@ -489,7 +501,12 @@ describe("what is stored", () => {
       yield* service.wake
       yield* settle
       assert.deepStrictEqual((yield* service.deliveries({})).deliveries, [])
-      assert.lengthOf(target.received, 0)
+      const id = yield* complete("another")
+      yield* attempted(id, 1)
+      assert.deepStrictEqual(
+        target.received.map(({ headers }) => headers["webhook-id"]),
+        [id],
+      )
     }).pipe(Effect.provide(webhooks())),
   )
 
@@ -596,6 +613,33 @@ describe("what is stored", () => {
     }),
   )
 
+  it.effect("a database that could not be read for a while is soon tried again, however often that happens", () => {
+    const logged = { failures: 0 }
+    const logger = Logger.make(({ message }) => {
+      if (JSON.stringify(message).includes("cannot be read")) logged.failures++
+    })
+    return Effect.gen(function* () {
+      const { sql, write } = yield* Database
+      const target = yield* receiver()
+      const service = yield* Webhooks
+      yield* set(target.url)
+      for (let time = 1; time <= 8; time++) {
+        yield* write(sql`ALTER TABLE webhook_secret RENAME TO elsewhere`)
+        yield* service.wake
+        yield* until(
+          Effect.sync(() => logged.failures),
+          (failures) => failures === time,
+        )
+        yield* settle
+        yield* write(sql`ALTER TABLE elsewhere RENAME TO webhook_secret`)
+        const id = yield* complete(`g${time}`)
+        yield* TestClock.adjust("100 millis")
+        yield* attempted(id, 1)
+        assert.strictEqual(logged.failures, time)
+      }
+    }).pipe(Effect.provide(Layer.provideMerge(webhooks(), Logger.layer([logger]))))
+  })
+
   it.effect("pages, newest first", () =>
     Effect.gen(function* () {
       const target = yield* receiver()
@@ -685,14 +729,89 @@ describe("by hand", () => {
       yield* set(target.url)
       const id = yield* complete("g")
       yield* attempted(id, 1)
+      assert.strictEqual(yield* pausedUntil, 3_000_000)
       yield* (yield* Webhooks).resend(id)
-      assert.strictEqual((yield* attempted(id, 2)).delivery.state, "delivered")
+      const { attempts, delivery } = yield* attempted(id, 2)
+      assert.strictEqual(delivery.state, "delivered")
+      assert.strictEqual(attempts[1]!.at, 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("nor does a test event", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver((_, ordinal) =>
+        ordinal === 1 ? { status: 429, headers: { "retry-after": "3000" } } : { status: 200 },
+      )
+      yield* set(target.url)
+      yield* attempted(yield* complete("g"), 1)
+      assert.strictEqual(yield* pausedUntil, 3_000_000)
+      const { attempts } = yield* attempted(yield* (yield* Webhooks).test, 1)
+      assert.strictEqual(attempts[0]!.at, 0)
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("what is resent during an attempt goes out again at once, though the attempt fails", () =>
+    Effect.gen(function* () {
+      let answer: () => void = () => {}
+      const target = yield* receiver((_, ordinal) =>
+        ordinal === 1
+          ? (response) => {
+              answer = () => response.writeHead(500).end()
+            }
+          : { status: 200 },
+      )
+      yield* set(target.url)
+      const id = yield* complete("g")
+      yield* until(
+        Effect.sync(() => target.received.length),
+        (n) => n === 1,
+      )
+      yield* TestClock.setTime(1_000)
+      yield* (yield* Webhooks).resend(id)
+      yield* Effect.sync(() => answer())
+      const { attempts, delivery } = yield* attempted(id, 2)
+      assert.strictEqual(delivery.state, "delivered")
+      assert.deepStrictEqual(
+        attempts.map(({ at, status }) => [at, status]),
+        [
+          [0, 500],
+          [1_000, 200],
+        ],
+      )
     }).pipe(Effect.provide(webhooks())),
   )
 })
 
 describe("restart", () => {
-  it.effect("goes on where it was: due times, secrets, pauses and what was disabled are stored", () =>
+  it.effect("keeps a pause that the receiver asked for", () =>
+    Effect.gen(function* () {
+      const file = yield* temporaryFile
+      const target = yield* receiver((_, ordinal) =>
+        ordinal === 1 ? { status: 429, headers: { "retry-after": "3000" } } : { status: 200 },
+      )
+      const during = <A, E>(effect: Effect.Effect<A, E, Webhooks | Database>) =>
+        Effect.provide(effect, webhooks({}, file), { local: true })
+      yield* during(
+        Effect.gen(function* () {
+          yield* set(target.url)
+          yield* attempted(yield* complete("first"), 1)
+        }),
+      )
+      yield* during(
+        Effect.gen(function* () {
+          assert.strictEqual(yield* pausedUntil, 3_000_000)
+          const second = yield* complete("second")
+          yield* settle
+          assert.lengthOf(target.received, 1)
+          yield* TestClock.setTime(3_000_000)
+          const { attempts } = yield* attempted(second, 1)
+          assert.strictEqual(attempts[0]!.at, 3_000_000)
+        }),
+      )
+    }),
+  )
+
+  it.effect("goes on where it was: due times, secrets and what was disabled are stored", () =>
     Effect.gen(function* () {
       const file = yield* temporaryFile
       const target = yield* receiver(() => ({ status: 500 }))

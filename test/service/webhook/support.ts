@@ -73,6 +73,8 @@ export const receiver = (react: Receiver["react"] = () => ({ status: 204 }), por
           server.closeAllConnections()
         }),
       }
+      // The port that was asked for may be taken.
+      server.on("error", (error) => resume(Effect.die(error)))
       server.listen(port, "127.0.0.1", () => {
         self.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
         resume(Effect.succeed(self))
@@ -135,14 +137,25 @@ export const detail = (messageId: string) =>
 export const attempted = (messageId: string, number: number) =>
   until(detail(messageId), ({ delivery }) => delivery.attempts >= number)
 
-/** Stores the event of a completed group. @returns its message's id. */
-export const complete = Effect.fnUntraced(function* (groupId: string, taskIds: ReadonlyArray<string> = ["task_1"]) {
+/** Stores the event of a completed group. @returns the id of the newest message, which is its. */
+export const complete = Effect.fnUntraced(function* (
+  groupId: string,
+  taskIds: ReadonlyArray<string> = ["task_1"],
+  mayGrow = false,
+) {
   const { write } = yield* Database
   const webhooks = yield* Webhooks
-  yield* write(webhooks.enqueue({ organization: "default", groupId, taskIds }))
+  yield* write(webhooks.enqueue({ organization: "default", groupId, taskIds, mayGrow }))
   yield* webhooks.wake
   const { deliveries } = yield* webhooks.deliveries({ limit: 1 })
   return deliveries[0]!.message_id
+})
+
+/** Until when nothing is sent, as it is stored. */
+export const pausedUntil = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const rows = yield* sql<{ paused_until: number }>`SELECT paused_until FROM webhook_endpoint`
+  return rows[0]?.paused_until
 })
 
 /** Sets the receiver's URL. @returns the secret. */

@@ -1,0 +1,60 @@
+/**
+ * Answers with a body that is the same for every request: compressed once, and kept.
+ *
+ * Guarantees: a body that stands in memory is compressed when it is first asked for in an encoding,
+ * one body at a time, and every answer from then on shares those bytes: what many ask for at once
+ * costs no more than what one asks for. It is kept as long as the body itself.
+ *
+ * Does not: compress what is streamed, or tell bodies apart by what they hold: an answer that is
+ * made anew for each request does not belong here.
+ */
+import { Effect, Semaphore } from "effect"
+import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
+
+interface Kept {
+  readonly body: HttpBody.HttpBody
+  /** Those that tell how it is compressed. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Once for each body: so thorough that the work would be too much for each request. */
+const levels = { br: 9, gzip: 9 }
+
+const ofCompression = ["content-encoding", "vary", "etag"]
+
+/** For the answers of `handled`, by the encodings that the request accepts. */
+export const make = Effect.gen(function* () {
+  const platform = yield* HttpPlatform.HttpPlatform
+  const { algorithms, compressResponse } = platform.compression
+  const oneAtATime = yield* Semaphore.make(1)
+  const kept = new WeakMap<HttpBody.HttpBody, Map<HttpPlatform.CompressionAlgorithm, Kept>>()
+
+  const compressed: typeof compressResponse = Effect.fnUntraced(function* (response, algorithm, options) {
+    const { body } = response
+    if (body._tag !== "Uint8Array") return response
+    const find = Effect.sync(() => kept.get(body)?.get(algorithm))
+    const compress = Effect.gen(function* () {
+      const found = yield* find
+      if (found !== undefined) return found
+      const { body: packed, headers } = yield* compressResponse(response, algorithm, options)
+      const made = {
+        body: packed,
+        headers: Object.fromEntries(Object.entries(headers).filter(([name]) => ofCompression.includes(name))),
+      }
+      kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Kept>()).set(algorithm, made))
+      return made
+    })
+    // Not given up when who asked does: the work goes on in any case, and others wait for it.
+    const found = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
+    return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, found.body), found.headers)
+  })
+
+  const keeping = HttpPlatform.HttpPlatform.of({
+    ...platform,
+    compression: { algorithms, compressResponse: compressed },
+  })
+  return <E, R>(handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+    HttpMiddleware.compression({ algorithms: ["br", "gzip"], levels })(handled).pipe(
+      Effect.provideService(HttpPlatform.HttpPlatform, keeping),
+    )
+})
