@@ -15,11 +15,12 @@ import { Bytes, type Duration, Effect, FileSystem, Layer, Option, Path, type Red
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { AnnotationApi, Organization } from "../api/AnnotationApi.ts"
-import { IdempotencyKeyReused, TaskNotFound } from "../api/Problems.ts"
+import { IdempotencyKeyReused, MalformedRequest, TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
 import * as NodeServer from "../node/HttpServer.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
+import * as Utf8 from "../node/Utf8.ts"
 import * as ApiDocument from "./ApiDocument.ts"
 import type { JudgeSettings } from "./expert/JudgeSettings.ts"
 import * as GoldExpert from "./expert/GoldExpert.ts"
@@ -94,6 +95,8 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           const { name: organization } = yield* Organization
           // The body was read to decode the payload; this gives the same bytes again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+          // Decoding would have put U+FFFD in the place of what is not.
+          if (!Utf8.isValid(body)) return yield* new MalformedRequest({ detail: "The body is not UTF-8." })
           const { group, group_size, votes = defaultVotes } = payload
           const task = yield* store
             .create({

@@ -34,7 +34,7 @@ const tasksAtOnceOf = (experts: ReadonlyArray<Expert>) => (experts.some(({ atOnc
 const mostReported = 1_000
 
 const lackingReason = (lacking: number, prompts: number) =>
-  `no expert has an answer to ${lacking} of ${prompts} prompts`
+  `no automatic expert can give the votes that ${lacking} of ${prompts} prompts miss`
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const queue = yield* VoteQueue

@@ -5,7 +5,6 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { DatabaseSync } from "node:sqlite"
-import { zstdDecompressSync } from "node:zlib"
 
 const [, , file = "", token = ""] = process.argv
 const select = new DatabaseSync(file, { readOnly: true }).prepare(
@@ -17,7 +16,7 @@ const server = createServer((request, response) => {
   const id = request.url!.slice("/v1/tasks/".length)
   const found = select.get(id) as { readonly status: string; readonly results: Uint8Array | null } | undefined
   if (found === undefined) return void response.writeHead(404).end()
-  const results = found.results === null ? "" : `,"results":${zstdDecompressSync(found.results).toString()}`
+  const results = found.results === null ? "" : `,"results":${Buffer.from(found.results).toString()}`
   response
     .writeHead(200, { "content-type": "application/json" })
     .end(`{"task_id":"${id}","status":"${found.status}"${results}}`)

@@ -1,6 +1,6 @@
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Option, Redacted } from "effect"
-import { HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { AnnotationApi, OrganizationToken } from "../../src/api/AnnotationApi.ts"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
@@ -262,6 +262,20 @@ layer(Service.layer)("AnnotationService", (it) => {
       }),
     )
 
+    it.effect("a body that is not UTF-8: 400, and nothing is stored in the place of what it is", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const bytes = Buffer.from(JSON.stringify(body).replace("five", "f\u00ffve"), "latin1")
+        const request = HttpClientRequest.post(`${base}/v1/tasks`).pipe(
+          HttpClientRequest.setHeaders({ authorization: `Bearer ${Redacted.value(token)}` }),
+          HttpClientRequest.bodyUint8Array(bytes, "application/json"),
+        )
+        const answer = yield* HttpClient.execute(request)
+        assert.strictEqual(answer.status, 400)
+        assert.include(yield* answer.text, "The body is not UTF-8.")
+      }),
+    )
+
     it.effect("a body over the limit: 413", () =>
       Effect.gen(function* () {
         const base = yield* Service
@@ -366,7 +380,7 @@ describe("AnnotationService", () => {
         assert.lengthOf(warnings, 2)
         assert.include(
           warnings.find((line) => line.includes(open.json.task_id)),
-          "no expert has an answer to 1 of 2 prompts",
+          "no automatic expert can give the votes that 1 of 2 prompts miss",
         )
         assert.include(
           warnings.find((line) => line.includes(broken.json.task_id)),

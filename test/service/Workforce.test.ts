@@ -282,7 +282,7 @@ describe("an expert that fails", () => {
       yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
       assert.strictEqual(broke, 3)
       assert.include((yield* itemOf(poisoned)).set_aside[0]!.reason, "crash 3")
-      assert.lengthOf(said("no expert has an answer to 1 of 2 prompts"), 1)
+      assert.lengthOf(said("no automatic expert can give the votes that 1 of 2 prompts miss"), 1)
     }))
 
   for (const calls of [

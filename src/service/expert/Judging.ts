@@ -70,6 +70,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     const error = Option.getOrUndefined(Cause.findErrorOption(cause))
     if (error?.isRetryable === false) {
       outages.answered(name, item.itemId)
+      yield* say(`expert ${name} gives no vote on a prompt: ${error.problem}`)
       return Option.some(error.problem)
     }
     const { breakdowns, inRow } = outages.failed(now, name, item.itemId, error)
@@ -80,7 +81,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
   })
 
   /**
-   * @param say is told when an expert begins to fail
+   * @param say is told when an expert begins to fail, and why one gives no vote
    * @returns what is to be recorded, and how many votes are missing that none of the experts can give
    */
   const judge = Effect.fnUntraced(function* (

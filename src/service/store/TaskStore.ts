@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ status, results }) => ({
       taskId,
       status,
-      results: Option.map(Option.fromNullOr(results), (bytes) => Zstd.decompress(bytes)),
+      results: Option.fromNullOr(results),
     }))
   })
 

@@ -57,6 +57,8 @@ const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; reado
   return { kind: range === "unicast" && given ? "public" : "never", range }
 }
 
+const onlyIfAllowed = "where deliveries go only if the service was started with --allow-private-webhooks"
+
 /** Refuses the addresses that the policy does not let deliveries go to. */
 export const guard =
   (policy: TargetPolicy): GuardedHttpClient.Guard =>
@@ -68,9 +70,9 @@ export const guard =
       case "public":
         return undefined
       case "loopback":
-        return policy.allowLoopback || policy.allowPrivate ? undefined : `${is}, where no deliveries are allowed`
+        return policy.allowLoopback || policy.allowPrivate ? undefined : `${is}, ${onlyIfAllowed}`
       case "private":
-        return policy.allowPrivate ? undefined : `${is}, where no deliveries are allowed`
+        return policy.allowPrivate ? undefined : `${is}, ${onlyIfAllowed}`
       case "never":
         return `${is}, where deliveries cannot be allowed`
     }

@@ -222,7 +222,7 @@ const answered = (desk: Desk, event: Event & { _tag: "answer" }, now: number): S
     progress: work.progress,
     looked: true,
     lost: arrived && desk.unsure?.broke ? null : desk.lost,
-    notice: arrived ? hadArrived(desk.unsure?.broke === true) : noticeOf(ask, work, desk),
+    notice: arrived ? hadArrived(desk.unsure?.broke ?? false) : noticeOf(ask, work, desk),
   }
   // Still the same item: what is entered stays, newer than what the service has.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
