@@ -10,6 +10,7 @@ import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, percent } from "./format.ts"
 import { Say, useAction, useResource } from "./hooks.ts"
+import { NameForm } from "./NameForm.tsx"
 import { Badge, Loaded, PageHeading, Problem, Secret, Time } from "./parts.tsx"
 import type { Label } from "./wording.ts"
 
@@ -48,7 +49,16 @@ export const ExpertsPage = () => {
           </p>
         </Secret>
       )}
-      <Invite onMade={show} />
+      <NameForm
+        id="experts-name"
+        form="Invite an expert"
+        label="Name of the expert"
+        placeholder="Ada Lovelace"
+        hint="A name by which you know the expert"
+        submit="Invite expert"
+        make={client.invite}
+        onMade={show}
+      />
       <Loaded resource={resource}>
         {({ experts }) =>
           experts.length === 0 ? (
@@ -91,48 +101,6 @@ export const ExpertsPage = () => {
         </Confirm>
       )}
     </>
-  )
-}
-
-const Invite = ({ onMade }: { readonly onMade: (invitation: client.NewInvitation) => void }) => {
-  const [name, setName] = useState("")
-  const action = useAction()
-  return (
-    <form
-      class="line-form"
-      aria-label="Invite an expert"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void action.run(
-          () => client.invite(name.trim()),
-          (invitation) => {
-            setName("")
-            onMade(invitation)
-          },
-        )
-      }}
-    >
-      <div class="field">
-        <label for="experts-name">Name of the expert</label>
-        <input
-          class="input"
-          id="experts-name"
-          type="text"
-          placeholder="Ada Lovelace"
-          required
-          pattern=".*\S.*"
-          title="A name by which you know the expert"
-          maxLength={100}
-          autocomplete="off"
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </div>
-      <button type="submit" class="button primary" aria-disabled={action.busy}>
-        Invite expert
-      </button>
-      <Problem words={action.problem} />
-    </form>
   )
 }
 

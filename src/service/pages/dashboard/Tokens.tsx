@@ -9,9 +9,10 @@ import type { TokenSummary } from "../../web/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { plural } from "./format.ts"
-import { Now, Say, useAction, useResource } from "./hooks.ts"
+import { Now, Say, useResource } from "./hooks.ts"
 import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
-import { Badge, Loaded, Problem, Secret, Time } from "./parts.tsx"
+import { NameForm } from "./NameForm.tsx"
+import { Badge, Loaded, Secret, Time } from "./parts.tsx"
 
 const isUsable = (token: TokenSummary, now: number) =>
   token.revoked_at === null && (token.expires_at === null || token.expires_at > now)
@@ -50,7 +51,16 @@ export const Tokens = () => {
           <p>Copy it now: it is stored hashed, and can’t be shown again.</p>
         </Secret>
       )}
-      <Create onMade={show} />
+      <NameForm
+        id="tokens-name"
+        form="Create a token"
+        label="Name of the token"
+        placeholder="Nightly pipeline"
+        hint="Who or what it is for"
+        submit="Create token"
+        make={client.createToken}
+        onMade={show}
+      />
       <Loaded resource={resource}>
         {({ tokens }) => {
           const usable = tokens.filter((token) => isUsable(token, now))
@@ -95,48 +105,6 @@ export const Tokens = () => {
         </Confirm>
       )}
     </section>
-  )
-}
-
-const Create = ({ onMade }: { readonly onMade: (token: client.NewToken) => void }) => {
-  const [name, setName] = useState("")
-  const action = useAction()
-  return (
-    <form
-      class="line-form"
-      aria-label="Create a token"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void action.run(
-          () => client.createToken(name.trim()),
-          (token) => {
-            setName("")
-            onMade(token)
-          },
-        )
-      }}
-    >
-      <div class="field">
-        <label for="tokens-name">Name of the token</label>
-        <input
-          class="input"
-          id="tokens-name"
-          type="text"
-          placeholder="Nightly pipeline"
-          required
-          pattern=".*\S.*"
-          title="Who or what it is for"
-          maxLength={100}
-          autocomplete="off"
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </div>
-      <button type="submit" class="button primary" aria-disabled={action.busy}>
-        Create token
-      </button>
-      <Problem words={action.problem} />
-    </form>
   )
 }
 
