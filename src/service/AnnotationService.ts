@@ -11,7 +11,7 @@
  *   again with the task that exists, as it stands now; another body answers 422.
  * - `GET /v1/tasks/{task_id}` of an open task answers 200 without `results`.
  */
-import { Bytes, type Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
+import { type Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { AnnotationApi, Organization } from "../api/AnnotationApi.ts"
@@ -77,9 +77,6 @@ export interface ServiceOptions {
   readonly allowPrivateWebhooks?: boolean | undefined
 }
 
-const encoder = new TextEncoder()
-const closingBrace = encoder.encode("}")
-
 const api = AnnotationApi.prefix("/v1")
 
 const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
@@ -125,13 +122,10 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           const { name: organization } = yield* Organization
           const task = yield* Effect.orDie(store.find(organization, task_id))
           if (Option.isNone(task)) return yield* new TaskNotFound({ detail: `There is no task ${task_id}.` })
-          const { status, results } = task.value
-          if (Option.isNone(results)) return { task_id, status }
-          // The results stand in the store as they are sent: they need no second encoding.
-          const head = encoder.encode(`{"task_id":${JSON.stringify(task_id)},"status":"${status}","results":`)
-          return HttpServerResponse.uint8Array(Bytes.concat([head, results.value, closingBrace]), {
-            contentType: "application/json",
-          })
+          const { answer, status } = task.value
+          if (Option.isNone(answer)) return { task_id, status }
+          // It stands in the store as it is sent.
+          return HttpServerResponse.uint8Array(answer.value, { contentType: "application/json" })
         }),
       })
     }),

@@ -11,7 +11,7 @@
 import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
+import type { ResultItem, TaskPrompt, TaskResult } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Utf8 from "../../node/Utf8.ts"
 import * as Tally from "../tally/Tally.ts"
@@ -161,8 +161,9 @@ export const make = Effect.fnUntraced(function* (
       return false
     }
     // As long as nobody else has voted, what is stored is what was given.
-    const results = JSON.stringify(yield* resultsOf(task, task.votes_given === 0 ? votes : undefined))
-    yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, results: Utf8.encode(results) })}`
+    const results = yield* resultsOf(task, task.votes_given === 0 ? votes : undefined)
+    const answer: TaskResult = { task_id: task.task_id, status: "completed", results }
+    yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, answer: Utf8.encode(JSON.stringify(answer)) })}`
     yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
     yield* finish(task, sql`status = 'completed', votes_given = ${votes_given}, prompts_done = ${prompts_done}`, now)
     return true
