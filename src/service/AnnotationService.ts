@@ -125,7 +125,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           const { answer, status } = task.value
           if (Option.isNone(answer)) return { task_id, status }
           // It stands in the store as it is sent.
-          return HttpServerResponse.uint8Array(answer.value, { contentType: "application/json" })
+          return HttpServerResponse.text(answer.value, { contentType: "application/json" })
         }),
       })
     }),

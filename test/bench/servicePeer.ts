@@ -14,7 +14,7 @@ const select = new DatabaseSync(file, { readOnly: true }).prepare(
 const server = createServer((request, response) => {
   if (request.headers.authorization !== `Bearer ${token}`) return void response.writeHead(401).end()
   const id = request.url!.slice("/v1/tasks/".length)
-  const found = select.get(id) as { readonly status: string; readonly answer: Uint8Array | null } | undefined
+  const found = select.get(id) as { readonly status: string; readonly answer: string | null } | undefined
   if (found === undefined) return void response.writeHead(404).end()
   response
     .writeHead(200, { "content-type": "application/json" })

@@ -125,9 +125,9 @@ const make = Effect.gen(function* () {
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
-  /** One task, and once it is completed its `TaskResult` as JSON text in UTF-8. */
+  /** One task, and once it is completed its `TaskResult` as JSON text. */
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
-    const rows = yield* sql<{ status: TaskStatus; answer: Uint8Array | null }>`
+    const rows = yield* sql<{ status: TaskStatus; answer: string | null }>`
       SELECT task.status, task_result.answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ status, answer }) => ({
@@ -163,7 +163,7 @@ export class TaskStore extends Context.Service<
     readonly find: (
       organization: string,
       taskId: string,
-    ) => Effect.Effect<Option.Option<TaskState & { readonly answer: Option.Option<Uint8Array> }>, SqlError>
+    ) => Effect.Effect<Option.Option<TaskState & { readonly answer: Option.Option<string> }>, SqlError>
     /** Says that an open task will get no results. False where there is no such task, or it has ended. */
     readonly cancel: (taskId: string) => Effect.Effect<boolean, SqlError>
     /** The same because no expert has an answer: the task is opened again at the next start. */

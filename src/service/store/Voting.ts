@@ -13,7 +13,6 @@ import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ResultItem, TaskPrompt, TaskResult } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
-import * as Utf8 from "../../node/Utf8.ts"
 import * as Tally from "../tally/Tally.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import { Database } from "./Database.ts"
@@ -163,7 +162,7 @@ export const make = Effect.fnUntraced(function* (
     // As long as nobody else has voted, what is stored is what was given.
     const results = yield* resultsOf(task, task.votes_given === 0 ? votes : undefined)
     const answer: TaskResult = { task_id: task.task_id, status: "completed", results }
-    yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, answer: Utf8.encode(JSON.stringify(answer)) })}`
+    yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, answer: JSON.stringify(answer) })}`
     yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
     yield* finish(task, sql`status = 'completed', votes_given = ${votes_given}, prompts_done = ${prompts_done}`, now)
     return true
