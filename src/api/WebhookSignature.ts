@@ -12,7 +12,7 @@
  * it; `webhook-id` tells the receiver so. Signatures of other versions (`v1a`, ed25519) are
  * passed over. Other schemes come as further functions that return a `SignatureScheme`.
  */
-import { Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Bytes, Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 
@@ -100,10 +100,7 @@ const signature = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, never, Mac.Mac> {
   const mac = yield* Mac.Mac
   const head = encoder.encode(`${id}.${timestamp}.`)
-  const signed = new Uint8Array(head.length + body.length)
-  signed.set(head)
-  signed.set(body, head.length)
-  return `v1,${Base64.encode(yield* Effect.orDie(mac.sign(secret, signed)))}`
+  return `v1,${Base64.encode(yield* Effect.orDie(mac.sign(secret, Bytes.concat([head, body]))))}`
 })
 
 /** The headers of one attempt: a signature by each of the secrets. */

@@ -4,7 +4,7 @@
  * clients that ask 40 times a second each, and without a pause; of the dashboard's reads, and the service's memory,
  * beside a peer: node:http and node:sqlite by hand, over the same file.
  *
- *     node test/bench/service.ts [TASKS] [PROMPTS]      (default 20000 50: about 6 minutes, 2 GB of disk)
+ *     node test/bench/service.ts [TASKS] [PROMPTS]      (default 20000 50: about a minute and a half, 0.5 GB of disk)
  *
  * The clients run in this process, service and peer each in one of its own, on the same machine.
  * Exits with 1 where the median round's p99 of GET, 40 a second, is 20 ms or more, or memory grows by more than a

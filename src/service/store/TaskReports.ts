@@ -124,14 +124,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   ) {
     const [first, last] = [itemIdOf(task.seq, start), itemIdOf(task.seq, end) - 1]
     const votes = yield* voting.votesOn(first, last)
-    const names = new Map(
-      (yield* sql<{ expert_no: number; name: string }>`
-        SELECT expert_no, name FROM expert WHERE expert_no IN (
-          SELECT expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last})`).map((row) => [
-        row.expert_no,
-        row.name,
-      ]),
-    )
     const holds = yield* sql<{ item_id: number; name: string }>`
       SELECT item_id, name FROM hold JOIN expert USING (expert_no)
       WHERE item_id BETWEEN ${first} AND ${last} AND held_until IS NOT NULL ORDER BY item_id, expert_no`
@@ -156,7 +148,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         prompt: prompt.prompt,
         completions: prompt.completions,
         done,
-        votes: given.map((row) => ({ ...voteOf(row), expert_name: names.get(row.expert_no)! })),
+        votes: given.map((row) => ({ ...voteOf(row), expert_name: row.name })),
         held_by: [...holds, ...claims].filter(here).map(({ name }) => name),
         set_aside: setAside.filter(here).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
         result: done ? outcomeOf(Tally.tally(prompt.completions.length, given.map(voteOf))) : null,

@@ -50,6 +50,7 @@ export interface VoteRow {
   readonly item_id: number
   readonly expert_no: number
   readonly expert_id: string
+  readonly name: string
   readonly choice: number
   readonly body: string
 }
@@ -104,7 +105,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const votesOn = (from: number, to: number) => sql<VoteRow>`
-    SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, vote.choice, vote.body
+    SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, expert.name, vote.choice, vote.body
     FROM vote JOIN expert USING (expert_no) WHERE vote.item_id BETWEEN ${from} AND ${to} ORDER BY vote.item_id, vote.n`
 
   /** Null where the answer is not known. */

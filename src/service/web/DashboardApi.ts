@@ -48,6 +48,8 @@ const Name = Schema.String.check(
 )
 const Password = Schema.String.check(Schema.isBetweenLength(10, longest.password))
 const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
+/** For how long what is replaced goes on being good: 0 ends it at once. */
+const Rotation = Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) })
 const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
 
 // Signing in
@@ -199,7 +201,7 @@ const createToken = HttpApiEndpoint.post("create", "/tokens", {
 /** A new token with the same name; the old one is accepted for `keep_hours` more (0: no longer). */
 const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,
-  payload: Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) }),
+  payload: Rotation,
   success: NewToken,
   error,
 })
@@ -270,7 +272,7 @@ const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
 const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook", { success: HttpApiSchema.NoContent, error })
 /** A new secret; the old one signs along for `keep_hours` more. */
 const rotateSecret = HttpApiEndpoint.post("rotateSecret", "/webhook/rotate-secret", {
-  payload: Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) }),
+  payload: Rotation,
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.String }),
   error,
 })
