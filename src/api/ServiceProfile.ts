@@ -30,14 +30,21 @@ export interface ServiceSettings {
   readonly completedStatuses: ReadonlyArray<string>
   /** Statuses of a task that will never complete. */
   readonly failedStatuses: ReadonlyArray<string>
-  /** Requests under way at once. */
+  /** Statuses of a task that is not done yet. One that stands in no list counts as one of these, and is said once. */
+  readonly openStatuses: ReadonlyArray<string>
+  /** The most requests under way at once. Fewer while the service refuses some for their number. */
   readonly concurrency: number
+  /** The most requests in any second. Fewer while the service refuses some for their number. */
   readonly requestsPerSecond: number
   /** Time for one answer, body included. */
   readonly requestTimeout: Duration.Input
-  /** How often a request that may succeed later is sent again. */
+  /** The most bytes of one answer. */
+  readonly maxAnswerBytes: number
+  /** How often a request that failed, and may have been carried out, is sent again while the service is up. */
   readonly retries: number
-  /** How long a service may be down before a run that waits for results ends. */
+  /** Failures in a row, over all requests, after which the service counts as down. */
+  readonly downAfter: number
+  /** How long a run waits for a service that is down, or asks to wait, before it ends. */
   readonly patience: Duration.Input
   /** Bounds of the time between two looks at a task; it grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
@@ -61,10 +68,26 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
   completedStatuses: ["completed"],
   failedStatuses: ["failed", "cancelled", "canceled", "rejected", "expired"],
+  openStatuses: [
+    "created",
+    "submitted",
+    "accepted",
+    "pending",
+    "queued",
+    "scheduled",
+    "open",
+    "assigned",
+    "in_progress",
+    "in_review",
+    "processing",
+    "running",
+  ],
   concurrency: 8,
   requestsPerSecond: 10,
   requestTimeout: "60 seconds",
+  maxAnswerBytes: 256 * 1024 * 1024,
   retries: 6,
+  downAfter: 3,
   patience: "15 minutes",
   pollInterval: { min: "2 seconds", max: "5 minutes" },
   webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },

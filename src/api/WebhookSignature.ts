@@ -1,61 +1,90 @@
 /**
- * Webhook signatures: Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`), for the
- * service that signs and for the client that verifies.
+ * What it takes to tell a genuine webhook delivery from a forged one: the words, and the
+ * parts that the schemes share. The schemes stand in files of their own; `WebhookScheme`
+ * names them.
  *
- * Guarantees: what is signed is `id.timestamp.body`, byte for byte; a delivery is verified
- * by its headers and raw body before anything in the body is read; signatures are compared
- * in a time that does not depend on how much of a wrong one is right; a secret stands in no
- * error and no log. A delivery counts if any of its signatures was made with any of the
- * secrets, so that secrets can be changed on either side without a gap.
+ * Guarantees: what can be refused by its headers is refused before the body is read; a
+ * signature is made over the raw body, byte for byte, and verified before anything in the
+ * body is read; signatures are compared in a time that does not depend on how much of a wrong
+ * one is right; a secret stands in no error and no log. A delivery counts if any of its
+ * signatures was made with any of the secrets, so that secrets can be changed on either side
+ * without a gap.
  *
- * Does not: remember ids. Within the tolerance a delivery can be sent again by whoever saw
- * it; `webhook-id` tells the receiver so. Signatures of other versions (`v1a`, ed25519) are
- * passed over. Other schemes come as further functions that return a `SignatureScheme`.
+ * Does not: remember deliveries. Where a time is signed, a delivery can be sent again within
+ * the tolerance by whoever saw it; where none is, at any time.
  */
-import { Bytes, Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
-import { Base64 } from "effect/encoding"
+import { Hex } from "effect/encoding"
 
-/** A delivery as it came. Names of headers in lower case. */
-export interface ReceivedDelivery {
+/** What a delivery begins with. Names of headers in lower case; values of one that came twice are joined by `, `. */
+export interface DeliveryHead {
+  /** Path and query, as they were asked for. */
+  readonly url: string
   readonly headers: { readonly [name: string]: string | undefined }
+}
+
+/** A delivery as it came. */
+export interface ReceivedDelivery extends DeliveryHead {
   readonly body: Uint8Array
 }
 
 /** What a signature vouches for besides the body; a scheme may know neither. */
 export interface VerifiedDelivery {
   /** The same for each attempt of one message. */
-  readonly id: Option.Option<string>
+  readonly id?: string | undefined
   /** Of the attempt, in seconds since 1970. */
-  readonly timestamp: Option.Option<number>
+  readonly timestamp?: number | undefined
 }
 
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
-  reason: Schema.Literals(["header_missing", "timestamp_malformed", "too_old", "too_new", "no_signature_matches"]),
+  reason: Schema.Literals([
+    "header_missing",
+    "header_malformed",
+    "timestamp_malformed",
+    "too_old",
+    "too_new",
+    "no_signature_matches",
+  ]),
 }) {
   override get message() {
     return `the webhook's signature was refused: ${this.reason}`
   }
 }
 
+export const refuse = (reason: SignatureRefused["reason"]) => Effect.fail(new SignatureRefused({ reason }))
+
 /** One way to tell a genuine delivery from a forged one. */
 export interface SignatureScheme {
+  /** As it is set. */
   readonly name: string
-  readonly verify: (delivery: ReceivedDelivery) => Effect.Effect<VerifiedDelivery, SignatureRefused, Mac.Mac>
+  /** The headers without which a delivery is refused. */
+  readonly headers: ReadonlyArray<string>
+  /** How far a delivery's clock may be from ours, either way, where it signs a time. */
+  readonly tolerance: Duration.Duration
+  /** Looks at what a delivery begins with, and gives what is to be done with its body. */
+  readonly open: (
+    head: DeliveryHead,
+  ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
 }
 
-/** HMAC by the platform's WebCrypto, for `sign` and `verify`. */
+/** A way of the user's own, which sees the whole delivery. */
+export const own = (
+  verify: (delivery: ReceivedDelivery) => Effect.Effect<VerifiedDelivery, SignatureRefused>,
+): SignatureScheme => ({
+  name: "a function of one's own",
+  headers: [],
+  tolerance: defaultTolerance,
+  open: (head) => Effect.succeed((body) => verify({ ...head, body })),
+})
+
+/** HMAC by the platform's WebCrypto. */
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
-
-// Secrets
-
-const prefix = "whsec_"
-const secretBytes = { least: 24, most: 64, drawn: 32 }
 
 /** A secret, ready for use. Shown anywhere it shows its algorithm only. */
 export type WebhookSecret = Mac.Key<typeof Mac.hmacSha256>
 
-/** The text is no secret by Standard Webhooks. It is not repeated here. */
+/** The text is no secret of the scheme. It is not repeated here. */
 export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("MalformedSecret", {
   problem: Schema.String,
 }) {
@@ -64,96 +93,43 @@ export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("Malf
   }
 }
 
-const malformed = (problem: string) => Effect.fail(new MalformedSecret({ problem }))
+const encoder = new TextEncoder()
 
-/** Reads `whsec_` and the base64 of 24 to 64 bytes. */
-export const readSecret = Effect.fnUntraced(function* (
+/** Reads a secret whose characters are the key, as UTF-8. */
+export const readText = Effect.fnUntraced(function* (
   text: Redacted.Redacted<string>,
 ): Effect.fn.Return<WebhookSecret, MalformedSecret> {
   const value = Redacted.value(text).trim()
-  if (!value.startsWith(prefix)) return yield* malformed(`expected it to begin with ${prefix}`)
-  const bytes = Base64.decode(value.slice(prefix.length))
-  if (Result.isFailure(bytes)) return yield* malformed(`expected base64 after ${prefix}`)
-  const { length } = bytes.success
-  if (length < secretBytes.least || length > secretBytes.most) {
-    return yield* malformed(`expected ${secretBytes.least} to ${secretBytes.most} bytes, found ${length}`)
-  }
-  return yield* Effect.orDie(Mac.key(Mac.hmacSha256, bytes.success))
+  if (value === "") return yield* new MalformedSecret({ problem: "it is empty" })
+  return yield* Effect.orDie(Mac.key(Mac.hmacSha256, encoder.encode(value)))
 })
 
-/** A new secret of 256 random bits. */
-export const drawSecret = Effect.gen(function* () {
-  const random = yield* SecureRandom.SecureRandom
-  const bytes = yield* random.randomBytes(secretBytes.drawn)
-  return Redacted.make(prefix + Base64.encode(bytes), { label: "webhook secret" })
-}).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+export const defaultTolerance = Duration.minutes(5)
 
-// Signatures
-
-const encoder = new TextEncoder()
-
-const signature = Effect.fnUntraced(function* (
-  secret: WebhookSecret,
-  id: string,
-  timestamp: string,
-  body: Uint8Array,
-): Effect.fn.Return<string, never, Mac.Mac> {
-  const mac = yield* Mac.Mac
-  const head = encoder.encode(`${id}.${timestamp}.`)
-  return `v1,${Base64.encode(yield* Effect.orDie(mac.sign(secret, Bytes.concat([head, body]))))}`
+/** Reads a time in seconds, and refuses one that is further from ours than the tolerance. */
+export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Duration.Duration) {
+  if (!/^\d{1,12}$/.test(written)) return yield* refuse("timestamp_malformed")
+  const timestamp = Number(written)
+  const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  if (now - timestamp > Duration.toSeconds(tolerance)) return yield* refuse("too_old")
+  if (timestamp - now > Duration.toSeconds(tolerance)) return yield* refuse("too_new")
+  return timestamp
 })
 
-/** The headers of one attempt: a signature by each of the secrets. */
-export const sign = Effect.fn("WebhookSignature.sign")(function* (
-  attempt: {
-    /** Without a full stop. */
-    readonly id: string
-    /** Seconds since 1970, whole. */
-    readonly timestamp: number
-    readonly body: Uint8Array
-  },
+/** Refuses unless one of the tags that came is that of the content by one of the secrets. */
+export const matchAny = Effect.fnUntraced(function* (
+  mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,
+  content: Uint8Array,
+  given: ReadonlyArray<Uint8Array>,
 ) {
-  const { body, id } = attempt
-  const timestamp = String(attempt.timestamp)
-  const signatures = yield* Effect.forEach(secrets, (secret) => signature(secret, id, timestamp, body))
-  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") }
+  const expected = yield* Effect.forEach(secrets, (secret) => Effect.orDie(mac.sign(secret, content)))
+  const matches = expected.some((tag) => given.some((candidate) => Mac.timingSafeEqual(candidate, tag)))
+  if (!matches) return yield* refuse("no_signature_matches")
 })
 
-/** How far a delivery's clock may be from ours, either way. */
-const defaultTolerance = Duration.seconds(300)
+/** The bytes of a decoding that succeeded. */
+export const decoded = (bytes: Result.Result<Uint8Array, unknown>): ReadonlyArray<Uint8Array> =>
+  Result.isSuccess(bytes) ? [bytes.success] : []
 
-export interface StandardWebhooksOptions {
-  readonly secrets: ReadonlyArray<WebhookSecret>
-  /** Default 5 minutes. */
-  readonly tolerance?: Duration.Input | undefined
-}
-
-/** Standard Webhooks 1.0.0: `webhook-id`, `webhook-timestamp`, `webhook-signature`. */
-export const standardWebhooks = (options: StandardWebhooksOptions): SignatureScheme => {
-  const tolerance = Duration.toSeconds(options.tolerance ?? defaultTolerance)
-  return {
-    name: "standard-webhooks",
-    verify: Effect.fn("WebhookSignature.verify")(function* ({ body, headers }) {
-      const refuse = (reason: SignatureRefused["reason"]) => Effect.fail(new SignatureRefused({ reason }))
-      const id = headers["webhook-id"] ?? ""
-      const written = headers["webhook-timestamp"] ?? ""
-      const given = headers["webhook-signature"] ?? ""
-      if (id === "" || written === "" || given === "") return yield* refuse("header_missing")
-
-      if (!/^\d{1,12}$/.test(written)) return yield* refuse("timestamp_malformed")
-      const timestamp = Number(written)
-      const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-      if (now - timestamp > tolerance) return yield* refuse("too_old")
-      if (timestamp - now > tolerance) return yield* refuse("too_new")
-
-      const candidates = given.split(" ").map((text) => encoder.encode(text))
-      const expected = yield* Effect.forEach(options.secrets, (secret) => signature(secret, id, written, body))
-      const matches = expected
-        .map((text) => encoder.encode(text))
-        .some((bytes) => candidates.some((candidate) => Mac.timingSafeEqual(candidate, bytes)))
-      if (!matches) return yield* refuse("no_signature_matches")
-      return { id: Option.some(id), timestamp: Option.some(timestamp) }
-    }),
-  }
-}
+export const fromHex = (text: string): ReadonlyArray<Uint8Array> => decoded(Hex.decode(text))

@@ -1,0 +1,87 @@
+/**
+ * What a service says of its quota: how many more requests it takes, and for how long.
+ *
+ * Guarantees: reads `RateLimit` as the IETF's draft has it (`"default";r=50;t=30`, with the
+ * window from `RateLimit-Policy` where `t` is missing) and as its older drafts had it
+ * (`limit=100, remaining=50, reset=30`), and the headers `RateLimit-Remaining`, `-Reset`,
+ * `-Reset-After` with and without `X-`, whose reset may be seconds from now or a time. What is
+ * malformed, or names no time, is as if it were absent; nothing makes anyone wait longer than
+ * an hour.
+ *
+ * Draft: draft-ietf-httpapi-ratelimit-headers-10. `HttpClient.withRateLimiter` reads the three
+ * older headers only, and takes a higher limit than the one that was set from them.
+ */
+import { Duration } from "effect"
+import type { Headers } from "effect/http"
+
+/** What is left of one quota. */
+export interface Quota {
+  /** The service's name of it; the same one in each answer. */
+  readonly name: string
+  readonly remaining: number
+  /** Milliseconds from now until it is full again. */
+  readonly reset: number
+}
+
+const longest = Duration.toMillis("1 hour")
+
+export const quotas = (headers: Headers.Headers, now: number): ReadonlyArray<Quota> => {
+  const current = headers["ratelimit"]
+  return current === undefined ? older(headers, now) : structured(current, headers["ratelimit-policy"] ?? "")
+}
+
+const older = (headers: Headers.Headers, now: number): ReadonlyArray<Quota> => {
+  for (const prefix of ["ratelimit", "x-ratelimit"]) {
+    const remaining = count(headers[`${prefix}-remaining`])
+    if (remaining === undefined) continue
+    const after = count(headers[`${prefix}-reset-after`])
+    const reset = after === undefined ? untilReset(count(headers[`${prefix}-reset`]), now) : after * 1000
+    if (reset !== undefined) return [{ name: prefix, remaining, reset: Math.min(reset, longest) }]
+  }
+  return []
+}
+
+/** A number of seconds from now, or since 1970, or of milliseconds since 1970. */
+const untilReset = (value: number | undefined, now: number): number | undefined => {
+  if (value === undefined) return undefined
+  if (value > 1e12) return Math.max(0, value - now)
+  return value > 1e9 ? Math.max(0, value * 1000 - now) : value * 1000
+}
+
+const structured = (header: string, policyHeader: string): ReadonlyArray<Quota> => {
+  const policies = new Map(members(policyHeader).map(({ name, parameters }) => [name, parameters]))
+  const listed = members(header)
+  const dictionary = new Map(listed.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])))
+  const found = dictionary.has("remaining")
+    ? [{ name: "ratelimit", remaining: count(dictionary.get("remaining")), reset: count(dictionary.get("reset")) }]
+    : listed.map(({ name, parameters }) => ({
+        name,
+        remaining: count(parameters.get("r")),
+        reset: count(parameters.get("t")) ?? count(policies.get(name)?.get("w")),
+      }))
+  return found.flatMap(({ name, remaining, reset }) =>
+    remaining === undefined || reset === undefined ? [] : [{ name, remaining, reset: Math.min(reset * 1000, longest) }],
+  )
+}
+
+const count = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\s*\d{1,15}(\.\d+)?\s*$/.test(text) ? Number(text) : undefined
+
+/** Members of a structured field's list or dictionary (RFC 9651): `"name";r=1;t=2` or `name=1`. */
+const members = (field: string) =>
+  pieces(field, ",").map((member) => {
+    const [first = "", ...rest] = pieces(member, ";")
+    const [name, value] = pair(first)
+    return { name: name.replace(/^"(.*)"$/s, "$1"), value, parameters: new Map(rest.map(pair)) }
+  })
+
+const pair = (text: string): readonly [name: string, value: string | undefined] => {
+  const at = text.startsWith('"') ? -1 : text.indexOf("=")
+  return at === -1 ? [text.trim(), undefined] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+/** Splits at a separator, but not within a string. */
+const pieces = (text: string, separator: "," | ";"): ReadonlyArray<string> => {
+  const found = text.match(separator === "," ? /(?:"(?:\\.|[^"\\])*"|[^",])+/gs : /(?:"(?:\\.|[^"\\])*"|[^";])+/gs)
+  return (found ?? []).map((piece) => piece.trim()).filter((piece) => piece !== "")
+}

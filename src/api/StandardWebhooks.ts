@@ -1,0 +1,113 @@
+/**
+ * Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`), for the service that signs and for
+ * the client that verifies; under its own headers or those of Svix, which it comes from.
+ *
+ * Guarantees: what is signed is `id.timestamp.body`, byte for byte. The id tells a delivery
+ * that is sent again, the time how long one may be replayed. Signatures of other versions
+ * (`v1a`, ed25519) are passed over.
+ */
+import { Bytes, Duration, Effect, Redacted, Result } from "effect"
+import { Mac, SecureRandom } from "effect/crypto"
+import { Base64 } from "effect/encoding"
+import {
+  decoded,
+  defaultTolerance,
+  fresh,
+  MalformedSecret,
+  matchAny,
+  refuse,
+  type SignatureScheme,
+  type WebhookSecret,
+} from "./WebhookSignature.ts"
+
+// Secrets
+
+const prefix = "whsec_"
+const secretBytes = { least: 24, most: 64, drawn: 32 }
+
+const malformed = (problem: string) => Effect.fail(new MalformedSecret({ problem }))
+
+/** Reads `whsec_` and the base64 of 24 to 64 bytes. */
+export const readSecret = Effect.fnUntraced(function* (
+  text: Redacted.Redacted<string>,
+): Effect.fn.Return<WebhookSecret, MalformedSecret> {
+  const value = Redacted.value(text).trim()
+  if (!value.startsWith(prefix)) return yield* malformed(`expected it to begin with ${prefix}`)
+  const bytes = Base64.decode(value.slice(prefix.length))
+  if (Result.isFailure(bytes)) return yield* malformed(`expected base64 after ${prefix}`)
+  const { length } = bytes.success
+  if (length < secretBytes.least || length > secretBytes.most) {
+    return yield* malformed(`expected ${secretBytes.least} to ${secretBytes.most} bytes, found ${length}`)
+  }
+  return yield* Effect.orDie(Mac.key(Mac.hmacSha256, bytes.success))
+})
+
+/** A new secret of 256 random bits. */
+export const drawSecret = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  const bytes = yield* random.randomBytes(secretBytes.drawn)
+  return Redacted.make(prefix + Base64.encode(bytes), { label: "webhook secret" })
+}).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+
+// Signatures
+
+const encoder = new TextEncoder()
+
+const contentOf = (id: string, timestamp: string, body: Uint8Array) =>
+  Bytes.concat([encoder.encode(`${id}.${timestamp}.`), body])
+
+/** The headers of one attempt: a signature by each of the secrets. */
+export const sign = Effect.fn("StandardWebhooks.sign")(function* (
+  attempt: {
+    /** Without a full stop. */
+    readonly id: string
+    /** Seconds since 1970, whole. */
+    readonly timestamp: number
+    readonly body: Uint8Array
+  },
+  secrets: ReadonlyArray<WebhookSecret>,
+) {
+  const mac = yield* Mac.Mac
+  const timestamp = String(attempt.timestamp)
+  const content = contentOf(attempt.id, timestamp, attempt.body)
+  const tags = yield* Effect.forEach(secrets, (secret) => Effect.orDie(mac.sign(secret, content)))
+  return {
+    "webhook-id": attempt.id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": tags.map((tag) => `v1,${Base64.encode(tag)}`).join(" "),
+  }
+})
+
+export interface StandardWebhooksOptions {
+  readonly secrets: ReadonlyArray<WebhookSecret>
+  /** What the names of the headers begin with. */
+  readonly headers?: "webhook" | "svix" | undefined
+  /** Default 5 minutes. */
+  readonly tolerance?: Duration.Input | undefined
+}
+
+/** The scheme that verifies what `sign` signs. */
+export const make = Effect.fnUntraced(function* (options: StandardWebhooksOptions) {
+  const mac = yield* Mac.Mac
+  const names = options.headers ?? "webhook"
+  const tolerance = Duration.fromInputUnsafe(options.tolerance ?? defaultTolerance)
+  const headersOf = { id: `${names}-id`, timestamp: `${names}-timestamp`, signature: `${names}-signature` }
+  return {
+    name: names === "svix" ? "svix" : "standard-webhooks",
+    headers: Object.values(headersOf),
+    tolerance,
+    open: Effect.fn("StandardWebhooks.open")(function* ({ headers }) {
+      const id = headers[headersOf.id] ?? ""
+      const written = headers[headersOf.timestamp] ?? ""
+      const given = headers[headersOf.signature] ?? ""
+      if (id === "" || written === "" || given === "") return yield* refuse("header_missing")
+      const timestamp = yield* fresh(written, tolerance)
+      // A header that came twice ends its first signature in a comma.
+      const tags = given
+        .split(/,?\s+/)
+        .filter((text) => text.startsWith("v1,"))
+        .flatMap((text) => decoded(Base64.decode(text.slice("v1,".length))))
+      return (body) => Effect.as(matchAny(mac, options.secrets, contentOf(id, written, body), tags), { id, timestamp })
+    }),
+  } satisfies SignatureScheme
+})

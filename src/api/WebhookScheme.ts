@@ -1,0 +1,95 @@
+/**
+ * The ways in which a service may vouch for its webhooks, by name, with what each of them can
+ * be told; or a function of the user's.
+ *
+ * Guarantees: a secret that is none by the scheme is refused when it is set, not when the
+ * first delivery comes.
+ */
+import { type Array as Arr, type Duration, Effect, type Redacted } from "effect"
+import type { Mac } from "effect/crypto"
+import * as GitHubSignature from "./GitHubSignature.ts"
+import * as SharedSecret from "./SharedSecret.ts"
+import * as StandardWebhooks from "./StandardWebhooks.ts"
+import * as StripeSignature from "./StripeSignature.ts"
+import * as WebhookSignature from "./WebhookSignature.ts"
+
+/** Several while one is replaced by another. */
+type Secrets = Arr.NonEmptyReadonlyArray<Redacted.Redacted<string>>
+
+/** `tolerance`: how far a delivery's clock may be from ours, either way; 5 minutes by default. */
+interface Timed {
+  readonly secrets: Secrets
+  readonly tolerance?: Duration.Input | undefined
+  readonly verify?: undefined
+}
+
+interface Untimed {
+  readonly secrets: Secrets
+  readonly tolerance?: undefined
+  readonly verify?: undefined
+}
+
+/**
+ * | `scheme` | header | signed |
+ * | --- | --- | --- |
+ * | `standard-webhooks` (default) | `webhook-id`, `webhook-timestamp`, `webhook-signature` | id, time, body |
+ * | `svix` | `svix-id`, `svix-timestamp`, `svix-signature` | id, time, body |
+ * | `stripe` | `stripe-signature`, or `header` | time, body |
+ * | `github` | `x-hub-signature-256`, or `header` | body |
+ * | `shared-secret` | `authorization`, or `header` | nothing |
+ *
+ * Or `verify`, a function that looks at the whole delivery.
+ */
+export type WebhookScheme =
+  | (Timed & { readonly scheme?: "standard-webhooks" | "svix" | undefined; readonly header?: undefined })
+  | (Timed & { readonly scheme: "stripe"; readonly header?: string | undefined })
+  | (Untimed & { readonly scheme: "github" | "shared-secret"; readonly header?: string | undefined })
+  | {
+      readonly verify: (
+        delivery: WebhookSignature.ReceivedDelivery,
+      ) => Effect.Effect<WebhookSignature.VerifiedDelivery, WebhookSignature.SignatureRefused>
+      readonly scheme?: undefined
+      readonly secrets?: undefined
+      readonly header?: undefined
+      readonly tolerance?: undefined
+    }
+
+export const schemes = ["standard-webhooks", "svix", "stripe", "github", "shared-secret"] as const
+export type SchemeName = (typeof schemes)[number]
+
+/** Schemes whose header may have another name. */
+export const namesHeader = (scheme: SchemeName): scheme is "stripe" | "github" | "shared-secret" =>
+  scheme !== "standard-webhooks" && scheme !== "svix"
+
+/** Schemes that sign a time. */
+export const signsTime = (scheme: SchemeName): scheme is "standard-webhooks" | "svix" | "stripe" =>
+  scheme !== "github" && scheme !== "shared-secret"
+
+/** Makes a scheme of its description. */
+export const make = Effect.fnUntraced(function* (
+  options: WebhookScheme,
+): Effect.fn.Return<WebhookSignature.SignatureScheme, WebhookSignature.MalformedSecret, Mac.Mac> {
+  if (options.verify !== undefined) return WebhookSignature.own(options.verify)
+  const { header, tolerance } = options
+  switch (options.scheme) {
+    case undefined:
+    case "standard-webhooks":
+    case "svix": {
+      const secrets = yield* Effect.forEach(options.secrets, StandardWebhooks.readSecret)
+      const headers = options.scheme === "svix" ? "svix" : "webhook"
+      return yield* StandardWebhooks.make({ secrets, tolerance, headers })
+    }
+    case "stripe": {
+      const secrets = yield* Effect.forEach(options.secrets, WebhookSignature.readText)
+      return yield* StripeSignature.make({ secrets, tolerance, header })
+    }
+    case "github": {
+      const secrets = yield* Effect.forEach(options.secrets, WebhookSignature.readText)
+      return yield* GitHubSignature.make({ secrets, header })
+    }
+    case "shared-secret": {
+      const secrets = yield* Effect.forEach(options.secrets, SharedSecret.readSecret)
+      return yield* SharedSecret.make({ secrets, header })
+    }
+  }
+})
