@@ -19,6 +19,7 @@ export const RejectCode = Schema.Literals([
   "conflicting_id",
   "too_large",
   "refused_by_service",
+  "given_up",
 ])
 export type RejectCode = typeof RejectCode.Type
 

@@ -79,6 +79,9 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
+/** Whoever asks for the holder shuts others out for an instant: that is waited for, in milliseconds. */
+const longestLook = 50
+
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
@@ -109,7 +112,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   yield* Effect.acquireRelease(
     attempt(() => {
       PrivateFile.create(`${real}.lock`, access)
-      return new DatabaseSync(`${real}.lock`)
+      return new DatabaseSync(`${real}.lock`, { timeout: longestLook })
     }).pipe(
       Effect.tap((db) =>
         Effect.onError(
@@ -136,4 +139,21 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
     attempt(() => writeFileSync(holderFile, `${JSON.stringify(holder)}\n`, { mode: access })),
     () => Effect.ignore(Effect.try(() => rmSync(holderFile, { force: true }))),
   )
+})
+
+/** Who holds the lock on `path` now, as far as it is known: none where nobody does. */
+export const holder = Effect.fn("FileLock.holder")(function* (
+  path: string,
+): Effect.fn.Return<Option.Option<LockHolder | "unknown">> {
+  const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
+  const held = yield* Effect.acquireUseRelease(
+    Effect.try(() => new DatabaseSync(`${real}.lock`, { readOnly: true })),
+    (db) => Effect.try(() => void db.prepare("SELECT * FROM sqlite_schema").all()),
+    (db) => Effect.sync(() => db.close()),
+  ).pipe(
+    Effect.as(false),
+    Effect.catch(({ cause }) => Effect.succeed(isBusy(cause))),
+  )
+  if (!held) return Option.none()
+  return Option.some(Option.getOrElse(yield* readHolder(`${real}.lock.json`), () => "unknown" as const))
 })

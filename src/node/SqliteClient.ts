@@ -55,12 +55,12 @@ const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
 
-/** `node:sqlite` has the result code at `errcode`; Effect reads it at `errno`. */
-const sqlError = (cause: unknown, operation: string, failed: string): SqlError.SqlError => {
+/** `node:sqlite` has the result code at `errcode`; Effect reads it at `errno`. `path` is for whoever tells of it. */
+const sqlError = (path: string, cause: unknown, operation: string, failed: string): SqlError.SqlError => {
   const error = cause as Error & { readonly errcode?: number }
   const errno = error.errcode === PRIMARY_KEY || error.errcode === ROWID ? UNIQUE : error.errcode
   return new SqlError.SqlError({
-    reason: SqlError.classifySqliteError(errno === undefined ? error : Object.assign(error, { errno }), {
+    reason: SqlError.classifySqliteError(errno === undefined ? error : Object.assign(error, { errno, path }), {
       operation,
       message: `${failed}: ${error.message}`,
     }),
@@ -71,7 +71,8 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   const opening = <A>(evaluate: () => A) =>
     Effect.try({
       try: evaluate,
-      catch: (cause) => sqlError(cause, "open", `cannot open the SQLite database ${JSON.stringify(config.filename)}`),
+      catch: (cause) =>
+        sqlError(config.filename, cause, "open", `cannot open the SQLite database ${JSON.stringify(config.filename)}`),
     })
   const isFile = config.filename !== "" && !/^(:memory:|file:)/.test(config.filename)
   if (isFile && config.readonly !== true) yield* Effect.sync(() => PrivateFile.create(config.filename))
@@ -156,7 +157,7 @@ const makeConnection = Effect.fnUntraced(function* (
         statement.setReturnArrays(true)
         return statement
       },
-      catch: (cause) => sqlError(cause, "prepare", "failed to prepare statement"),
+      catch: (cause) => sqlError(config.filename, cause, "prepare", "failed to prepare statement"),
     })
 
   const statements = yield* Cache.makeWith(prepare, {
@@ -166,7 +167,7 @@ const makeConnection = Effect.fnUntraced(function* (
   const cached = (sql: string) => Cache.get(statements, sql)
 
   const attempt = <A>(evaluate: () => A) =>
-    Effect.try({ try: evaluate, catch: (cause) => sqlError(cause, "execute", "failed to execute statement") })
+    Effect.try({ try: evaluate, catch: (cause) => sqlError(config.filename, cause, "execute", "failed to execute statement") })
 
   const use = <A>(statement: StatementSync, run: () => A) =>
     Effect.withFiber<A, SqlError.SqlError>((fiber) => {

@@ -18,21 +18,23 @@ import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
 import * as Judgments from "../task/Judgments.ts"
-import { Ledger } from "../task/Ledger.ts"
+import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { submit as submitLoop, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/WebhookReceiver.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 
-export interface Settings extends SubmitOptions {
-  /** The job folder: ledger, rejects and dataset. Created if need be. */
+export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings {
+  /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
   readonly source: Source
   /** How a judgment becomes pairs. Defaults to the best against each of the rest. */
   readonly pairs?: ((judgment: Judgment) => ReadonlyArray<PreferencePair>) | undefined
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
+  /** Whether not to wait: to look once at each outstanding task, and to write the dataset of the results that are there. */
+  readonly once?: boolean | undefined
   /** Where to receive the service's webhooks while results are awaited. Without it, polling alone finds them. */
   readonly webhook?: WebhookReceiver.ListenOptions | undefined
 }
@@ -49,21 +51,21 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
   ...settings,
 })
 
-/** All that a run needs beside the platform: the ledger in the job folder, and a client of the pipeline's service. */
-export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "service">) =>
-  Layer.mergeAll(ledgerOf(pipeline.directory), AnnotationClient.layer).pipe(
+/** All that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
+export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "partition" | "service">) =>
+  Layer.mergeAll(ledgerOf(pipeline), AnnotationClient.layer).pipe(
     Layer.provideMerge(pipeline.service),
     Layer.provide(Layer.effectDiscard(JobFolder.create(pipeline.directory))),
   )
 
 /** Waits for the disk only where what a loss of power takes away could not be found again. */
-const ledgerOf = (directory: string) =>
+const ledgerOf = ({ directory, ...where }: Pick<Settings, "directory" | "ledger" | "partition">) =>
   Layer.unwrap(
-    Effect.map(ServiceProfile, ({ idempotencyKey }) =>
-      Ledger.layerFile(JobFolder.ledger(directory), {
-        synchronous: idempotencyKey === "honoured" ? "normal" : "full",
-      }),
-    ),
+    Effect.gen(function* () {
+      const { idempotencyKey } = yield* ServiceProfile
+      const location = yield* LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) })
+      return LedgerLocation.layer(location, { synchronous: idempotencyKey === "honoured" ? "normal" : "full" })
+    }),
   )
 
 /** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */
@@ -71,14 +73,25 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
   const [elapsed, ended] = yield* Effect.timed(
     Effect.gen(function* () {
       const submittingDone = yield* Latch.make()
-      const submitting = submitLoop(settings.source.records, settings).pipe(Effect.ensuring(submittingDone.open))
-      const ended = yield* Effect.all([submitting, collectLoop({ submittingDone })], { concurrency: 2 }).pipe(
+      let stopped = true
+      const settled = yield* Latch.make()
+      const submitting = submitLoop(settings.source.records, { ...settings, settled }).pipe(
+        Effect.tap(() => Effect.sync(() => void (stopped = false))),
+        Effect.ensuring(Effect.andThen(submittingDone.open, settled.open)),
+      )
+      // What earlier runs left is settled before any of it is looked at.
+      const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
+      const once = settings.once === true
+      const loops = once
+        ? Effect.all([submitting, collectLoop({ once })])
+        : Effect.all([submitting, collecting], { concurrency: 2 })
+      const ended = yield* loops.pipe(
         within(settings.timeout),
         listening(settings.webhook),
         thenWriteRejects(settings),
       )
-      const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0] }
-      return (yield* RunReport.outstanding) > 0 ? read : { ...read, ...(yield* exportDataset(settings)) }
+      const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0], stopped }
+      return !once && (stopped || (yield* RunReport.outstanding) > 0) ? read : { ...read, ...(yield* exportDataset(settings)) }
     }),
   )
   return yield* RunReport.make({ elapsed, ...ended })
@@ -89,7 +102,12 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
   const [elapsed, { rejects, value }] = yield* Effect.timed(
     submitLoop(settings.source.records, settings).pipe(within(settings.timeout), thenWriteRejects(settings)),
   )
-  return yield* RunReport.make({ elapsed, rejects, run: Option.getOrUndefined(value) })
+  return yield* RunReport.make({
+    elapsed,
+    rejects,
+    run: Option.getOrUndefined(value),
+    stopped: Option.isNone(value),
+  })
 })
 
 /** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
@@ -102,13 +120,17 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
   return yield* RunReport.make({ elapsed })
 })
 
-/** Writes the dataset of all results that are there. A pure function of the ledger: the same ledger gives the same bytes. */
+/**
+ * Writes the dataset of all results that are there: those of the last run's campaign, unless
+ * another one is named, or `"all"`. A pure function of the ledger and these settings: the same
+ * ledger gives the same bytes.
+ */
 export const exportDataset = Effect.fn("Pipeline.exportDataset")(function* (
-  settings: Pick<Settings, "directory" | "pairs">,
+  settings: Pick<Settings, "directory" | "pairs"> & { readonly campaign?: number | "all" | undefined },
 ) {
   const toPairs = settings.pairs ?? bestAgainstRest
   let example = Option.none<PreferencePair>()
-  const pairs = Judgments.fromLedger.pipe(
+  const pairs = Judgments.ofCampaign(settings.campaign).pipe(
     Stream.chunks,
     Stream.map((judgments) => judgments.flatMap(toPairs)),
     Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),

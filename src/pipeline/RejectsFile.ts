@@ -1,6 +1,7 @@
 /**
  * Every record that was refused, one JSON object per line: by the source of the
- * last run that read input, in the order of reading, and then by the service.
+ * last run that read input, in the order of reading, and then, of that run's campaign, by
+ * the service, and by a person who gave tasks up.
  *
  * Guarantees: the file appears whole or not at all, and is absent where nothing
  * was refused. The ledger holds the same records, so a run that was killed before
@@ -13,11 +14,13 @@ import { Ledger } from "../task/Ledger.ts"
 import type { TaskQuestion } from "../task/LedgerModel.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-const refusedItems = (task: TaskQuestion & { readonly reason: string }): ReadonlyArray<Reject> => {
+const droppedItems = (
+  task: TaskQuestion & { readonly state: "refused" | "given_up"; readonly reason: string },
+): ReadonlyArray<Reject> => {
   const { prompts } = parseTaskRequest(task.body)
   return task.items.map((item, i) => ({
     ...item.origin,
-    code: "refused_by_service",
+    code: task.state === "refused" ? "refused_by_service" : "given_up",
     reason: task.reason,
     raw: JSON.stringify({ id: item.item_id, ...prompts[i], gold: item.gold, metadata: item.metadata }),
   }))
@@ -38,14 +41,16 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
   const file = JobFolder.rejects(directory)
   const partial = `${file}.partial`
   const bySource = Option.match(run, { onNone: () => Stream.empty, onSome: ({ run }) => ledger.rejects(run) })
-  const byService = ledger.refused.pipe(Stream.flatMap((task) => Stream.fromIterable(refusedItems(task))))
+  const later = ledger
+    .dropped(Option.map(run, ({ campaign }) => campaign))
+    .pipe(Stream.flatMap((task) => Stream.fromIterable(droppedItems(task))))
   const encoder = new TextEncoder()
   const counts = new Map<Reject["code"], RejectCount>()
   const count = ({ code, file, line, reason }: Reject) => {
     const { count, first } = counts.get(code) ?? { count: 0, first: { code, file, line, reason } }
     counts.set(code, { code, count: count + 1, first })
   }
-  yield* Stream.concat(bySource, byService).pipe(
+  yield* Stream.concat(bySource, later).pipe(
     Stream.mapArray((rejects) => {
       rejects.forEach(count)
       return [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]

@@ -4,21 +4,24 @@
  * Guarantees: `read = submitted + not_submitted + duplicates + rejected`, where
  * `submitted` counts the items of this run's input whose tasks were sent, `known` of
  * them and of those not sent yet by an earlier run, and `rejected` the records that the
- * source or the service refused. Once a run is through, `not_submitted` is 0.
+ * source or the service refused, or whose task a person gave up. Once a run is through,
+ * `not_submitted` is 0.
  */
-import { Duration, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { Ledger } from "../task/Ledger.ts"
-import type { StateCounts, Trouble } from "../task/LedgerModel.ts"
+import type { StateCounts, TaskState, Trouble } from "../task/LedgerModel.ts"
 import type { RejectCount } from "./RejectsFile.ts"
 
 /** How a job stands, by the severest of what is left. */
-export type RunStatus = "done" | "results_invalid" | "all_rejected" | "unfinished" | "waiting" | "in_doubt"
+export type RunStatus = "done" | "results_invalid" | "all_rejected" | "unfinished" | "waiting" | "stopped" | "in_doubt"
 
 export interface RunReport {
   readonly status: RunStatus
+  /** The campaign of the run: where several were run over the ledger, the items are counted in this one. */
+  readonly campaign: number | null
   readonly read: number
   readonly submitted: number
   /** Items of this run's input that an earlier run had read. */
@@ -28,16 +31,47 @@ export interface RunReport {
   readonly rejected: number
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
-  /** Tasks and their items by state. */
+  /** Tasks and their items by state, over all campaigns. */
   readonly tasks: StateCounts
-  /** The first of the tasks that need attention. */
-  readonly troubles: ReadonlyArray<Trouble>
+  /** Items whose results were removed from the ledger, to save space: no dataset has them any more. */
+  readonly pruned: number
+  /** The first of the tasks that need attention, those in doubt before others. */
+  readonly troubles: ReadonlyArray<TroubleReport>
   readonly dataset: DatasetInfo | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
   /** How long the command took; null where it only looked. */
   readonly seconds: number | null
 }
+
+/** A task that needs attention. */
+export interface TroubleReport {
+  /** What `prefstream resolve` calls the task. */
+  readonly task: number
+  readonly state: TaskState
+  readonly campaign: number
+  readonly attempt: number
+  readonly task_id: string | null
+  readonly idempotency_key: string
+  readonly items: number
+  readonly reason: string | null
+  /** When its request began to be sent: ISO 8601, UTC. */
+  readonly sent_at: string | null
+}
+
+export const isoOf = (millis: number): string => DateTime.formatIso(DateTime.makeUnsafe(millis))
+
+export const troubleReport = (trouble: Trouble): TroubleReport => ({
+  task: trouble.number,
+  state: trouble.state,
+  campaign: trouble.campaign,
+  attempt: trouble.attempt,
+  task_id: trouble.taskId,
+  idempotency_key: trouble.idempotencyKey,
+  items: trouble.items,
+  reason: trouble.reason,
+  sent_at: trouble.sentAt === null ? null : isoOf(trouble.sentAt),
+})
 
 const troublesShown = 10
 
@@ -46,11 +80,15 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 /** How many tasks are on their way: planned, being submitted, or waiting for results. */
 export const outstanding = Ledger.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-const statusOf = (tasks: StateCounts, readFinished: boolean, allRejected: boolean): RunStatus => {
+const statusOf = (
+  tasks: StateCounts,
+  run: { readonly readFinished: boolean; readonly allRejected: boolean; readonly stopped: boolean },
+): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
+  if (run.stopped) return "stopped"
   if (waitingFor(tasks) > 0) return "waiting"
-  if (!readFinished) return "unfinished"
-  if (allRejected) return "all_rejected"
+  if (!run.readFinished) return "unfinished"
+  if (run.allRejected) return "all_rejected"
   return tasks.invalid.tasks + tasks.failed.tasks > 0 ? "results_invalid" : "done"
 }
 
@@ -58,6 +96,8 @@ const statusOf = (tasks: StateCounts, readFinished: boolean, allRejected: boolea
 export const make = Effect.fn("RunReport.make")(function* (options: {
   /** The run that is reported; the last one that has read anything, where none is named. */
   readonly run?: number | undefined
+  /** Whether the time was over before all was read and submitted. */
+  readonly stopped?: boolean | undefined
   readonly elapsed?: Duration.Duration
   readonly rejects?: ReadonlyArray<RejectCount>
   readonly dataset?: Option.Option<DatasetInfo>
@@ -66,28 +106,36 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const ledger = yield* Ledger
   const tasks = yield* ledger.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  const { counts, readFinished, run } = Option.getOrElse(last, () => ({
+  const { campaign, counts, readFinished, run } = Option.getOrElse(last, () => ({
     run: 0,
+    campaign: null,
     readFinished: true,
     counts: { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 },
   }))
-  const refused = tasks.refused.tasks === 0 ? 0 : yield* ledger.itemsIn(run, ["refused"])
+  const itemsIn = (states: ReadonlyArray<TaskState>) =>
+    states.every((state) => tasks[state].tasks === 0) ? Effect.succeed(0) : ledger.itemsIn(run, states)
+  const dropped = yield* itemsIn(["refused", "given_up"])
   const inTasks = readFinished ? counts.new + counts.known : yield* ledger.itemsSeenBy(run)
-  const unsent =
-    tasks.planned.tasks + tasks.submitting.tasks === 0 ? 0 : yield* ledger.itemsIn(run, ["planned", "submitting"])
+  const unsent = yield* itemsIn(["planned", "submitting", "superseded"])
   const notSubmitted = unsent + counts.new + counts.known - inTasks
-  const rejected = counts.rejected + refused
+  const rejected = counts.rejected + dropped
   return {
-    status: statusOf(tasks, readFinished, counts.read > 0 && rejected === counts.read),
+    status: statusOf(tasks, {
+      readFinished,
+      allRejected: counts.read > 0 && rejected === counts.read,
+      stopped: options.stopped === true,
+    }),
+    campaign,
     read: counts.read,
-    submitted: counts.new + counts.known - notSubmitted - refused,
+    submitted: counts.new + counts.known - notSubmitted - dropped,
     known: counts.known,
     not_submitted: notSubmitted,
     duplicates: counts.duplicates,
     rejected,
     rejects: options.rejects ?? null,
     tasks,
-    troubles: yield* ledger.troubles(troublesShown),
+    pruned: yield* ledger.prunedItems,
+    troubles: (yield* ledger.troubles(troublesShown)).map(troubleReport),
     dataset: Option.getOrNull(options.dataset ?? Option.none()),
     example: Option.getOrNull(options.example ?? Option.none()),
     seconds: options.elapsed === undefined ? null : Duration.toSeconds(options.elapsed),

@@ -34,6 +34,18 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   }
 }
 
+/** The database holds tables of something else. */
+export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
+  /** What was looked for: the ledger, the task store. */
+  what: Schema.String,
+  tables: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    const shown = this.tables.slice(0, 5).join(", ")
+    return `this is not ${this.what}: it holds other tables (${shown}${this.tables.length > 5 ? ", ..." : ""}); give ${this.what} a file, database or schema of its own`
+  }
+}
+
 export interface MigrationsOptions {
   /** What the database is, for messages. */
   readonly what: string
@@ -42,9 +54,27 @@ export interface MigrationsOptions {
   readonly migrations: Migrations
 }
 
+/** The tables of the file, or of the schema. */
+const tables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.onDialectOrElse({
+    pg: () => sql<{ name: string }>`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1`,
+    orElse: () => sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1`,
+  })
+  return rows.map(({ name }) => name)
+})
+
+/** Whether the tables are there; others must not be. */
+export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: MigrationsOptions) {
+  const found = yield* tables
+  if (found.length === 0 || found.includes(table)) return found.length > 0
+  return yield* new DatabaseOccupied({ what, tables: found })
+})
+
 /** Runs the migrations that have not run yet. */
 export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOptions) {
   const { migrations, table } = options
+  yield* exist(options)
   // With none to run, the migrator only sees to its own table.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   yield* check(options)
@@ -60,11 +90,12 @@ export const check = Effect.fn("Migrations.check")(function* (options: Migration
     SELECT migration_id, name FROM ${sql(table)} ORDER BY migration_id`
   const found = Number(rows.at(-1)?.migration_id ?? 0)
   const newest = Math.max(...known.keys())
-  if (found > newest) return yield* new DatabaseTooNew({ what, found, known: newest })
   for (const { migration_id, name } of rows) {
+    if (Number(migration_id) > newest) break
     const expected = known.get(Number(migration_id)) ?? "nothing"
     if (name !== expected) return yield* new DatabaseForeign({ what, found: name, expected })
   }
+  if (found > newest) return yield* new DatabaseTooNew({ what, found, known: newest })
 })
 
 /** The column type for bytes. */

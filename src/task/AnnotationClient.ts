@@ -1,33 +1,39 @@
 /**
  * The annotation service as its client sees it: create a task, look at a task.
  *
- * Guarantees: base URL, token, rate limit, time limit and retries are set here and
- * nowhere else. A request is sent again only where that can't create a second task:
- * where the service honours idempotency keys, or where it certainly did not take
- * the request. `Retry-After` is honoured; retries are bounded. Every failure is an
- * `AnnotationClientError` whose reason says what may be done about it.
+ * Guarantees: base URL, token, pace, time limit and retries are set here and nowhere
+ * else. A request is sent again only where that can't create a second task: where the
+ * service honours idempotency keys, or where it certainly did not take the request. Every
+ * failure is an `AnnotationClientError` whose reason says what may be done about it.
  *
- * What the contract does not show is read by the `ServiceProfile`.
+ * When a request is sent is up to the `Throttle`, and while the service is down nothing is
+ * (`ServiceHealth`); both hold for all requests of this client. A request that was refused
+ * for its number or reached nobody is sent again until the profile's `patience` is over; one
+ * that failed otherwise as often as the profile's `retries` say. What the contract does not
+ * show is read by the `ServiceProfile`.
  */
-import { Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { RateLimiter } from "effect/persistence"
 import { AnnotationApi, OrganizationToken } from "../api/AnnotationApi.ts"
+import * as RateLimit from "../api/RateLimit.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { TaskRequestText } from "../domain/Task.ts"
+import * as AnswerText from "./AnswerText.ts"
 import {
   AnnotationClientError,
-  excerpt,
+  asksTooMuch,
   maybeDone,
-  mayRetry,
   noAnswer,
   refusal,
   retryAfterOf,
+  seemsDown,
   Unavailable,
   UnusableAnswer,
 } from "./AnnotationClientError.ts"
+import * as ServiceHealth from "./ServiceHealth.ts"
 import * as TaskIds from "./TaskIds.ts"
+import * as Throttle from "./Throttle.ts"
 
 /** A task as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
@@ -35,57 +41,46 @@ export type TaskView =
   | { readonly _tag: "Completed"; readonly body: string }
   | { readonly _tag: "Failed"; readonly status: string }
 
+/** What is done about a task around the request that creates it. */
+export interface Sending<E> {
+  /** Run when a request's turn has come, just before it is sent; if it fails, nothing is. */
+  readonly claim: Effect.Effect<unknown, E>
+  /** Run before a request that certainly did nothing waits to be sent again, where keys are ignored. */
+  readonly release: Effect.Effect<unknown, E>
+}
+
+const unclaimed: Sending<never> = { claim: Effect.void, release: Effect.void }
+
+const firstDelay = Duration.toMillis("500 millis")
+const longestDelay = Duration.toMillis("30 seconds")
+
 /**
- * Backs off from half a second to half a minute with jitter, and no less than the service
- * asks for. The waits can be interrupted, also where the requests between them can't be.
+ * Tries again, at growing distances with jitter, while `again` says so. The waits can be
+ * interrupted, also where what is between them can't be.
  */
-const retrySchedule = (times: number, worthwhile: (failure: AnnotationClientError) => boolean) =>
-  Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("30 seconds")]).pipe(
-    Schedule.jittered,
-    Schedule.setInputType<AnnotationClientError>(),
-    Schedule.upTo({ times }),
-    Schedule.while(({ input }) => worthwhile(input)),
-    // The wait itself, hence after all that may end the retries.
-    Schedule.modifyDelay(({ input, duration }) =>
-      Effect.as(
-        Effect.interruptible(
-          Effect.sleep(
-            input.reason._tag === "Unavailable"
-              ? Duration.max(duration, Duration.millis(input.reason.retryAfter ?? 0))
-              : duration,
-          ),
-        ),
-        Duration.zero,
-      ),
-    ),
-  )
+const persisting = Effect.fnUntraced(function* <A, E, E2>(
+  effect: Effect.Effect<A, E>,
+  again: (failure: E) => Effect.Effect<boolean, E2>,
+): Effect.fn.Return<A, E | E2> {
+  for (let delay = firstDelay; ; delay = Math.min(2 * delay, longestDelay)) {
+    const outcome = yield* Effect.result(effect)
+    if (Result.isSuccess(outcome)) return outcome.success
+    if (!(yield* again(outcome.failure))) return yield* Effect.fail(outcome.failure)
+    const jitter = yield* Random.nextBetween(0.8, 1.2)
+    yield* Effect.interruptible(Effect.sleep(Duration.millis(delay * jitter)))
+  }
+})
 
 const StatusMember = Schema.fromJsonString(Schema.Struct({ status: Schema.String }))
+
+const isClientError = Schema.is(AnnotationClientError)
 
 const make = Effect.gen(function* () {
   const profile = yield* ServiceProfile
   const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: profile.baseUrl })
-  const limiter = yield* RateLimiter.RateLimiter
-  const turn = Effect.interruptible(
-    RateLimiter.sleep(limiter, {
-      key: "annotation-service",
-      window: "1 second",
-      limit: profile.requestsPerSecond,
-      algorithm: "token-bucket",
-    }),
-  ).pipe(Effect.orDie)
-  const lookAgain = retrySchedule(profile.retries, mayRetry)
-  const createAgain = retrySchedule(
-    profile.retries,
-    (failure) => mayRetry(failure) && (profile.idempotencyKey === "honoured" || !maybeDone(failure)),
-  )
-  let down = false
-  /** Says once that the service does not answer, while it doesn't. */
-  const sayOnce = (failure: AnnotationClientError) => {
-    if (down || !mayRetry(failure)) return Effect.void
-    down = true
-    return Effect.logWarning(`${failure.message}; trying again`)
-  }
+  const throttle = yield* Throttle.make<AnnotationClientError>(profile)
+  const patience = Duration.fromInputUnsafe(profile.patience)
+  const timeLimit = Duration.fromInputUnsafe(profile.requestTimeout)
 
   const error = (reason: AnnotationClientError["reason"]) =>
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
@@ -94,109 +89,184 @@ const make = Effect.gen(function* () {
   /** A service may repeat the token in its answer; what is quoted from one shows no part of it. */
   const quotable = (text: string): string => (secret === "" ? text : text.replaceAll(secret, "<token>"))
 
-  /** Carries out one request; success is the text of a 2xx answer. */
-  const attempt = <E>(
+  const unusable = (detail: string, isForeign = false) => error(new UnusableAnswer({ detail, isForeign }))
+
+  /** What the service says of its load, with any answer. */
+  const heed = Effect.fnUntraced(function* (
+    response: HttpClientResponse.HttpClientResponse,
+    permit: Throttle.Permit | undefined,
+    failure: AnnotationClientError | undefined,
+  ) {
+    const quotas = RateLimit.quotas(response.headers, yield* Clock.currentTimeMillis)
+    if (permit !== undefined) {
+      if (quotas.length > 0) yield* throttle.quota(permit, quotas)
+      if (response.status === 429 || response.status === 503) yield* throttle.refused(permit, response.status)
+      else if (failure === undefined) throttle.taken(permit)
+    }
+    if (failure === undefined) return
+    if (asksTooMuch(failure, patience)) return yield* throttle.end(failure)
+    if (failure.reason._tag === "Unavailable" && failure.reason.retryAfter !== undefined) {
+      yield* throttle.pause(failure.reason.retryAfter)
+    }
+  })
+
+  /** Carries out one request, and reads what is in a 2xx answer. */
+  const attempt = <A, E>(
     request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
     onNotFound: "service" | "task",
-  ) =>
+    read: (answer: AnswerText.Answer) => Effect.Effect<A, AnnotationClientError>,
+    permit?: Throttle.Permit,
+  ): Effect.Effect<A, AnnotationClientError> =>
     request.pipe(
       Effect.flatMap((response) =>
-        response.text.pipe(
-          Effect.orElseSucceed(() => undefined),
-          Effect.map((text) => ({ response, text })),
+        Effect.map(AnswerText.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
+      ),
+      Effect.timeout(timeLimit),
+      Effect.mapError((cause) =>
+        error(
+          Cause.isTimeoutError(cause)
+            ? new Unavailable({ detail: `no whole answer within ${Duration.format(timeLimit)}`, maybeDone: true })
+            : noAnswer(cause),
         ),
       ),
-      Effect.timeout(profile.requestTimeout),
-      Effect.mapError((cause) => error(noAnswer(cause))),
-      Effect.flatMap(({ response, text }) => {
-        if (response.status >= 200 && response.status < 300) {
-          return text === undefined
-            ? Effect.fail(error(new Unavailable({ detail: "the answer broke off", maybeDone: true })))
-            : Effect.succeed(text)
-        }
-        return Effect.flatMap(retryAfterOf(response), (retryAfter) =>
-          Effect.fail(error(refusal(response, quotable(text ?? ""), onNotFound, retryAfter))),
-        )
-      }),
-      Effect.tapError(sayOnce),
-      Effect.tap(() => {
-        down = false
-        return Effect.void
-      }),
-    )
-
-  /**
-   * Creates a task, and gives its id. `beforeSending` is run when the first request's turn
-   * has come, just before it is sent; if it fails, nothing is.
-   */
-  const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
-    body: string,
-    idempotencyKey: string,
-    beforeSending: Effect.Effect<unknown, E> = Effect.void,
-  ): Effect.fn.Return<string, AnnotationClientError | E> {
-    const payload = yield* decodeRequest(body).pipe(Effect.orDie)
-    const sent = attempt(
-      client.tasks.create({ payload, headers: { "idempotency-key": idempotencyKey }, responseMode: "response-only" }),
-      "service",
-    )
-    yield* turn
-    yield* beforeSending
-    let first = true
-    let doubtful = false
-    const next = Effect.suspend(() => {
-      if (!first) return Effect.andThen(turn, sent)
-      first = false
-      return sent
-    }).pipe(
-      // A refusal after a try that may have been taken says nothing of that first one.
-      Effect.mapError((failure) =>
-        doubtful && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
-          ? error(new UnusableAnswer({ detail: `an earlier try may have been taken; then: ${failure.message}` }))
-          : failure,
-      ),
-      Effect.tapError((failure) =>
-        Effect.sync(() => {
-          doubtful = doubtful || maybeDone(failure)
+      Effect.flatMap(
+        Effect.fnUntraced(function* ({ answer, response }) {
+          if (response.status >= 200 && response.status < 300) {
+            yield* heed(response, permit, undefined)
+            if (answer.problem === "broken off") {
+              return yield* error(new Unavailable({ detail: "the answer broke off", maybeDone: true }))
+            }
+            if (answer.problem !== undefined) return yield* unusable(answer.problem, answer.isForeign)
+            return yield* read(answer)
+          }
+          const retryAfter = yield* retryAfterOf(response)
+          const failure = error(refusal(response, quotable(answer.text), onNotFound, retryAfter))
+          yield* heed(response, permit, failure)
+          return yield* failure
         }),
       ),
     )
-    const text = yield* Effect.retry(next, createAgain)
-    const taskId = Option.flatMap(parseJson(text), (json) => TaskIds.one(json, profile.taskIdPaths))
-    return Option.isSome(taskId)
-      ? taskId.value
-      : yield* error(
-          new UnusableAnswer({
-            detail: `the service took the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}: ${excerpt(quotable(text))}`,
-          }),
-        )
-  })
 
-  const look = Effect.fn("AnnotationClient.look")(function* (
-    taskId: string,
-  ): Effect.fn.Return<TaskView, AnnotationClientError> {
-    const asked = Effect.andThen(
-      turn,
-      attempt(client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }), "task"),
+  /** What an answer was instead of what was expected. */
+  const misread = (expected: string, answer: AnswerText.Answer) =>
+    unusable(`${expected}, found ${AnswerText.describe(answer, quotable)}`, !AnswerText.isJson(answer))
+
+  const readId = (answer: AnswerText.Answer) =>
+    Option.match(
+      Option.flatMap(AnswerText.json(answer), (json) => TaskIds.one(json, profile.taskIdPaths)),
+      {
+        onNone: () =>
+          Effect.fail(
+            misread(
+              `the service took the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}`,
+              answer,
+            ),
+          ),
+        onSome: (taskId) => Effect.succeed(taskId),
+      },
     )
-    const text = yield* Effect.retry(asked, lookAgain)
-    const decoded = Schema.decodeUnknownOption(StatusMember)(text)
+
+  const readView = (taskId: string) => (answer: AnswerText.Answer) => {
+    const decoded = Schema.decodeUnknownOption(StatusMember)(answer.text)
     if (Option.isNone(decoded)) {
-      return yield* error(
-        new UnusableAnswer({ detail: `expected a JSON object with a status, found ${excerpt(quotable(text))}` }),
-      )
+      return Effect.fail(misread(`expected a JSON object with the status of ${taskId}`, answer))
     }
     const { status } = decoded.value
-    if (profile.completedStatuses.includes(status)) return { _tag: "Completed", body: text }
-    if (profile.failedStatuses.includes(status)) return { _tag: "Failed", status }
-    return { _tag: "Open", status }
+    return Effect.succeed<TaskView>(
+      profile.completedStatuses.includes(status)
+        ? { _tag: "Completed", body: answer.text }
+        : { _tag: profile.failedStatuses.includes(status) ? "Failed" : "Open", status },
+    )
+  }
+
+  /** A task that the service knew; a question about it tells whether the service is up. */
+  let known: string | undefined
+  const get = (taskId: string, permit?: Throttle.Permit) =>
+    attempt(
+      client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }),
+      "task",
+      readView(taskId),
+      permit,
+    )
+  const health = yield* ServiceHealth.make(
+    profile,
+    throttle,
+    Effect.suspend(() => get(known ?? "prefstream-probe")),
+  )
+  const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
+    Effect.onExit(request, (exit) => Effect.flatMap(Effect.result(Effect.suspend(() => exit)), health.note))
+
+  /** Creates a task, and gives its id. */
+  const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
+    body: string,
+    idempotencyKey: string,
+    { claim, release }: Sending<E> = unclaimed,
+  ): Effect.fn.Return<string, AnnotationClientError | E> {
+    const payload = yield* decodeRequest(body).pipe(Effect.orDie)
+    const request = client.tasks.create({
+      payload,
+      headers: { "idempotency-key": idempotencyKey },
+      responseMode: "response-only",
+    })
+    let isClaimed = false
+    let doubts = 0
+    let waitsSince: number | undefined
+    const sent = throttle
+      .turn("create", (permit) =>
+        Effect.gen(function* () {
+          if (!isClaimed) yield* claim
+          isClaimed = true
+          return yield* noted(attempt(request, "service", readId, permit))
+        }),
+      )
+      .pipe(
+        Effect.mapError((failure) => {
+          if (!isClientError(failure)) return failure
+          if (maybeDone(failure)) doubts++
+          // A refusal after a try that may have been taken says nothing of that first one.
+          return doubts > 0 && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
+            ? unusable(`an earlier try may have been taken; then: ${failure.message}`)
+            : failure
+        }),
+      )
+    const again = Effect.fnUntraced(function* (failure: AnnotationClientError | E) {
+      if (!isClientError(failure) || asksTooMuch(failure, patience)) return false
+      if (maybeDone(failure)) return profile.idempotencyKey === "honoured" && doubts <= profile.retries
+      if (failure.reason._tag !== "Unavailable") return false
+      const now = yield* Clock.currentTimeMillis
+      waitsSince ??= now
+      if (now - waitsSince >= Duration.toMillis(patience)) return false
+      if (profile.idempotencyKey === "ignored") {
+        yield* release
+        isClaimed = false
+      }
+      return true
+    })
+    known = yield* persisting(sent, again)
+    return known
+  })
+
+  /**
+   * Looks at a task. A look that fails is over: the task is looked at again when it is due.
+   * `tries` is for those who won't come back.
+   */
+  const look = Effect.fn("AnnotationClient.look")(function* (
+    taskId: string,
+    tries = 1,
+  ): Effect.fn.Return<TaskView, AnnotationClientError> {
+    const asked = throttle.turn("look", (permit) => noted(get(taskId, permit)))
+    let left = tries
+    const view = yield* persisting(asked, (failure) =>
+      Effect.sync(() => --left > 0 && (failure.reason._tag === "Unavailable" || seemsDown(failure))),
+    )
+    known = taskId
+    return view
   })
 
   return { create, look }
 })
 
 const decodeRequest = Schema.decodeUnknownEffect(TaskRequestText)
-
-const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
 export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<typeof make>>()(
   "prefstream/task/AnnotationClient",
@@ -210,11 +280,15 @@ export class AnnotationClient extends Context.Service<AnnotationClient, Effect.S
           ServiceProfile,
           ({ token }) =>
             ({ next, request }) =>
-              next(HttpClientRequest.bearerToken(request, token)),
+              // A few encoded bytes may unfold to any number.
+              next(
+                request.pipe(
+                  HttpClientRequest.bearerToken(token),
+                  HttpClientRequest.setHeader("accept-encoding", "identity"),
+                ),
+              ),
         ),
       ),
     ),
-    Layer.provide(RateLimiter.layer),
-    Layer.provide(RateLimiter.layerStoreMemory),
   )
 }

@@ -8,6 +8,7 @@
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as RetryAfter from "../api/RetryAfter.ts"
+import { instant } from "./Throttle.ts"
 
 /** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
 export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", {
@@ -45,17 +46,36 @@ export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable"
   maybeDone: Schema.Boolean,
 }) {}
 
+/** The service has been down for longer than a run waits. */
+export class Down extends Schema.TaggedClass<Down>()("Down", {
+  /** Epoch milliseconds. */
+  since: Schema.Finite,
+  patience: Schema.DurationFromMillis,
+  detail: Schema.String,
+}) {}
+
 /** The service answered with success, in a form that can't be used. */
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
   detail: Schema.String,
+  /** Whether it is not even JSON, so that something else than the service may have answered. */
+  isForeign: Schema.optionalKey(Schema.Boolean),
 }) {}
 
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
   baseUrl: Schema.String,
-  reason: Schema.Union([AccessDenied, NoSuchService, Refused, TooLarge, TaskUnknown, Unavailable, UnusableAnswer]),
+  reason: Schema.Union([
+    AccessDenied,
+    NoSuchService,
+    Refused,
+    TooLarge,
+    TaskUnknown,
+    Unavailable,
+    Down,
+    UnusableAnswer,
+  ]),
 }) {
   get isRetryable(): boolean {
-    return this.reason._tag === "Unavailable"
+    return this.reason._tag === "Unavailable" || this.reason._tag === "Down"
   }
   override get message(): string {
     const { reason } = this
@@ -70,19 +90,30 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
         return `the service does not know the task (${reason.status}): ${reason.detail}`
       case "Unavailable":
         return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
+      case "Down":
+        return `${this.baseUrl} is down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${reason.detail.replace(/\.$/, "")}. Nothing is lost: the same command goes on from here.`
       default:
         return reason.detail
     }
   }
 }
 
-const longestRetryAfter = Duration.hours(1)
+/** Whether the service may have done what was asked, although nothing that can be used says so. */
+export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
+  reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-export const mayRetry = (failure: AnnotationClientError): boolean =>
-  failure.reason._tag === "Unavailable" && (failure.reason.retryAfter ?? 0) <= Duration.toMillis(longestRetryAfter)
+/** Whether the service asks for more time than a run waits. */
+export const asksTooMuch = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
+  failure.reason._tag === "Unavailable" && (failure.reason.retryAfter ?? 0) > Duration.toMillis(patience)
 
-export const maybeDone = (failure: AnnotationClientError): boolean =>
-  failure.reason._tag === "Unavailable" && failure.reason.maybeDone
+/**
+ * Whether the service seems to be down: no answer, one that says so, or one that something else
+ * gave in its place. One that refuses requests for their number is up.
+ */
+export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
+  reason._tag === "Unavailable"
+    ? reason.status === undefined || reason.status === 408 || reason.status >= 500
+    : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
 /** What a refused or failed answer means, by its status and `Retry-After` alone. */
 export const refusal = (
@@ -154,7 +185,7 @@ const causes = (failure: unknown): ReadonlyArray<object> => {
   return chain
 }
 
-/** Milliseconds, however many: `longestRetryAfter` says what is too long. */
+/** Milliseconds, however many: `asksTooMuch` says what is too long. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
   RetryAfter.millis(headers["retry-after"], Duration.infinity)
 

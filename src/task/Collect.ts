@@ -11,12 +11,16 @@
  * the profile's `pollInterval`, with jitter; the due times stand in the ledger. A hint
  * that a webhook delivery left there is followed at once. While hints arrive, polling is
  * slower, but never off: a hint that is lost costs half of the task's age, an hour at
- * the most (or `pollInterval.max`, where that is longer).
+ * the most (or `pollInterval.max`, where that is longer). Where the requests that the service
+ * takes are too few for these times, what is longest due goes first.
+ *
+ * A look that fails changes nothing but the time of the next one; while the service is down,
+ * `ServiceHealth` lets all of them wait.
  */
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
-import type { AnnotationClientError } from "./AnnotationClientError.ts"
+import { type AnnotationClientError, asksTooMuch } from "./AnnotationClientError.ts"
 import { match } from "./Judgments.ts"
 import { Ledger } from "./Ledger.ts"
 import type { OpenTask } from "./LedgerModel.ts"
@@ -44,8 +48,11 @@ export const nextLook = (profile: Polling, age: number, hinted = false): number 
 /** Tasks taken from the ledger together. */
 const pageSize = 256
 
-/** Unusable answers to one task, one after another, after which it is set aside as invalid. */
-const mostUnusable = 3
+/** Answers about one task that are of no use, or say that there is no such task, one after another, before it is set aside. */
+const mostUseless = 3
+
+/** Tasks that are set aside with a word about each; then there is one about the rest. */
+const mostWords = 20
 
 /** A bound on each pause, so that the clock of a machine that was asleep does not matter long. */
 const longestWait = Duration.seconds(30)
@@ -64,8 +71,15 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const profile = yield* ServiceProfile
   const started = yield* Clock.currentTimeMillis
   const submittingDone = options.submittingDone ?? (yield* Latch.make(true))
-  let downSince: number | undefined
-  const unusable = new Map<number, number>()
+  const patience = Duration.fromInputUnsafe(profile.patience)
+  const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
+  const longestPoll = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
+  /** How often in a row looks at a task failed. */
+  const failures = new Map<number, number>()
+  let words = 0
+  /** Looks that are due since then are made at their time, if there are not too many of them. */
+  let undisturbedSince = started
+  let saidLate = false
 
   const later = Effect.fnUntraced(function* (task: OpenTask) {
     const now = yield* Clock.currentTimeMillis
@@ -75,22 +89,55 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* ledger.postpone(task, nextLook(profile, now - task.submittedAt, hinted) * jitter)
   })
 
+  /** A look that failed is made again soon: what made the task due may have been its completion. */
+  const soon = Effect.fnUntraced(function* (task: OpenTask, times: number) {
+    const now = yield* Clock.currentTimeMillis
+    const jitter = yield* Random.nextBetween(0.8, 1.2)
+    const backoff = firstLook(profile) * 2 ** Math.min(times - 1, 30)
+    yield* ledger.postpone(task, Math.min(backoff, nextLook(profile, now - task.submittedAt)) * jitter)
+  })
+
+  const say = (text: string) =>
+    Effect.suspend(() => {
+      if (++words > mostWords) return Effect.void
+      return Effect.logWarning(words === mostWords ? `${text} (further ones are listed by status alone)` : text)
+    })
+
+  const sayStatus = Effect.fnUntraced(function* (task: OpenTask, status: string) {
+    if (known.has(status) || known.size > 100) return
+    known.add(status)
+    yield* Effect.logWarning(
+      `the service reports the status ${JSON.stringify(status)} (${task.taskId}), which the profile does not know: taken for not done yet`,
+    )
+  })
+
+  const sayLate = Effect.fnUntraced(function* ({ listed }: OpenTask) {
+    // What is due at 0 was not made due by its age.
+    if (saidLate || listed.dueAt <= 0 || options.once === true) return
+    const late = (yield* Clock.currentTimeMillis) - Math.max(listed.dueAt, undisturbedSince)
+    if (late <= longestPoll) return
+    saidLate = true
+    yield* Effect.logWarning(
+      `more tasks are outstanding than ${profile.requestsPerSecond} requests per second suffice to look at each every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}: results come in later than they are there`,
+    )
+  })
+
   const lookAt = Effect.fnUntraced(
     function* (task: OpenTask) {
-      const view = yield* client.look(task.taskId)
-      downSince = undefined
-      unusable.delete(task.seq)
+      const view = yield* client.look(task.taskId, options.once === true ? profile.retries + 1 : 1)
+      failures.delete(task.seq)
       switch (view._tag) {
         case "Open":
+          yield* sayStatus(task, view.status)
           return yield* later(task)
         case "Failed":
-          return yield* ledger.markFailed(task.seq, `the service reports the status ${view.status}`)
+          return yield* ledger.markFailed(task.seq, `the service reports the status ${view.status}`, task.taskId)
         case "Completed": {
           const question = yield* ledger.question(task.seq)
           const judgments = match(task.taskId, question, view.body)
-          if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body)
-          yield* Effect.logWarning(`the result of ${task.taskId} does not fit its task: ${judgments.failure}`)
-          return yield* ledger.markInvalid(task.seq, view.body, judgments.failure)
+          if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
+          yield* say(`the result of ${task.taskId} does not fit its task: ${judgments.failure}`)
+          return yield* ledger.markInvalid(task.seq, view.body, judgments.failure, task.taskId)
         }
       }
     },
@@ -98,24 +145,30 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   )
 
   const settle = Effect.fnUntraced(function* (task: OpenTask, failure: AnnotationClientError) {
-    switch (failure.reason._tag) {
+    const { reason } = failure
+    const times = (failures.get(task.seq) ?? 0) + 1
+    failures.set(task.seq, times)
+    switch (reason._tag) {
       case "TaskUnknown":
-        return yield* ledger.markFailed(task.seq, failure.message)
-      case "UnusableAnswer": {
-        const times = (unusable.get(task.seq) ?? 0) + 1
-        unusable.set(task.seq, times)
-        return times < mostUnusable && options.once !== true
-          ? yield* later(task)
-          : yield* ledger.markInvalid(task.seq, "", failure.message)
-      }
-      case "Unavailable":
+        // A service may know a task a moment after it has told of it; 410 says that it was and is no more.
+        if (reason.status !== 410 && times < mostUseless && options.once !== true) return yield* soon(task, times)
+        failures.delete(task.seq)
+        yield* say(`${task.taskId} has vanished: ${failure.message}`)
+        return yield* ledger.markFailed(task.seq, failure.message, task.taskId)
+      case "UnusableAnswer":
       case "Refused":
-      case "TooLarge": {
-        const now = yield* Clock.currentTimeMillis
-        downSince ??= now
-        if (now - downSince > Duration.toMillis(profile.patience)) return yield* failure
-        return yield* later(task)
-      }
+      case "TooLarge":
+        if (times < mostUseless && options.once !== true) return yield* soon(task, times)
+        failures.delete(task.seq)
+        yield* say(`the answer about ${task.taskId} is of no use: ${failure.message}`)
+        return yield* ledger.markInvalid(task.seq, "", failure.message, task.taskId)
+      case "Unavailable":
+        if (asksTooMuch(failure, patience)) return yield* failure
+        undisturbedSince = yield* Clock.currentTimeMillis
+        if (times === mostUseless)
+          yield* say(`${task.taskId} can't be looked at, and is tried again: ${failure.message}`)
+        return yield* soon(task, times)
+      case "Down":
       case "AccessDenied":
       case "NoSuchService":
         return yield* failure
@@ -169,6 +222,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   })
 
   const collectOne = Effect.fnUntraced(function* (task: OpenTask) {
+    yield* sayLate(task)
     yield* lookAt(task)
     underWay.delete(task.seq)
     yield* settled.open

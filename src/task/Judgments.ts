@@ -8,12 +8,12 @@
  * are matched by position, and by the prompt's text where the positions do not
  * agree and the prompts of the task differ from each other.
  */
-import { Effect, Result, Schema, Stream } from "effect"
+import { Effect, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Judgment } from "../domain/Judgment.ts"
 import { parseTaskRequest, ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import { Ledger } from "./Ledger.ts"
-import type { CompletedTask, TaskQuestion } from "./LedgerModel.ts"
+import type { CompletedTask, NoSuchCampaign, TaskQuestion } from "./LedgerModel.ts"
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
@@ -89,7 +89,20 @@ const ofTask = (task: CompletedTask) =>
     (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
   )
 
-/** All judgments of a ledger, in the order in which their items were planned. */
-export const fromLedger: Stream.Stream<Judgment, SqlError | ResultMisfit, Ledger> = Stream.unwrap(
-  Ledger.use((ledger) => Effect.succeed(ledger.completed)),
-).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
+/**
+ * The judgments of a campaign, in the order in which their items were planned: of that of the
+ * last run that has read anything, unless one is named, or `"all"`.
+ */
+export const ofCampaign = (
+  campaign?: number | "all",
+): Stream.Stream<Judgment, SqlError | ResultMisfit | NoSuchCampaign, Ledger> =>
+  Stream.unwrap(
+    Ledger.use((ledger) =>
+      campaign === "all"
+        ? Effect.succeed(ledger.completed)
+        : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
+    ),
+  ).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
+
+/** The judgments of the last campaign. */
+export const fromLedger = ofCampaign()

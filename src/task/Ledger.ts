@@ -3,22 +3,26 @@
  *
  * Guarantees: a change is on disk when its effect succeeds; a task is `submitting`
  * before its request leaves, so that no crash can hide a request that may have
- * arrived; an item belongs to one task at the most, and the items of a task become
+ * arrived; an item belongs to one task at the most in each campaign, and the items of a task become
  * known together with it. What is kept of a task are the request as it was sent and
  * the answer as it came, compressed, so neither resuming nor exporting needs the
  * input files again.
  *
- * One process at a time works a partition; `layerFile` sees to it with a lock.
+ * One process at a time works a partition; `layerFile` and `layerPostgres` see to it with a lock.
  * Readers (`status`, `export`) may look at the same time.
  */
-import { Context, Effect, Latch, Layer, Option } from "effect"
+import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as FileLock from "../node/FileLock.ts"
+import * as PostgresClient from "../node/PostgresClient.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
 import * as GroupCommit from "../sql/GroupCommit.ts"
+import * as LedgerCampaigns from "./LedgerCampaigns.ts"
 import * as LedgerDeliveries from "./LedgerDeliveries.ts"
 import * as LedgerInput from "./LedgerInput.ts"
+import * as LedgerResolve from "./LedgerResolve.ts"
 import { checkVersion, migrate } from "./LedgerSchema.ts"
+import * as LedgerStatus from "./LedgerStatus.ts"
 import * as LedgerStreams from "./LedgerStreams.ts"
 import * as LedgerTasks from "./LedgerTasks.ts"
 
@@ -37,17 +41,25 @@ export interface LedgerFileOptions extends LedgerOptions {
   readonly synchronous?: "full" | "normal" | undefined
 }
 
+export interface LedgerPostgresOptions
+  extends LedgerFileOptions, Pick<PostgresClient.PostgresClientConfig, "url" | "password"> {}
+
+export const defaultPartition = "default"
+
 const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
   const sql = yield* SqlClient.SqlClient
   const write = yield* GroupCommit.make(sql)
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
-  const hints: LedgerDeliveries.Hints = { hinted: yield* Latch.make(), allDue: 0, lastDelivery: Option.none() }
-  const context = { sql, write, partition: options.partition ?? "default" }
+  const hints = LedgerDeliveries.hintsOf(yield* Latch.make())
+  const context = { sql, write, partition: options.partition ?? defaultPartition }
   return {
+    ...LedgerCampaigns.make(context),
     ...LedgerInput.make(context, planned),
     ...LedgerTasks.make(context, submitted, hints),
     ...LedgerDeliveries.make(context, hints),
+    ...LedgerResolve.make(context, planned),
+    ...LedgerStatus.make(context),
     ...LedgerStreams.make(context),
     /** Opened when tasks were planned, so that a submitter in this process need not look again and again. */
     planned,
@@ -71,9 +83,15 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     )
 
+  /** In a PostgreSQL database, or a schema of one, that holds nothing else; its partition is locked against a second process. */
+  static readonly layerPostgres = ({ partition = defaultPartition, ...options }: LedgerPostgresOptions) =>
+    Ledger.layer({ partition }).pipe(Layer.provide(PostgresClient.layer({ ...options, lock: partition })))
+
+  /** Over tables that are there, to look at: creates and changes nothing. */
+  static readonly layerExisting = (options?: LedgerOptions) =>
+    Layer.effect(Ledger, Effect.andThen(checkVersion, make(options)))
+
   /** An existing SQLite file, to look at: also while another process works it. */
   static readonly layerReadonly = (filename: string, options?: LedgerOptions) =>
-    Layer.effect(Ledger, Effect.andThen(checkVersion, make(options))).pipe(
-      Layer.provide(SqliteClient.layer({ filename, readonly: true })),
-    )
+    Ledger.layerExisting(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }

@@ -3,18 +3,21 @@
  *
  * Guarantees: a hint is on disk when its effect succeeds, and lasts until a look that began
  * after it; the same delivery, recorded twice, counts once; a delivery changes when tasks
- * are looked at and nothing else. A delivery that overtakes the answer to the creation of
- * its task is not lost.
+ * are looked at and nothing else, and that as often as `HintLimit` allows. A delivery that
+ * overtakes the answer to the creation of its task is not lost.
  *
  * Does not: remember a delivery for longer than an hour. A verifier refuses repetitions of
- * older ones by their time.
+ * older ones by their time, where the service signs one.
  */
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
+import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as HintLimit from "./HintLimit.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./LedgerModel.ts"
 import { inPortions } from "./LedgerRows.ts"
 
-const rememberedFor = Duration.toMillis("1 hour")
+/** Milliseconds. */
+export const rememberedFor = Duration.toMillis("1 hour")
 
 /** What the parts of a ledger in one process tell each other. */
 export interface Hints {
@@ -24,7 +27,16 @@ export interface Hints {
   allDue: number
   /** When the last delivery came that told of tasks of this ledger, in epoch milliseconds. */
   lastDelivery: Option.Option<number>
+  /** How often hints may have tasks looked at. */
+  readonly limit: HintLimit.HintLimit
 }
+
+export const hintsOf = (hinted: Latch.Latch): Hints => ({
+  hinted,
+  allDue: 0,
+  lastDelivery: Option.none(),
+  limit: HintLimit.make(),
+})
 
 export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => {
   const here = sql`partition_id = ${partition}`
@@ -41,17 +53,31 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
     return rows.length === 0
   })
 
+  /** Not before a time that is to come. What is due sooner stays so. */
+  const makeDueAt = (at: number, which: Statement.Fragment) =>
+    sql`UPDATE task SET due_at = ${at} WHERE ${here} AND state = 'submitted' AND due_at > ${at} AND ${which}`
+
   // What was due before stays before, so that repeated hints for all starve none.
-  const makeAllDue = (now: number) =>
-    sql`UPDATE task SET due_at = ${now} WHERE ${here} AND state = 'submitted' AND due_at > ${now}`
+  const makeAllDue = Effect.fnUntraced(function* (now: number) {
+    const at = hints.limit.when("all", now)
+    if (at <= now) hints.allDue++
+    yield* makeDueAt(at, sql.literal("1 = 1"))
+  })
 
   /** Before all that polling has made due, and lower with each hint, so that a look under way can tell. */
-  const makeDue = (seqs: ReadonlyArray<number>) =>
+  const makeDueNow = (seqs: ReadonlyArray<number>) =>
     inPortions(
       seqs,
       (some) => sql`UPDATE task SET due_at = CASE WHEN due_at <= 0 THEN due_at - 1 ELSE 0 END
         WHERE ${here} AND ${sql.in("seq", some)}`,
     )
+
+  const makeDue = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, now: number) {
+    const byTime = Map.groupBy(seqs, (seq) => hints.limit.when(seq, now))
+    for (const [at, some] of byTime) {
+      yield* at <= now ? makeDueNow(some) : inPortions(some, (few) => makeDueAt(at, sql.in("seq", few)))
+    }
+  })
 
   const keepForLater = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const unnamed = yield* sql`SELECT 1 FROM task
@@ -72,7 +98,10 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
         WHERE ${here} AND ${sql.in("task_id", some)}`,
     )
     const known = found.flat()
-    yield* makeDue(known.filter(({ state }) => state === "submitted").map(({ seq }) => Number(seq)))
+    yield* makeDue(
+      known.filter(({ state }) => state === "submitted").map(({ seq }) => Number(seq)),
+      now,
+    )
     const names = new Set(known.map(({ task_id }) => task_id))
     yield* keepForLater(
       taskIds.filter((id) => !names.has(id)),
@@ -81,15 +110,33 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
     return known.length > 0
   })
 
+  const count = Effect.fnUntraced(function* (now: number) {
+    yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'deliveries', '1')
+      ON CONFLICT (partition_id, name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + 1 AS TEXT)`
+    yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'last_delivery', ${String(now)})
+      ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`
+  })
+
+  /** How many deliveries were received, repeated ones counted once, and when the last was, in epoch milliseconds. */
+  const deliveries = Effect.gen(function* () {
+    const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
+      WHERE ${here} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
+    const valueOf = (name: string) => Option.fromNullishOr(rows.find((row) => row.name === name)?.value)
+    return {
+      received: Number(Option.getOrElse(valueOf("deliveries"), () => "0")),
+      last: Option.map(valueOf("last_delivery"), Number),
+    }
+  }).pipe(Effect.withSpan("Ledger.deliveries"))
+
   /** Records a delivery: the tasks that it names are due now; all, where it names none. */
   const recordDelivery = Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
     const now = yield* Clock.currentTimeMillis
     const outcome = yield* write(
       Effect.gen(function* (): Effect.fn.Return<DeliveryOutcome, SqlError> {
         if (yield* isRepeated(delivery, now)) return "repeated"
+        yield* count(now)
         if (Option.isSome(delivery.taskIds))
           return (yield* recordNamed(delivery.taskIds.value, now)) ? "due" : "unknown"
-        hints.allDue++
         yield* makeAllDue(now)
         return "due"
       }),
@@ -102,6 +149,7 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
 
   return {
     recordDelivery,
+    deliveries,
     /** When the last delivery came to this process that told of tasks of this ledger, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => hints.lastDelivery),
   }

@@ -9,7 +9,7 @@ import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Reject } from "../domain/Reject.ts"
 import type { BatchItem } from "./Batch.ts"
-import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Sighting, TaskState } from "./LedgerModel.ts"
+import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Run, Sighting, TaskState } from "./LedgerModel.ts"
 import { inPortions, insertTask } from "./LedgerRows.ts"
 
 const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
@@ -22,21 +22,14 @@ const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
 export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
 
-  const startRun = Effect.fn("Ledger.startRun")(function* () {
-    const now = yield* Clock.currentTimeMillis
-    const rows = yield* write(sql<{ run: number }>`INSERT INTO run (partition_id, run, started_at)
-      SELECT ${partition}, COALESCE(MAX(run), 0) + 1, ${now} FROM run WHERE ${here} RETURNING run`)
-    return Number(rows[0]!.run)
-  })
-
   const sight = Effect.fnUntraced(function* (
-    run: number,
+    { campaign, run }: Run,
     items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>,
   ) {
     const rows = yield* inPortions(
       items,
       (items) => sql<{ item_id: string; content_hash: string; run: number }>`
-        SELECT item_id, content_hash, run FROM item WHERE ${here} AND ${sql.in(
+        SELECT item_id, content_hash, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
           "item_id",
           items.map((item) => item.itemId),
         )}`,
@@ -50,10 +43,13 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     })
   })
 
-  const markSeen = (run: number, itemIds: ReadonlyArray<string>) =>
-    inPortions(itemIds, (ids) => sql`UPDATE item SET run = ${run} WHERE ${here} AND ${sql.in("item_id", ids)}`)
+  const markSeen = ({ campaign, run }: Run, itemIds: ReadonlyArray<string>) =>
+    inPortions(
+      itemIds,
+      (ids) => sql`UPDATE item SET run = ${run} WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
+    )
 
-  const insertTasks = Effect.fnUntraced(function* (run: number, tasks: ReadonlyArray<NewTask>) {
+  const insertTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<NewTask>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number }>`
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
@@ -62,6 +58,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
       const first = seq
       const rows = Arr.map(task.items, (item, i) => ({
         partition_id: partition,
+        campaign,
         item_id: item.itemId,
         content_hash: item.contentHash,
         seq: first + i,
@@ -71,7 +68,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
       const { body, idempotencyKey } = task
       yield* insertTask(
         { partition, sql },
-        { seq, body, idempotencyKey, plannedAt: now, items: task.items.map(detailsOf) },
+        { seq, campaign, body, idempotencyKey, plannedAt: now, items: task.items.map(detailsOf) },
       )
       seq += task.items.length
     }
@@ -79,7 +76,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
 
   /** One step of reading: all of it is recorded, or nothing. */
   const record = Effect.fn("Ledger.record")(function* (
-    run: number,
+    run: Run,
     step: {
       readonly tasks: ReadonlyArray<NewTask>
       readonly known: ReadonlyArray<string>
@@ -94,7 +91,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
         yield* markSeen(run, step.known)
         const rejects = step.rejects.map((reject, i) => ({
           partition_id: partition,
-          run,
+          run: run.run,
           ordinal: step.counts.rejected - step.rejects.length + i,
           record: JSON.stringify(reject),
         }))
@@ -102,7 +99,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
         yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new},
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
           rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
-          WHERE ${here} AND run = ${run}`
+          WHERE ${here} AND run = ${run.run}`
       }),
     )
     if (step.tasks.length > 0) yield* planned.open
@@ -125,12 +122,20 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
     const rows = yield* sql<
       Record<
-        "run" | "read_count" | "new_count" | "known_count" | "duplicate_count" | "rejected_count" | "read_finished",
+        | "run"
+        | "campaign"
+        | "read_count"
+        | "new_count"
+        | "known_count"
+        | "duplicate_count"
+        | "rejected_count"
+        | "read_finished",
         number
       >
     >`SELECT * FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       run: Number(row.run),
+      campaign: Number(row.campaign),
       /** Whether its input was read to the end. */
       readFinished: Number(row.read_finished) === 1,
       counts: {
@@ -149,5 +154,5 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   /** The last run that has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
-  return { startRun, sight, record, itemsIn, itemsSeenBy, runOf, lastRun }
+  return { sight, record, itemsIn, itemsSeenBy, runOf, lastRun }
 }

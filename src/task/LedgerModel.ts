@@ -10,11 +10,15 @@ import type { Write } from "../sql/GroupCommit.ts"
 /**
  * ```
  * planned → submitting → submitted → completed
- *    ↑          │            ├─────→ invalid   the result does not fit the task; asked for again by the next run
- *    └──────────┤            └─────→ failed    the service gave the task up
- *               ├→ refused                     the service refused it; it was not created
- *               └→ in_doubt                    it may have been created; never sent again by itself
+ *  │ ↑          │            ├─────→ invalid   the result does not fit the task; asked for again by the next run
+ *  │ └──────────┤            └─────→ failed    the service gave the task up
+ *  │            ├→ refused                     the service refused it; it was not created
+ *  │            └→ in_doubt                    it may have been created; never sent again by itself
+ *  └→ superseded                               another campaign began before it was sent; planned again if its own goes on
  * ```
+ *
+ * A person may make any that is not completed `given_up`, and send again what is in doubt,
+ * failed, invalid, refused or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -25,8 +29,36 @@ export const TaskState = Schema.Literals([
   "failed",
   "refused",
   "in_doubt",
+  "superseded",
+  "given_up",
 ])
 export type TaskState = typeof TaskState.Type
+
+/** What the experts are asked. Items are judged once under the same terms. */
+export interface CampaignTerms {
+  /** Free-text instructions for the experts. */
+  readonly guidelines?: string | undefined
+  /** Defaults to `rlhf_ranking`, the one type that the contract names. */
+  readonly taskType?: string | undefined
+}
+
+/** All runs under the same terms: in each campaign of a ledger, an item is judged once. */
+export interface Campaign {
+  /** From 1 on. */
+  readonly campaign: number
+  readonly taskType: string
+  readonly guidelines: string | undefined
+  /** The same for the same terms. */
+  readonly fingerprint: string
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+}
+
+/** One execution over a ledger, in its campaign. */
+export interface Run {
+  readonly run: number
+  readonly campaign: number
+}
 
 /** What is kept of an item beside its prompt and completions, which stand in the request. */
 export const ItemDetails = Schema.Struct({
@@ -87,13 +119,21 @@ export interface CompletedTask extends TaskQuestion {
   readonly result: string
 }
 
-/** A task that needs somebody's attention. */
+/** A task that waits for a person, or has had one's attention. */
 export interface Trouble {
+  /** How a person names the task: the ordinal of its first item, from 1 on. */
+  readonly number: number
   readonly seq: number
+  readonly campaign: number
   readonly state: TaskState
+  /** From 1 on; grows when the task's items are planned again. */
+  readonly attempt: number
   readonly taskId: string | null
+  readonly idempotencyKey: string
   readonly items: number
   readonly reason: string | null
+  /** When its request began to be sent, in epoch milliseconds. */
+  readonly sentAt: number | null
 }
 
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
@@ -121,6 +161,29 @@ export class OtherService extends Schema.TaggedError<OtherService>()("OtherServi
 }) {
   override get message() {
     return `the tasks of this job are at ${this.ledger}, not at ${this.asked}: set the address back, or use another job folder, or say --moved if it is the same service at a new address`
+  }
+}
+
+/** The items of this ledger were judged under other terms, and no new campaign was asked for. */
+export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChanged", {
+  /** The campaign that the ledger is in. */
+  campaign: Schema.Int,
+  /** What differs, in words. */
+  changes: Schema.NonEmptyArray(Schema.String),
+}) {
+  override get message() {
+    return `this job was begun under other terms (campaign ${this.campaign}): ${this.changes.join("; ")}. Give the earlier ones again, or say --new-campaign to have all items judged anew under these; the earlier results stay`
+  }
+}
+
+/** No run over this ledger was in that campaign. */
+export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuchCampaign", {
+  campaign: Schema.Int,
+  campaigns: Schema.Array(Schema.Int),
+}) {
+  override get message() {
+    const known = this.campaigns.length === 0 ? "it has none" : `it has ${this.campaigns.join(", ")}`
+    return `the ledger has no campaign ${this.campaign}: ${known}`
   }
 }
 

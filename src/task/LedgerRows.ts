@@ -6,7 +6,7 @@ import { Array as Arr, Effect, Schema } from "effect"
 import * as Zstd from "../node/Zstd.ts"
 import { ItemDetails, type LedgerContext, type TaskQuestion } from "./LedgerModel.ts"
 
-/** SQLite takes 32,766 values in a statement, PostgreSQL 65,535; a row has five at the most. */
+/** SQLite takes 32,766 values in a statement, the client of PostgreSQL 32,767; a row has six at the most. */
 const rowsPerStatement = 4096
 
 /** Runs a statement for a few thousand rows at a time; not at all where there are none. */
@@ -25,11 +25,19 @@ export const readQuestion = (row: { readonly body: Uint8Array; readonly items: U
 /** Inserts a planned task with what it asks. */
 export const insertTask = Effect.fnUntraced(function* (
   { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
-  task: TaskQuestion & { readonly seq: number; readonly idempotencyKey: string; readonly plannedAt: number },
+  task: TaskQuestion & {
+    readonly seq: number
+    readonly campaign: number
+    readonly attempt?: number
+    readonly idempotencyKey: string
+    readonly plannedAt: number
+  },
 ) {
   yield* sql`INSERT INTO task ${sql.insert({
     partition_id: partition,
     seq: task.seq,
+    campaign: task.campaign,
+    attempt: task.attempt ?? 1,
     item_count: task.items.length,
     idempotency_key: task.idempotencyKey,
     state: "planned",

@@ -1,26 +1,41 @@
 /**
- * The tables of the ledger, as numbered migrations.
+ * The tables of the ledger.
  *
  * Guarantees: one set of statements for SQLite and PostgreSQL.
  *
  * `task` has one small row per task, so that a change of state does not rewrite
  * the payloads; those stand in `task_request` (written once) and `task_result`.
- * `seq` is the ordinal of a task's first item in its partition: a task that must
- * be halved splits into two rows without renumbering any other.
+ * `seq` is the ordinal of a task's first item in its partition, over all campaigns: a
+ * task that must be halved splits into two rows without renumbering any other.
+ *
+ * Times are epoch milliseconds.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../sql/Migrations.ts"
 
-const createTables = Effect.gen(function* () {
+/** What was read, and under which terms. */
+const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
   const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
-
+  // `guidelines` is UTF-8, so that no database refuses a character of it.
+  yield* sql`CREATE TABLE campaign (
+    partition_id TEXT NOT NULL,
+    campaign INTEGER NOT NULL,
+    task_type TEXT NOT NULL,
+    guidelines ${bytes},
+    fingerprint TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, campaign)
+  )`
+  yield* sql`CREATE UNIQUE INDEX campaign_fingerprint ON campaign (partition_id, fingerprint)`
   yield* sql`CREATE TABLE run (
     partition_id TEXT NOT NULL,
     run BIGINT NOT NULL,
+    campaign INTEGER NOT NULL,
     started_at BIGINT NOT NULL,
+    ended_at BIGINT,
     read_count BIGINT NOT NULL DEFAULT 0,
     new_count BIGINT NOT NULL DEFAULT 0,
     known_count BIGINT NOT NULL DEFAULT 0,
@@ -31,34 +46,70 @@ const createTables = Effect.gen(function* () {
   )`
   yield* sql`CREATE TABLE item (
     partition_id TEXT NOT NULL,
+    campaign INTEGER NOT NULL,
     item_id TEXT NOT NULL,
     content_hash TEXT NOT NULL,
     seq BIGINT NOT NULL,
     run BIGINT NOT NULL,
-    PRIMARY KEY (partition_id, item_id)
+    PRIMARY KEY (partition_id, campaign, item_id)
   ) ${compact}`
   yield* sql`CREATE INDEX item_seq ON item (partition_id, seq)`
+  yield* sql`CREATE TABLE reject (
+    partition_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    ordinal BIGINT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (partition_id, run, ordinal)
+  )`
   yield* sql`CREATE TABLE setting (
     partition_id TEXT NOT NULL,
     name TEXT NOT NULL,
     value TEXT NOT NULL,
     PRIMARY KEY (partition_id, name)
   )`
+})
+
+/**
+ * Tasks. `attempt` grows when the items of a task are planned again under another key;
+ * `task_attempt` keeps the attempts before. `sent_at` is when the request began to be sent,
+ * the last time: null where it never was. `pruned_at` is when the request and the result of
+ * a completed task were removed from the ledger, to save space.
+ */
+const createTasks = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const bytes = yield* Migrations.bytes
   yield* sql`CREATE TABLE task (
     partition_id TEXT NOT NULL,
     seq BIGINT NOT NULL,
+    campaign INTEGER NOT NULL,
     item_count INTEGER NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 1,
     idempotency_key TEXT NOT NULL,
     state TEXT NOT NULL,
     task_id TEXT,
     reason TEXT,
     planned_at BIGINT NOT NULL,
+    sent_at BIGINT,
     submitted_at BIGINT,
     completed_at BIGINT,
+    pruned_at BIGINT,
     due_at BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (partition_id, seq)
   )`
   yield* sql`CREATE INDEX task_due ON task (partition_id, state, due_at, seq)`
+  yield* sql`CREATE INDEX task_by_id ON task (partition_id, task_id)`
+  yield* sql`CREATE TABLE task_attempt (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    attempt INTEGER NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    task_id TEXT,
+    state TEXT NOT NULL,
+    reason TEXT,
+    sent_at BIGINT,
+    ended_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, seq, attempt)
+  )`
   yield* sql`CREATE TABLE task_request (
     partition_id TEXT NOT NULL,
     seq BIGINT NOT NULL,
@@ -72,13 +123,6 @@ const createTables = Effect.gen(function* () {
     body ${bytes} NOT NULL,
     PRIMARY KEY (partition_id, seq)
   )`
-  yield* sql`CREATE TABLE reject (
-    partition_id TEXT NOT NULL,
-    run BIGINT NOT NULL,
-    ordinal BIGINT NOT NULL,
-    record TEXT NOT NULL,
-    PRIMARY KEY (partition_id, run, ordinal)
-  )`
 })
 
 /**
@@ -88,7 +132,6 @@ const createTables = Effect.gen(function* () {
  */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE INDEX task_by_id ON task (partition_id, task_id)`
   yield* sql`CREATE TABLE delivery (
     partition_id TEXT NOT NULL,
     delivery_id TEXT NOT NULL,
@@ -109,7 +152,9 @@ const createDeliveries = Effect.gen(function* () {
 const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
-  migrations: { "0001_create_tables": createTables, "0002_create_deliveries": createDeliveries },
+  migrations: {
+    "0001_create_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
+  },
 }
 
 /** Creates the tables, or brings those of an older version up to date. */
@@ -117,3 +162,6 @@ export const migrate = Migrations.run(migrations)
 
 /** Refuses the tables of a newer version. */
 export const checkVersion = Migrations.check(migrations)
+
+/** Whether there is a ledger; other tables than its own must not be there. */
+export const exists = Migrations.exist(migrations)

@@ -30,20 +30,26 @@ export const make = ({ partition, sql }: LedgerContext) => {
       }),
     )
 
-  const completed: Stream.Stream<CompletedTask, SqlError> = pages(
-    (after) => sql<{ seq: number; task_id: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }>`
+  const inCampaign = (campaign: Option.Option<number>) =>
+    Option.match(campaign, { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`t.campaign = ${campaign}` })
+
+  /** Tasks with their results: of one campaign, or of all. */
+  const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
+    pages(
+      (after) => sql<{ seq: number; task_id: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }>`
       SELECT t.seq, t.task_id, q.body, q.items, r.body AS result FROM task t
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
       JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
-      WHERE t.partition_id = ${partition} AND t.state = 'completed' AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
-    (row) => Number(row.seq),
-    (row) => ({
-      seq: Number(row.seq),
-      taskId: row.task_id,
-      ...readQuestion(row),
-      result: Zstd.decompressText(row.result),
-    }),
-  )
+      WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(campaign)} AND t.seq > ${after}
+      ORDER BY t.seq LIMIT ${pageSize}`,
+      (row) => Number(row.seq),
+      (row) => ({
+        seq: Number(row.seq),
+        taskId: row.task_id,
+        ...readQuestion(row),
+        result: Zstd.decompressText(row.result),
+      }),
+    )
 
   const rejects = (run: number): Stream.Stream<Reject, SqlError> =>
     pages(
@@ -53,15 +59,25 @@ export const make = ({ partition, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** Tasks that the service refused, with what was asked. */
-  const refused: Stream.Stream<{ readonly reason: string } & TaskQuestion, SqlError> = pages(
-    (after) => sql<{ seq: number; reason: string | null; body: Uint8Array; items: Uint8Array }>`
-      SELECT t.seq, t.reason, q.body, q.items FROM task t
+  /** Tasks of a campaign that the service refused, or a person gave up, with what was asked. */
+  const dropped = (
+    campaign: Option.Option<number>,
+  ): Stream.Stream<{ readonly state: "refused" | "given_up"; readonly reason: string } & TaskQuestion, SqlError> =>
+    pages(
+      (after) => sql<{
+        seq: number
+        state: "refused" | "given_up"
+        reason: string | null
+        body: Uint8Array
+        items: Uint8Array
+      }>`
+      SELECT t.seq, t.state, t.reason, q.body, q.items FROM task t
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-      WHERE t.partition_id = ${partition} AND t.state = 'refused' AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
-    (row) => Number(row.seq),
-    (row) => ({ reason: row.reason ?? "", ...readQuestion(row) }),
-  )
+      WHERE t.partition_id = ${partition} AND ${sql.in("t.state", ["refused", "given_up"])}
+        AND ${inCampaign(campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+      (row) => Number(row.seq),
+      (row) => ({ state: row.state, reason: row.reason ?? "", ...readQuestion(row) }),
+    )
 
-  return { completed, rejects, refused }
+  return { completed: completedOf(Option.none()), completedOf, rejects, dropped }
 }

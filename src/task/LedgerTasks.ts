@@ -11,27 +11,56 @@ import {
   type OpenTask,
   OtherService,
   type PlannedTask,
-  type StateCounts,
   type TaskQuestion,
   type TaskState,
-  type Trouble,
 } from "./LedgerModel.ts"
 import { insertTask, readQuestion } from "./LedgerRows.ts"
 
 const pageSize = 64
 
+/** A service's words without NUL, which no text column of PostgreSQL holds. */
+const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
+
 export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
   const here = sql`partition_id = ${partition}`
 
+  const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
+      reason = 'the process ended after the request may have been sent'
+    WHERE ${here} AND state = 'submitting'`
+
+  /** What was being sent when a process ended is in doubt, until it is known what the service does with keys. */
+  const holdInterrupted = Effect.suspend(() => write(holdInterruptedRows)).pipe(
+    Effect.asVoid,
+    Effect.withSpan("Ledger.holdInterrupted"),
+  )
+
   /**
    * What was being sent when a process ended: planned again, and what was in doubt with it,
-   * where the service honours idempotency keys; in doubt elsewhere.
+   * where the service honours idempotency keys; in doubt elsewhere. Also in doubt is what was
+   * to be sent again under its key, if now the service is said to ignore keys.
    */
-  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")((outcome: "planned" | "in_doubt") =>
-    write(sql`UPDATE task SET state = ${outcome},
-        reason = ${outcome === "in_doubt" ? "the process ended after the request may have been sent" : null}
-      WHERE ${here} AND ${outcome === "planned" ? sql.in("state", ["submitting", "in_doubt"]) : sql`state = 'submitting'`}`),
-  )
+  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (outcome: "planned" | "in_doubt") {
+    const rows = yield* sql<{ value: string }>`SELECT value FROM setting WHERE ${here} AND name = 'interrupted'`
+    const before = rows[0]?.value
+    yield* write(
+      Effect.gen(function* () {
+        if (outcome === "planned") {
+          yield* sql`UPDATE task SET state = 'planned', reason = NULL
+            WHERE ${here} AND ${sql.in("state", ["submitting", "in_doubt"])}`
+        } else {
+          yield* holdInterruptedRows
+          yield* before === "planned"
+            ? sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honour Idempotency-Key'
+                WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
+            : sql`UPDATE task SET sent_at = NULL WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
+        }
+        if (before !== outcome) {
+          yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'interrupted', ${outcome})
+            ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`
+        }
+      }),
+    )
+  })
 
   /**
    * Tasks that failed, and results that did not fit, are asked for again: asking costs
@@ -73,15 +102,19 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
   })
 
   const setState = (seq: number, state: TaskState, reason: string | null = null) =>
-    sql`UPDATE task SET state = ${state}, reason = ${reason} WHERE ${here} AND seq = ${seq}`
+    sql`UPDATE task SET state = ${state}, reason = ${storable(reason)} WHERE ${here} AND seq = ${seq}`
+
+  /** Holds while the task at the service is still the one that was looked at. */
+  const stillNamed = (taskId: string | undefined) =>
+    taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
 
   /** Takes a planned task for sending; false where it was taken or split since it was seen. */
-  const claim = ({ idempotencyKey, seq }: PlannedTask) =>
-    Effect.map(
-      write(sql`UPDATE task SET state = 'submitting' WHERE ${here} AND seq = ${seq} AND state = 'planned'
-        AND idempotency_key = ${idempotencyKey} RETURNING seq`),
-      (rows) => rows.length > 0,
-    )
+  const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: PlannedTask) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = ${now}
+      WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
+    return rows.length > 0
+  })
 
   /** Gives a claimed task back that was not sent, or may be sent again. */
   const release = (seq: number) =>
@@ -90,7 +123,6 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
   const markPlanned = (seq: number) => Effect.asVoid(write(setState(seq, "planned")))
   const markRefused = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "refused", reason)))
   const markInDoubt = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "in_doubt", reason)))
-  const markFailed = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "failed", reason)))
 
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstLook: number) {
     const now = yield* Clock.currentTimeMillis
@@ -110,10 +142,14 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
-        yield* sql`DELETE FROM task WHERE ${here} AND seq = ${seq}`
+        const rows = yield* sql<{ campaign: number; attempt: number }>`
+          DELETE FROM task WHERE ${here} AND seq = ${seq} RETURNING campaign, attempt`
+        if (rows[0] === undefined) return
+        const campaign = Number(rows[0].campaign)
+        const attempt = Number(rows[0].attempt)
         let at = seq
         for (const half of halves) {
-          yield* insertTask({ partition, sql }, { ...half, seq: at, plannedAt: now })
+          yield* insertTask({ partition, sql }, { ...half, seq: at, campaign, attempt, plannedAt: now })
           at += half.items.length
         }
       }),
@@ -154,72 +190,47 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
     yield* write(
       Effect.suspend(() =>
         listed.allDue === hints.allDue
-          ? Effect.asVoid(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)}
+          ? Effect.asVoid(sql`UPDATE task SET due_at = ${Math.ceil(Math.min(now + millis, hints.limit.again(seq, now)))}
               WHERE ${here} AND seq = ${seq} AND due_at = ${listed.dueAt}`)
           : Effect.void,
       ),
     )
   })
 
+  const markFailed = (seq: number, reason: string, taskId?: string) =>
+    Effect.asVoid(
+      write(sql`UPDATE task SET state = 'failed', reason = ${storable(reason)}
+        WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
+    )
+
   const storeResult = Effect.fnUntraced(function* (
     seq: number,
     result: string,
     state: "completed" | "invalid",
     reason: string | null,
+    taskId: string | undefined,
   ) {
     const now = yield* Clock.currentTimeMillis
     const body = Zstd.compress(result)
     yield* write(
       Effect.gen(function* () {
-        yield* sql`DELETE FROM task_result WHERE ${here} AND seq = ${seq}`
-        yield* sql`INSERT INTO task_result ${sql.insert({ partition_id: partition, seq, body })}`
-        yield* sql`UPDATE task SET state = ${state}, reason = ${reason}, completed_at = ${now}
-          WHERE ${here} AND seq = ${seq}`
+        const rows = yield* sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, completed_at = ${now}
+          WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
+        if (rows.length === 0) return
+        yield* sql`INSERT INTO task_result ${sql.insert({ partition_id: partition, seq, body })}
+          ON CONFLICT (partition_id, seq) DO UPDATE SET body = excluded.body`
       }),
     )
   })
-  const markCompleted = (seq: number, result: string) => storeResult(seq, result, "completed", null)
-  const markInvalid = (seq: number, result: string, reason: string) => storeResult(seq, result, "invalid", reason)
 
-  const counts = Effect.gen(function* () {
-    const rows = yield* sql<{ state: TaskState; tasks: number; items: number }>`
-      SELECT state, COUNT(*) AS tasks, SUM(item_count) AS items FROM task WHERE ${here} GROUP BY state`
-    const of = (state: TaskState) => {
-      const row = rows.find((found) => found.state === state)
-      return { tasks: Number(row?.tasks ?? 0), items: Number(row?.items ?? 0) }
-    }
-    return {
-      planned: of("planned"),
-      submitting: of("submitting"),
-      submitted: of("submitted"),
-      completed: of("completed"),
-      invalid: of("invalid"),
-      failed: of("failed"),
-      refused: of("refused"),
-      in_doubt: of("in_doubt"),
-    } satisfies StateCounts
-  }).pipe(Effect.withSpan("Ledger.counts"))
-
-  const troubles = Effect.fn("Ledger.troubles")(function* (limit: number) {
-    const rows = yield* sql<{
-      seq: number
-      state: TaskState
-      task_id: string | null
-      item_count: number
-      reason: string | null
-    }>`
-      SELECT seq, state, task_id, item_count, reason FROM task
-      WHERE ${here} AND state IN ('invalid', 'failed', 'refused', 'in_doubt') ORDER BY seq LIMIT ${limit}`
-    return rows.map((row): Trouble => ({
-      seq: Number(row.seq),
-      state: row.state,
-      taskId: row.task_id,
-      items: Number(row.item_count),
-      reason: row.reason,
-    }))
-  })
+  /** Stores a result; not that of another task than the one named, whose items were planned again since. */
+  const markCompleted = (seq: number, result: string, taskId?: string) =>
+    storeResult(seq, result, "completed", null, taskId)
+  const markInvalid = (seq: number, result: string, reason: string, taskId?: string) =>
+    storeResult(seq, result, "invalid", reason, taskId)
 
   return {
+    holdInterrupted,
     settleInterrupted,
     reopen,
     bindService,
@@ -238,7 +249,5 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
     makeDue,
     due,
     postpone,
-    counts,
-    troubles,
   }
 }

@@ -3,7 +3,7 @@
  * submitted. It may be broken off at any point and started again.
  *
  * Guarantees: each record read is counted once, as new, known, duplicate or
- * rejected; an item that the ledger has seen is not submitted again; a task whose
+ * rejected; an item that the ledger has seen in the same campaign is not submitted again; a task whose
  * request may have arrived unanswered is sent again only where the service honours
  * idempotency keys, and is held as in doubt elsewhere.
  *
@@ -22,14 +22,20 @@ import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
-import type { NewTask, PlannedTask, ReadCounts, TaskQuestion } from "./LedgerModel.ts"
+import type { CampaignTerms, NewTask, PlannedTask, ReadCounts, Run, TaskQuestion } from "./LedgerModel.ts"
+import type { Replannable } from "./LedgerResolve.ts"
 import * as Workers from "./Workers.ts"
 
-export interface SubmitOptions {
-  /** Free-text instructions for the experts. */
-  readonly guidelines?: string | undefined
-  /** Defaults to `rlhf_ranking`, the one type that the contract names. */
-  readonly taskType?: string | undefined
+export interface SubmitOptions extends CampaignTerms {
+  /**
+   * Whether other guidelines, or another task type, than those that the ledger has may begin a
+   * new campaign, in which all items are judged anew. Without it they are refused with `TermsChanged`.
+   */
+  readonly newCampaign?: boolean | undefined
+  /** In which states tasks of earlier runs are planned again, and paid for again; none without it. */
+  readonly resubmit?: ReadonlyArray<Replannable> | undefined
+  /** How often a task's items are sent at the most, the first time included. Defaults to 3. */
+  readonly maxAttempts?: number | undefined
   readonly batch?: BatchLimits | undefined
   /** Rejected records after which reading stops with `TooManyRejects`. Without it there is no limit. */
   readonly maxRejects?: number | undefined
@@ -48,8 +54,10 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
 /** The task was sent, or split, since it was seen to be planned. */
 class Taken extends Data.TaggedError("Taken") {}
 
-/** Tasks that may come to be in doubt one after another before the run ends. */
-const mostDoubtsInARow = 5
+export const defaultMaxAttempts = 3
+
+/** Tasks that may come to be in doubt, or be left for the next run, one after another before the run ends. */
+const mostLostInARow = 5
 
 export type SubmitError = SqlError | AnnotationClientError
 
@@ -63,18 +71,25 @@ const stepCharacters = 4 * 1024 * 1024
  * Reads `records` into the ledger and sends what is planned, until both are done.
  * When one of the two fails, requests under way are finished and recorded first.
  *
- * Fails with what the records fail with, with `TooManyRejects`, or with the
- * `AnnotationClientError` that no other task could have escaped.
+ * Fails with what the records fail with, with `TooManyRejects`, with `TermsChanged` where a
+ * new campaign would begin that was not asked for, or with the `AnnotationClientError` that no
+ * other task could have escaped.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
-  options: SubmitOptions = {},
+  options: SubmitOptions & {
+    /** Opened when what earlier runs left is settled, and a collector may begin. */
+    readonly settled?: Latch.Latch | undefined
+  } = {},
 ) {
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
   yield* ledger.bindService(profile.identity, profile.moved)
   yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
-  const run = yield* ledger.startRun()
+  const run = yield* ledger.startRun(options)
+  const again = yield* ledger.replan(run.campaign, options.resubmit ?? [], options.maxAttempts ?? defaultMaxAttempts)
+  if (again > 0) yield* Effect.logInfo(`sent again, as new tasks: ${again} of earlier runs`)
+  if (options.settled !== undefined) yield* options.settled.open
   const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
   const readingDone = yield* Latch.make()
   let rejections = 0
@@ -91,13 +106,15 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),
   )
-  yield* Effect.all([reader, send(readingDone, halt, rejected)], { concurrency: 2, discard: true })
-  return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run
+  yield* Effect.all([reader, send(readingDone, halt, rejected)], { concurrency: 2, discard: true }).pipe(
+    Effect.ensuring(Effect.ignore(ledger.endRun(run))),
+  )
+  return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run.run
 })
 
 /** Reads the whole input into the ledger as planned tasks. */
 const plan = Effect.fnUntraced(function* <E, R>(
-  run: number,
+  run: Run,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: SubmitOptions,
   rejected: (count: number) => Effect.Effect<void, TooManyRejects>,
@@ -183,9 +200,13 @@ const send = Effect.fnUntraced(function* <E>(
       Effect.filterOrFail(Boolean, () => new Taken()),
       Effect.tap(() => Effect.sync(() => void (claimed = true))),
     )
-    yield* client.create(question.body, task.idempotencyKey, claim).pipe(
-      Effect.onInterrupt(() => (claimed ? Effect.orDie(ledger.release(task.seq)) : Effect.void)),
-      Effect.tap(() => Effect.sync(() => void (doubtsInARow = 0))),
+    const release = Effect.andThen(
+      ledger.release(task.seq),
+      Effect.sync(() => void (claimed = false)),
+    )
+    yield* client.create(question.body, task.idempotencyKey, { claim, release }).pipe(
+      Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
+      Effect.tap(() => Effect.sync(() => void (lostInARow = 0))),
       Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
       Effect.catchTags({
         AnnotationClientError: (failure) => settle(task, question, failure),
@@ -194,7 +215,13 @@ const send = Effect.fnUntraced(function* <E>(
     )
   }, Effect.uninterruptible)
 
-  let doubtsInARow = 0
+  let lostInARow = 0
+  /** Why the last of the tasks that are left for the next run was not taken. */
+  let left: AnnotationClientError | undefined
+
+  /** A service that breaks down is not given the whole job to lose. */
+  const lost = (failure: AnnotationClientError) =>
+    Effect.suspend(() => (++lostInARow >= mostLostInARow ? Deferred.fail(halt, failure) : Effect.void))
 
   const refuse = Effect.fnUntraced(function* (task: PlannedTask, question: TaskQuestion, reason: string) {
     yield* ledger.markRefused(task.seq, reason)
@@ -223,14 +250,21 @@ const send = Effect.fnUntraced(function* <E>(
         return
       }
       case "UnusableAnswer":
-        return yield* ledger.markInDoubt(task.seq, failure.message)
+        yield* ledger.markInDoubt(task.seq, failure.message)
+        return yield* lost(failure)
       case "Unavailable":
-        if (reason.maybeDone && profile.idempotencyKey === "ignored") {
+        if (!reason.maybeDone) break
+        if (profile.idempotencyKey === "ignored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
-          // A service that breaks down is not given the whole job to lose.
-          if (++doubtsInARow >= mostDoubtsInARow) yield* Deferred.fail(halt, failure)
-          return
+        } else {
+          // Others may pass; this one is sent again, under its key, by the next run.
+          left = failure
+          yield* ledger.markPlanned(task.seq)
+          yield* Effect.logWarning(
+            `a task of ${question.items.length} items is left for the next run: ${failure.message}`,
+          )
         }
+        return yield* lost(failure)
     }
     yield* ledger.markPlanned(task.seq)
     yield* Deferred.fail(halt, failure)
@@ -257,7 +291,9 @@ const send = Effect.fnUntraced(function* <E>(
     return Option.none<PlannedTask>()
   })
 
-  yield* Workers.run(profile.concurrency, next, sendOne)
+  // Once the run is to end, nobody waits for a turn any more.
+  yield* Workers.run(profile.concurrency, next, sendOne).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
+  if (left !== undefined) yield* Deferred.fail(halt, left)
 })
 
 const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>

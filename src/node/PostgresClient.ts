@@ -1,0 +1,214 @@
+/**
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, for one process that works a part of
+ * a PostgreSQL database alone. The package is loaded when a client is made, and not before.
+ *
+ * Guarantees: whoever holds `lock` holds it by the session in which all transactions run. A
+ * session that is lost takes the lock with it and rolls back what it had begun, and every
+ * later transaction of this client fails: none is ever committed without the lock. A dead
+ * process's lock ends with its session, a dead machine's in about a minute, by TCP keepalive.
+ * A committed transaction survives a crash of the server; with `synchronous: "normal"`, the
+ * death of this process. The password stands in no message.
+ *
+ * Statements outside transactions run on a few other connections, so that interrupting one
+ * can't cancel a transaction.
+ *
+ * Does not: work through a pooler that gives each transaction another session (PgBouncer's
+ * `transaction` mode), since a lock belongs to a session; take text with NUL, which
+ * PostgreSQL has not.
+ */
+import { hostname } from "node:os"
+import { Effect, Layer, Option, Redacted, Result, type Scope, Stream } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
+import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
+
+export interface PostgresClientConfig {
+  /** `postgres://user:password@host:port/database`; all but the host may be left out. */
+  readonly url: Redacted.Redacted<string>
+  /** Used where the URL holds none. */
+  readonly password?: Redacted.Redacted<string> | undefined
+  /** Refuses every change. Default false. */
+  readonly readonly?: boolean | undefined
+  /** The name of what one process alone may work, among all that use this schema of the database. Without it nothing is locked. */
+  readonly lock?: string | undefined
+  /** Whether a commit waits for the server's disk: `full`, or `normal`, which does not. Default `full`. */
+  readonly synchronous?: "full" | "normal" | undefined
+}
+
+const readConnections = 4
+
+/** The most that a message of the server may hold: as much as PostgreSQL lets stand in a value. */
+const maxMessageSize = 2 ** 30 - 1
+
+/** The URL without its password, and without parameters, where there may be another. */
+export const shown = (url: Redacted.Redacted<string>): string =>
+  Result.match(
+    Result.try(() => new URL(Redacted.value(url))),
+    {
+      onFailure: () => "the PostgreSQL database",
+      onSuccess: ({ host, pathname, protocol, searchParams, username }) =>
+        `${protocol}//${username === "" ? "" : `${username}@`}${searchParams.get("host") ?? host}${pathname}`,
+    },
+  )
+
+/** What the server lists this process's sessions as; 63 bytes are kept. */
+const sessionName = () => `prefstream ${process.pid} ${hostname()}`.slice(0, 63)
+
+const holderOf = (row: { readonly name: string | null; readonly since: string } | undefined) => {
+  const [, pid, host = ""] = /^prefstream (\d+) (.*)$/.exec(row?.name ?? "") ?? []
+  return pid === undefined || row === undefined
+    ? Option.none()
+    : Option.some<LockHolder>({ pid: Number(pid), host, since: row.since })
+}
+
+/** The same failure, in words that say where. */
+const named = (where: string) => (error: SqlError.SqlError) => {
+  const { reason } = error
+  const server = reason.cause
+  const said = server instanceof Error && server.message !== "" ? server.message : error.message
+  const fields = { cause: server, operation: reason.operation, message: `${where}: ${said}` }
+  return new SqlError.SqlError({
+    reason:
+      reason._tag === "UniqueViolation"
+        ? new SqlError.UniqueViolation({ ...fields, constraint: reason.constraint })
+        : new reasons[reason._tag](fields),
+  })
+}
+
+const reasons = {
+  AuthenticationError: SqlError.AuthenticationError,
+  AuthorizationError: SqlError.AuthorizationError,
+  ConnectionError: SqlError.ConnectionError,
+  ConstraintError: SqlError.ConstraintError,
+  DeadlockError: SqlError.DeadlockError,
+  LockTimeoutError: SqlError.LockTimeoutError,
+  SerializationError: SqlError.SerializationError,
+  SqlSyntaxError: SqlError.SqlSyntaxError,
+  StatementTimeoutError: SqlError.StatementTimeoutError,
+  UnknownError: SqlError.UnknownError,
+}
+
+const namedConnection = (
+  name: (error: SqlError.SqlError) => SqlError.SqlError,
+  connection: SqlConnection.Connection,
+): SqlConnection.Connection => ({
+  execute: (...of) => Effect.mapError(connection.execute(...of), name),
+  executeRaw: (...of) => Effect.mapError(connection.executeRaw(...of), name),
+  executeStream: (...of) => Stream.mapError(connection.executeStream(...of), name),
+  executeValues: (...of) => Effect.mapError(connection.executeValues(...of), name),
+  executeValuesUnprepared: (...of) => Effect.mapError(connection.executeValuesUnprepared(...of), name),
+  executeUnprepared: (...of) => Effect.mapError(connection.executeUnprepared(...of), name),
+})
+
+/** An aborted transaction answers COMMIT with ROLLBACK, and no error. */
+const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
+  const answer = yield* connection.executeRaw("COMMIT", [])
+  if ((answer as { readonly command: string }).command === "COMMIT") return
+  return yield* new SqlError.SqlError({
+    reason: new SqlError.UnknownError({
+      cause: answer,
+      message: "PostgreSQL rolled back the transaction that was to be committed",
+      operation: "commit",
+    }),
+  })
+})
+
+/**
+ * A client that is open, and holds its lock, while its scope is.
+ *
+ * @error `SqlError` where the server can't be reached or refuses, `FileLockError` by reason `FileLocked` where another holds the lock
+ */
+const make = Effect.fnUntraced(function* (
+  config: PostgresClientConfig,
+): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError | FileLockError, Scope.Scope | Reactivity.Reactivity> {
+  const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
+  const where = shown(config.url)
+  const name = named(where)
+  const connected = (acquirer: SqlConnection.Acquirer): SqlConnection.Acquirer =>
+    Effect.map(Effect.mapError(acquirer, name), (connection) => namedConnection(name, connection))
+
+  const settings = {
+    url: config.url,
+    ...(!hasPassword(config.url) && { password: config.password }),
+    applicationName: sessionName(),
+    connectTimeout: "10 seconds",
+    keepAlive: "30 seconds",
+    maxMessageSize,
+    ...(config.readonly && { startupParameters: { default_transaction_read_only: "on" } }),
+  } as const
+  const readers = yield* PgClient.make({ ...settings, maxConnections: readConnections })
+  const writer = yield* Effect.mapError(PgClient.makeClient(settings), name)
+  yield* settle(writer, config).pipe(Effect.mapError(name))
+  if (config.lock !== undefined) yield* takeLock(writer, config.lock, where).pipe(Effect.mapError((error) => error._tag === "SqlError" ? name(error) : error))
+
+  return yield* SqlClient.make({
+    acquirer: connected(readers.reserve),
+    transactionAcquirer: connected(writer.reserve),
+    compiler: PgClient.makeCompiler(),
+    commit,
+    prepareTransactionControls: true,
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    driver: "pg",
+    spanAttributes: [["db.system.name", "postgresql"]],
+  })
+})
+
+const hasPassword = (url: Redacted.Redacted<string>): boolean =>
+  Result.match(
+    Result.try(() => new URL(Redacted.value(url))),
+    { onFailure: () => false, onSuccess: (url) => url.password !== "" || url.searchParams.has("password") },
+  )
+
+/** What the session needs, whatever the server's own settings are; those that its version has. */
+const settle = (sql: SqlClient.SqlClient, { synchronous }: PostgresClientConfig) => sql`
+  SELECT set_config(wanted.name, wanted.setting, false)
+  FROM (VALUES
+    ('synchronous_commit', ${synchronous === "normal" ? "off" : "on"}::text),
+    ('default_transaction_isolation', 'read committed'),
+    ('idle_session_timeout', '0'),
+    ('idle_in_transaction_session_timeout', '0'),
+    ('transaction_timeout', '0'),
+    ('statement_timeout', '0'),
+    ('lock_timeout', '0'),
+    ('tcp_keepalives_idle', '30'),
+    ('tcp_keepalives_interval', '10'),
+    ('tcp_keepalives_count', '3')
+  ) AS wanted (name, setting)
+  JOIN pg_settings USING (name)`
+
+const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
+  sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
+
+/** Who holds a lock, if anybody does. */
+export const lockHolder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
+  // A 64-bit key stands in two halves there.
+  const rows = yield* sql<{ name: string | null; since: string }>`
+    SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
+    FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND (classid::bigint << 32) | objid::bigint = ${keyOf(sql, lock)}`
+  return Option.map(Option.fromNullishOr(rows[0]), (row) => Option.getOrElse(holderOf(row), () => "unknown" as const))
+})
+
+const takeLock = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string, path: string) {
+  const waitFor = (time: string) => sql`SELECT set_config('lock_timeout', ${time}, false)`
+  // The server ends a dead process's session a moment after its death.
+  yield* waitFor("1s")
+  const taken = yield* sql`SELECT pg_advisory_lock(${keyOf(sql, lock)})`.pipe(
+    Effect.as(true),
+    Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.succeed(false)),
+  )
+  yield* waitFor("0")
+  if (taken) return
+  const holder = Option.filter(yield* lockHolder(sql, lock), (holder) => holder !== "unknown")
+  return yield* new FileLockError({
+    reason: new FileLocked({ path, ...(Option.isSome(holder) && { holder: holder.value }) }),
+  })
+})
+
+/** `make` as a layer. */
+export const layer = (
+  config: PostgresClientConfig,
+): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError | FileLockError> =>
+  Layer.effect(SqlClient.SqlClient, make(config)).pipe(Layer.provide(Reactivity.layer))

@@ -1,0 +1,135 @@
+/**
+ * How a job stands: its report, with what is waited for, how fast results come in, and when
+ * the last may be there.
+ *
+ * Guarantees: whatever is said stands in the ledger; the estimate says what it rests on, and
+ * there is none where nothing came in of late. Times are ISO 8601 in UTC.
+ */
+import { Clock, Duration, Effect, Option } from "effect"
+import type { LockHolder } from "../node/FileLock.ts"
+import { Ledger } from "../task/Ledger.ts"
+import type { Campaign, StateCounts } from "../task/LedgerModel.ts"
+import type { Arrivals, Progress } from "../task/LedgerStatus.ts"
+import * as RunReport from "./RunReport.ts"
+
+export interface CampaignStatus {
+  readonly campaign: number
+  readonly task_type: string
+  readonly guidelines: string | null
+  readonly started_at: string
+  readonly tasks: StateCounts
+}
+
+/** If results go on coming in as they did in a time that is past. */
+export interface Estimate {
+  readonly ends_at: string
+  readonly seconds_left: number
+  /** Items that were planned or submitted, and are not judged yet. */
+  readonly items_left: number
+  /** The time that the estimate rests on, and the items that were judged in it. */
+  readonly window_seconds: number
+  readonly window_items: number
+}
+
+export interface JobStatus extends RunReport.RunReport {
+  /** When the ledger was looked at. */
+  readonly at: string
+  /** The last run: without an end while it reads or submits, and where it was killed. */
+  readonly last_run: { readonly run: number; readonly started_at: string; readonly ended_at: string | null } | null
+  readonly campaigns: ReadonlyArray<CampaignStatus>
+  /** The outstanding task that waits longest for its result. */
+  readonly oldest_outstanding: { readonly submitted_at: string; readonly age_seconds: number } | null
+  /** When an outstanding task is to be looked at next; now, where that is due. */
+  readonly next_look_at: string | null
+  readonly results: {
+    /** When the first task was submitted. */
+    readonly since: string | null
+    readonly last_at: string | null
+    readonly last_hour: Arrivals
+    readonly last_day: Arrivals
+    /** Judged items per day, since the first task was submitted. */
+    readonly items_per_day: number | null
+  }
+  readonly estimate: Estimate | null
+  /** Webhook deliveries that were received. */
+  readonly webhook: { readonly deliveries: number; readonly last_at: string | null }
+  /** The process that works the ledger now; `unknown` where it does not say. */
+  readonly worked_by: LockHolder | "unknown" | null
+}
+
+const day = Duration.toMillis("1 day")
+
+const estimateOf = (progress: Progress, now: number): Option.Option<Estimate> => {
+  const { counts, firstSubmittedAt, lastDay } = progress
+  const left = counts.planned.items + counts.submitting.items + counts.submitted.items
+  if (left === 0 || lastDay.items === 0 || Option.isNone(firstSubmittedAt)) return Option.none()
+  // A job younger than a day has its own age to go by; what came in at once says nothing.
+  const window = Math.min(day, now - firstSubmittedAt.value)
+  if (window <= 0) return Option.none()
+  const millis = left * (window / lastDay.items)
+  return Option.some({
+    ends_at: RunReport.isoOf(now + millis),
+    seconds_left: Math.round(millis / 1000),
+    items_left: left,
+    window_seconds: Math.round(window / 1000),
+    window_items: lastDay.items,
+  })
+}
+
+const itemsPerDay = ({ counts, firstSubmittedAt }: Progress, now: number): number | null =>
+  Option.match(firstSubmittedAt, {
+    onNone: () => null,
+    onSome: (first) => (now > first ? Math.round((counts.completed.items * day) / (now - first)) : null),
+  })
+
+const campaignStatus = (campaign: Campaign, tasks: StateCounts): CampaignStatus => ({
+  campaign: campaign.campaign,
+  task_type: campaign.taskType,
+  guidelines: campaign.guidelines ?? null,
+  started_at: RunReport.isoOf(campaign.startedAt),
+  tasks,
+})
+
+const iso = (millis: Option.Option<number>): string | null => Option.getOrNull(Option.map(millis, RunReport.isoOf))
+
+/** Looks at the ledger. Who works it is for the caller to find out, who knows where it is. */
+export const make = Effect.fn("JobStatus.make")(function* (
+  options: { readonly holder?: Option.Option<LockHolder | "unknown"> | undefined } = {},
+) {
+  const ledger = yield* Ledger
+  const now = yield* Clock.currentTimeMillis
+  const report = yield* RunReport.make({})
+  const progress = yield* ledger.progress
+  const campaigns = yield* ledger.campaigns
+  const deliveries = yield* ledger.deliveries
+  const run = yield* ledger.newestRun
+  return {
+    at: RunReport.isoOf(now),
+    ...report,
+    last_run: Option.getOrNull(
+      Option.map(run, ({ endedAt, run, startedAt }) => ({
+        run,
+        started_at: RunReport.isoOf(startedAt),
+        ended_at: iso(endedAt),
+      })),
+    ),
+    campaigns: campaigns.map((campaign) => campaignStatus(campaign, progress.countsOf(campaign.campaign))),
+    oldest_outstanding: Option.getOrNull(
+      Option.map(progress.oldestOutstandingAt, (at) => ({
+        submitted_at: RunReport.isoOf(at),
+        age_seconds: Math.max(0, Math.round((now - at) / 1000)),
+      })),
+    ),
+    next_look_at: iso(Option.map(progress.nextLookAt, (at) => Math.max(at, now))),
+    results: {
+      since: iso(progress.firstSubmittedAt),
+      last_at: iso(progress.lastResultAt),
+      last_hour: progress.lastHour,
+      last_day: progress.lastDay,
+      items_per_day: itemsPerDay(progress, now),
+    },
+    estimate: Option.getOrNull(estimateOf(progress, now)),
+    webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
+    worked_by: Option.getOrNull(options.holder ?? Option.none()),
+  } satisfies JobStatus
+})

@@ -1,0 +1,81 @@
+/**
+ * The text of an answer, read in bounded memory.
+ *
+ * Guarantees: of an answer that says 2xx no more than a set number of bytes is read, of any
+ * other one no more than its beginning, which may hold a reason. An answer that is encoded
+ * (gzip and the like), which nobody asked for, is not unpacked.
+ */
+import { Effect, Option, Schema, Stream } from "effect"
+import type { HttpClientResponse } from "effect/http"
+import { excerpt } from "./AnnotationClientError.ts"
+
+export interface Answer {
+  readonly status: number
+  readonly contentType: string
+  /** What could be read of it. */
+  readonly text: string
+  /** Why it can't be used; `broken off` where it ended before its end. */
+  readonly problem?: string
+  /** Whether something else than the service may have given it. */
+  readonly isForeign?: boolean
+}
+
+/** As much as is read for the reason that an error gives. */
+const reasonBytes = 64 * 1024
+
+const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+export const json = ({ text }: Answer): Option.Option<unknown> => parse(text)
+
+export const isJson = (answer: Answer): boolean => Option.isSome(json(answer))
+
+export const read = Effect.fnUntraced(function* (
+  response: HttpClientResponse.HttpClientResponse,
+  maxBytes: number,
+): Effect.fn.Return<Answer> {
+  const { headers, status } = response
+  const isTaken = status >= 200 && status < 300
+  const encoding = headers["content-encoding"] ?? "identity"
+  const isEncoded = encoding !== "identity" && encoding !== ""
+  const limit = isEncoded ? 0 : isTaken ? maxBytes : reasonBytes
+  const about = { status, contentType: headers["content-type"] ?? "" }
+  // With this header, HTTP itself sees to it that there are no more.
+  const length = Number(headers["content-length"] ?? Infinity)
+  const whole = length <= limit ? response.text : upTo(response, limit)
+  const text = yield* Effect.option(whole)
+  if (isEncoded) {
+    return {
+      ...about,
+      text: "",
+      problem: `expected JSON, found it encoded (${encoding}), which was not asked for`,
+      isForeign: true,
+    }
+  }
+  if (Option.isNone(text)) return { ...about, text: "", problem: "broken off" }
+  return text.value === undefined
+    ? { ...about, text: "", problem: `expected an answer of at most ${maxBytes} bytes, found a larger one` }
+    : { ...about, text: text.value }
+})
+
+/** The body as far as the limit; undefined where a 2xx answer goes beyond it. */
+const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
+  const decoder = new TextDecoder()
+  let text = ""
+  let bytes = 0
+  yield* Stream.runForEachWhile(response.stream, (chunk) =>
+    Effect.sync(() => {
+      bytes += chunk.length
+      if (bytes <= limit) text += decoder.decode(chunk, { stream: true })
+      return bytes <= limit
+    }),
+  )
+  if (bytes <= limit) return text + decoder.decode()
+  return response.status >= 200 && response.status < 300 ? undefined : text
+})
+
+/** An answer in a few words, for a message. */
+export const describe = (answer: Answer, quotable: (text: string) => string): string => {
+  const text = excerpt(quotable(answer.text))
+  if (text === "") return `nothing (${answer.status})`
+  return /json|^$/.test(answer.contentType) ? text : `${answer.contentType.replace(/;.*/s, "")}: ${text}`
+}

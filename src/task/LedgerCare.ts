@@ -1,0 +1,214 @@
+/**
+ * What keeps a ledger in good order: a check, a backup, and the return of space.
+ *
+ * Guarantees: `check` and `backup` also work while a process works the ledger, and see one
+ * moment of it; `compact` and `prune` need it for themselves, and are refused else. A backup
+ * appears whole, synced and checked, or not at all. Pruning removes what is not needed to go
+ * on: identities stay, so that nothing is ever submitted again; how much is gone stays known.
+ *
+ * Does not: back up or compact a PostgreSQL database, which has tools of its own for both.
+ */
+import { Clock, Effect, FileSystem, Path, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as PrivateFile from "../node/PrivateFile.ts"
+import * as LedgerCheck from "./LedgerCheck.ts"
+import { rememberedFor } from "./LedgerDeliveries.ts"
+import * as LedgerLocation from "./LedgerLocation.ts"
+
+/** A PostgreSQL database takes care of itself, or its own tools do. */
+export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
+  verb: Schema.Literals(["backup", "compact"]),
+  location: Schema.String,
+}) {
+  override get message() {
+    return this.verb === "backup"
+      ? `PostgreSQL has its own backup: pg_dump --format=custom --file=ledger.dump '${this.location}'`
+      : `PostgreSQL gives space back for use by itself; to return it to the system, let its owner run VACUUM FULL in ${this.location}`
+  }
+}
+
+/** There is something where the backup is to be. */
+export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", { path: Schema.String }) {
+  override get message() {
+    return `${this.path} exists already: name another file for the backup`
+  }
+}
+
+/** The copy is not whole. It was removed. */
+export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
+  path: Schema.String,
+  findings: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return `the backup is not whole, and was removed (${this.findings[0] ?? ""}): see what \`prefstream ledger check\` finds in the ledger`
+  }
+}
+
+const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgres["verb"]) =>
+  location._tag === "File"
+    ? Effect.succeed(location)
+    : Effect.fail(new NotForPostgres({ verb, location: LedgerLocation.describe(location) }))
+
+/** Looks for everything that should not be; `quick` leaves requests and results packed. */
+export const check = Effect.fn("LedgerCare.check")((
+  location: LedgerLocation.LedgerLocation,
+  options: Pick<LedgerCheck.CheckOptions, "quick"> = {},
+) =>
+  LedgerCheck.check({ ...options, partition: location.partition }).pipe(
+    Effect.provide(LedgerLocation.existingClient(location)),
+  ),
+)
+
+export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "results" | "tasks"> {
+  readonly path: string
+  readonly bytes: number
+}
+
+/** Copies the ledger to a file that is not there yet. */
+export const backup = Effect.fn("LedgerCare.backup")(function* (location: LedgerLocation.LedgerLocation, to: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* requireFile(location, "backup")
+  if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
+  const partial = `${to}.partial`
+  // What a backup left behind that was killed.
+  const remove = Effect.ignore(
+    Effect.forEach([partial, `${partial}-wal`, `${partial}-shm`], (path) => fs.remove(path, { force: true })),
+  )
+  return yield* Effect.gen(function* () {
+    yield* remove
+    yield* Effect.sync(() => PrivateFile.create(partial))
+    yield* copy(partial).pipe(Effect.provide(LedgerLocation.existingClient(file)))
+    const report = yield* check({ ...file, path: partial })
+    if (report.findings.length > 0) {
+      return yield* new BackupDamaged({ path: to, findings: report.findings.map(({ message }) => message) })
+    }
+    yield* sync(partial)
+    yield* fs.rename(partial, to)
+    yield* syncFolder(to)
+    const { items, results, tasks } = report
+    return { path: to, bytes: yield* sizeOf(to), items, results, tasks } satisfies BackupReport
+  }).pipe(Effect.ensuring(remove))
+})
+
+/** One moment of the ledger, also while it is worked. */
+const copy = Effect.fnUntraced(function* (to: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`VACUUM INTO ${to}`
+})
+
+const sync = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* fs.open(path, { flag: "r+" })
+  yield* file.sync
+}, Effect.scoped)
+
+/** Makes the file's name durable, where the system can do that. */
+const syncFolder = Effect.fnUntraced(
+  function* (path: string) {
+    const fs = yield* FileSystem.FileSystem
+    const paths = yield* Path.Path
+    const folder = yield* fs.open(paths.dirname(path))
+    yield* folder.sync
+  },
+  Effect.scoped,
+  (effect) => Effect.ignore(effect),
+)
+
+/** A file's bytes, with what was written and is not in the file itself yet. */
+const sizeOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const sizes = yield* Effect.forEach([path, `${path}-wal`], (path) =>
+    fs.stat(path).pipe(
+      Effect.map(({ size }) => Number(size)),
+      Effect.orElseSucceed(() => 0),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+})
+
+/** Gives the space of what was removed back to the file system. Needs as much free space again as the ledger takes. */
+export const compact = Effect.fn("LedgerCare.compact")(function* (location: LedgerLocation.LedgerLocation) {
+  const file = yield* requireFile(location, "compact")
+  const before = yield* sizeOf(file.path)
+  yield* Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`VACUUM`
+    yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
+  }).pipe(Effect.provide(LedgerLocation.workingClient(file)))
+  return { before, after: yield* sizeOf(file.path) }
+})
+
+export interface PruneOptions {
+  /** Epoch milliseconds. Without it, rejects of all runs but the last are removed, and no results are. */
+  readonly before?: number | undefined
+  /** Whether requests and results that came before that time are removed, too. Datasets that are written later lack them. */
+  readonly results?: boolean | undefined
+  /** Whether only to count. */
+  readonly dryRun?: boolean | undefined
+}
+
+export interface PruneReport {
+  readonly rejects: number
+  readonly deliveries: number
+  readonly results: { readonly tasks: number; readonly items: number }
+}
+
+/** Tasks whose payloads are removed in one transaction. */
+const portion = 500
+
+/** Removes what is not needed to go on. */
+export const prune = Effect.fn("LedgerCare.prune")(function* (
+  location: LedgerLocation.LedgerLocation,
+  options: PruneOptions,
+) {
+  const client = options.dryRun === true ? LedgerLocation.existingClient(location) : LedgerLocation.workingClient(location)
+  return yield* pruneRows(location.partition, options).pipe(Effect.provide(client))
+})
+
+const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryRun, results }: PruneOptions) {
+  const sql = yield* SqlClient.SqlClient
+  const now = yield* Clock.currentTimeMillis
+  const here = sql`partition_id = ${partition}`
+  // What the last run that read anything refused stands in its rejects file, which may be written again.
+  const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
+    AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
+  const forgotten = sql`${here} AND received_at < ${now - rememberedFor}`
+  const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}`
+
+  const countOf = (table: string, condition: typeof here) =>
+    Effect.map(
+      sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} WHERE ${condition}`,
+      (rows) => Number(rows[0]!.n),
+    )
+  const [task] = results === true ? yield* sql<{ tasks: number; items: number }>`
+    SELECT COUNT(*) AS tasks, COALESCE(SUM(item_count), 0) AS items FROM task WHERE ${old}` : []
+  const report: PruneReport = {
+    rejects: yield* countOf("reject", earlier),
+    deliveries: (yield* countOf("delivery", forgotten)) + (yield* countOf("early_hint", forgotten)),
+    results: { tasks: Number(task?.tasks ?? 0), items: Number(task?.items ?? 0) },
+  }
+  if (dryRun === true) return report
+
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`DELETE FROM reject WHERE ${earlier}`
+      yield* sql`DELETE FROM delivery WHERE ${forgotten}`
+      yield* sql`DELETE FROM early_hint WHERE ${forgotten}`
+    }),
+  )
+  let left = report.results.tasks
+  while (left > 0) {
+    const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE ${old} ORDER BY seq LIMIT ${portion}`
+    if (rows.length === 0) break
+    const these = sql`${here} AND ${sql.in("seq", rows.map(({ seq }) => Number(seq)))}`
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`DELETE FROM task_request WHERE ${these}`
+        yield* sql`DELETE FROM task_result WHERE ${these}`
+        yield* sql`UPDATE task SET pruned_at = ${now} WHERE ${these}`
+      }),
+    )
+    left -= rows.length
+  }
+  return report
+})

@@ -1,0 +1,325 @@
+/**
+ * Whether a ledger is whole: the database's own check, and everything that holds among its rows.
+ *
+ * Guarantees: changes nothing; sees one moment of the ledger, also while a process works it;
+ * what it finds, it names by the task's number and id. Where it finds nothing, every item is
+ * in one task of its campaign, every request and result is there, can be unpacked and fits,
+ * no task of the service counts twice, and the counts of every run agree with its rows.
+ *
+ * Does not: mend anything, or know whether the service says the same.
+ */
+import { Array as Arr, Clock, Effect, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { parseTaskRequest } from "../domain/Task.ts"
+import * as Zstd from "../node/Zstd.ts"
+import { match } from "./Judgments.ts"
+import { TaskState, type TaskQuestion } from "./LedgerModel.ts"
+import { readQuestion } from "./LedgerRows.ts"
+
+export type FindingCode =
+  | "database_damaged"
+  | "tasks_overlap"
+  | "items_astray"
+  | "campaign_unknown"
+  | "state_inconsistent"
+  | "request_missing"
+  | "result_missing"
+  | "rows_orphaned"
+  | "request_unreadable"
+  | "result_unusable"
+  | "task_id_repeated"
+  | "key_repeated"
+  | "attempts_inconsistent"
+  | "counts_disagree"
+
+export interface Finding {
+  readonly code: FindingCode
+  readonly message: string
+}
+
+export interface CheckReport {
+  /** The first findings of each kind. */
+  readonly findings: ReadonlyArray<Finding>
+  readonly tasks: number
+  readonly items: number
+  readonly results: number
+  /** Results that were removed to save space. */
+  readonly pruned: { readonly tasks: number; readonly items: number }
+  readonly seconds: number
+}
+
+export interface CheckOptions {
+  readonly partition: string
+  /** Leaves the requests and results packed, which is most of the work. Default false. */
+  readonly quick?: boolean | undefined
+}
+
+/** Findings of one kind are alike: a few tell it. */
+const shown = 10
+
+/** A payload's page; a task's request and result take about 100 kB packed. */
+const pageSize = 64
+
+/** A transaction that sees one moment, and takes no lock that a writer waits for. */
+const atOneMoment = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql.withTransaction(effect).pipe(
+    Effect.provideService(
+      SqlClient.BeginTransaction,
+      sql.onDialectOrElse({
+        pg: () => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        orElse: () => "BEGIN",
+      }),
+    ),
+  )
+})
+
+const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
+  `task ${Number(row.seq) + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
+
+/** Looks at everything. What is wrong is in the report; the effect fails where the database can't be read at all. */
+export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
+  const started = yield* Clock.currentTimeMillis
+  const { counted, findings } = yield* atOneMoment(
+    Effect.gen(function* () {
+      // Where pages are damaged, what stands in them is no news.
+      const damage = yield* damageOf
+      if (damage.length > 0) return { findings: damage, counted: nothing }
+      const rows = yield* rowFindings(options.partition)
+      const payloads = options.quick === true ? [] : yield* payloadFindings(options.partition)
+      return { findings: [...rows, ...payloads], counted: yield* count(options.partition) }
+    }),
+  ).pipe(Effect.catchIf(isCorrupt, (error) => Effect.succeed({ findings: [damaged(error.message)], counted: nothing })))
+  return { findings, ...counted, seconds: ((yield* Clock.currentTimeMillis) - started) / 1000 } satisfies CheckReport
+})
+
+const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 } }
+
+const damaged = (message: string): Finding => ({ code: "database_damaged", message })
+
+/** SQLITE_CORRUPT, found while rows were read. */
+const isCorrupt = (error: SqlError): boolean =>
+  isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
+    ? (error.reason.cause.errcode & 0xff) === 11
+    : false
+
+/** What SQLite finds in its file; PostgreSQL has tools of its own (`pg_amcheck`). */
+const damageOf = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.onDialectOrElse({
+    sqlite: () => sql<{ integrity_check: string }>`PRAGMA integrity_check(${sql.literal(String(shown))})`,
+    orElse: () => Effect.succeed([{ integrity_check: "ok" }]),
+  })
+  return rows.flatMap(({ integrity_check }) => (integrity_check === "ok" ? [] : [damaged(integrity_check)]))
+})
+
+const count = Effect.fnUntraced(function* (partition: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly [Name in "tasks" | "items" | "results" | "pruned" | "pruned_items"]: number }>`
+    SELECT COUNT(*) AS tasks, COALESCE(SUM(item_count), 0) AS items,
+      COALESCE(SUM(CASE WHEN state = 'completed' AND pruned_at IS NULL THEN 1 ELSE 0 END), 0) AS results,
+      COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE 1 END), 0) AS pruned,
+      COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE item_count END), 0) AS pruned_items
+    FROM task WHERE partition_id = ${partition}`
+  return {
+    tasks: Number(row!.tasks),
+    items: Number(row!.items),
+    results: Number(row!.results),
+    pruned: { tasks: Number(row!.pruned), items: Number(row!.pruned_items) },
+  }
+})
+
+/** What must not be found among the rows, each as a query that finds it. */
+const rowFindings = Effect.fnUntraced(function* (partition: string) {
+  const sql = yield* SqlClient.SqlClient
+  const here = sql`partition_id = ${partition}`
+  const both = (a: string, b: string) => sql.literal(`${a}.partition_id = ${b}.partition_id AND ${a}.seq = ${b}.seq`)
+  const states = TaskState.literals
+
+  const finds = <Row extends object>(code: FindingCode, query: Fragment, message: (row: Row) => string) =>
+    Effect.map(
+      sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${shown}`,
+      Arr.map((row): Finding => ({ code, message: message(row) })),
+    )
+
+  interface Task {
+    readonly seq: number
+    readonly task_id: string | null
+  }
+
+  return Arr.flatten([
+    yield* finds<{ readonly seq: number; readonly expected: number }>(
+      "tasks_overlap",
+      sql`SELECT seq, expected FROM (
+          SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected FROM task WHERE ${here}
+        ) AS ranges WHERE seq <> expected ORDER BY seq`,
+      (row) => `${taskName(row)} begins at item ${Number(row.seq) + 1}, the one before it ends at ${row.expected}`,
+    ),
+    yield* finds<Task & { readonly item_count: number; readonly found: number; readonly astray: number }>(
+      "items_astray",
+      sql`SELECT * FROM (
+          SELECT t.seq, t.task_id, t.item_count, COUNT(i.seq) AS found, COUNT(DISTINCT i.seq) AS places,
+            COALESCE(SUM(CASE WHEN i.campaign <> t.campaign THEN 1 ELSE 0 END), 0) AS astray
+          FROM task t LEFT JOIN item i
+            ON i.partition_id = t.partition_id AND i.seq >= t.seq AND i.seq < t.seq + t.item_count
+          WHERE t.partition_id = ${partition} GROUP BY t.seq, t.task_id, t.item_count
+        ) AS counted WHERE found <> item_count OR places <> item_count OR astray > 0 ORDER BY seq`,
+      (row) =>
+        `${taskName(row)} should have ${row.item_count} items of its campaign, and has ${Number(row.found) - Number(row.astray)}`,
+    ),
+    yield* finds<{ readonly seq: number; readonly item_id: string }>(
+      "items_astray",
+      sql`SELECT seq, item_id FROM item WHERE ${here} AND (seq < 0 OR seq >=
+        (SELECT COALESCE(MAX(seq + item_count), 0) FROM task WHERE ${here})) ORDER BY seq`,
+      (row) => `the item ${row.item_id} is in no task`,
+    ),
+    yield* finds<{ readonly what: string; readonly number: number; readonly campaign: number }>(
+      "campaign_unknown",
+      sql`SELECT 'task' AS what, seq + 1 AS number, campaign FROM task WHERE ${here}
+          AND campaign NOT IN (SELECT campaign FROM campaign WHERE ${here})
+        UNION ALL SELECT 'run' AS what, run AS number, campaign FROM run WHERE ${here}
+          AND campaign NOT IN (SELECT campaign FROM campaign WHERE ${here})`,
+      ({ campaign, number, what }) => `${what} ${number} belongs to campaign ${campaign}, which is not there`,
+    ),
+    yield* finds<Task & { readonly state: string }>(
+      "state_inconsistent",
+      sql`SELECT seq, task_id, state FROM task WHERE ${here} AND (
+          NOT ${sql.in("state", states)}
+          OR (task_id IS NULL AND ${sql.in("state", ["submitted", "completed", "invalid", "failed"])})
+          OR (task_id IS NOT NULL AND ${sql.in("state", ["planned", "submitting", "superseded"])})
+          OR (pruned_at IS NOT NULL AND state <> 'completed')) ORDER BY seq`,
+      (row) => `${taskName(row)} is ${row.state}, which does not go with the rest of its row`,
+    ),
+    yield* finds<Task>(
+      "request_missing",
+      sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN task_request q ON ${both("q", "t")}
+        WHERE t.partition_id = ${partition} AND q.seq IS NULL AND t.pruned_at IS NULL ORDER BY t.seq`,
+      (row) => `the request of ${taskName(row)} is missing`,
+    ),
+    yield* finds<Task>(
+      "result_missing",
+      sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN task_result r ON ${both("r", "t")}
+        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND r.seq IS NULL AND t.pruned_at IS NULL
+        ORDER BY t.seq`,
+      (row) => `the result of ${taskName(row)} is missing`,
+    ),
+    ...(yield* Effect.forEach(["task_request", "task_result", "task_attempt"], (table) =>
+      finds<{ readonly seq: number }>(
+        "rows_orphaned",
+        sql`SELECT o.seq FROM ${sql(table)} o LEFT JOIN task t ON ${both("t", "o")}
+          WHERE o.partition_id = ${partition} AND t.seq IS NULL ORDER BY o.seq`,
+        (row) => `a row of ${table} belongs to task ${Number(row.seq) + 1}, which is not there`,
+      ),
+    )),
+    yield* finds<{ readonly task_id: string; readonly tasks: number }>(
+      "task_id_repeated",
+      sql`SELECT task_id, COUNT(*) AS tasks FROM task WHERE ${here} AND task_id IS NOT NULL
+        GROUP BY task_id HAVING COUNT(*) > 1 ORDER BY task_id`,
+      ({ task_id, tasks }) =>
+        `${tasks} tasks have the id ${task_id} at the service: its result would count ${tasks} times`,
+    ),
+    yield* finds<{ readonly idempotency_key: string; readonly first: number }>(
+      "key_repeated",
+      sql`SELECT idempotency_key, MIN(seq) + 1 AS first FROM task WHERE ${here}
+        GROUP BY idempotency_key HAVING COUNT(*) > 1 ORDER BY 2`,
+      ({ first, idempotency_key }) => `task ${first} and others have the idempotency key ${idempotency_key}`,
+    ),
+    yield* finds<{ readonly seq: number; readonly attempt: number }>(
+      "attempts_inconsistent",
+      sql`SELECT a.seq, a.attempt FROM task_attempt a JOIN task t ON ${both("t", "a")}
+        WHERE a.partition_id = ${partition}
+          AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
+      (row) => `attempt ${row.attempt} of ${taskName(row)} stands among the earlier ones, and is not`,
+    ),
+    yield* finds<{ readonly run: number; readonly read_count: number }>(
+      "counts_disagree",
+      sql`SELECT run, read_count FROM run WHERE ${here}
+        AND read_count <> new_count + known_count + duplicate_count + rejected_count ORDER BY run`,
+      ({ read_count, run }) => `run ${run} read ${read_count} records, which is not what became of them`,
+    ),
+    yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(
+      "counts_disagree",
+      sql`SELECT * FROM (
+          SELECT run, rejected_count, (SELECT COUNT(*) FROM reject j WHERE j.partition_id = run.partition_id AND j.run = run.run) AS found
+          FROM run WHERE ${here}
+        ) AS counted WHERE found <> rejected_count
+          AND (found > 0 OR run = (SELECT MAX(run) FROM run WHERE ${here} AND read_count > 0)) ORDER BY run`,
+      ({ found, rejected_count, run }) => `run ${run} rejected ${rejected_count} records, of which ${found} are kept`,
+    ),
+    yield* finds<{ readonly planned: number; readonly found: number }>(
+      "counts_disagree",
+      sql`SELECT * FROM (SELECT
+          (SELECT COALESCE(SUM(new_count), 0) FROM run WHERE ${here}) AS planned,
+          (SELECT COUNT(*) FROM item WHERE ${here}) AS found) AS counted WHERE planned <> found`,
+      ({ found, planned }) => `the runs found ${planned} new items, the ledger has ${found}`,
+    ),
+  ])
+})
+
+interface PayloadRow {
+  readonly seq: number
+  readonly task_id: string | null
+  readonly state: string
+  readonly item_count: number
+  readonly body: Uint8Array
+  readonly items: Uint8Array
+  readonly result: Uint8Array | null
+}
+
+/** Unpacks every request and result. */
+const payloadFindings = Effect.fnUntraced(function* (partition: string) {
+  const sql = yield* SqlClient.SqlClient
+  const findings: Array<Finding> = []
+  let after = -1
+  while (findings.length < shown) {
+    const rows = yield* sql<PayloadRow>`
+      SELECT t.seq, t.task_id, t.state, t.item_count, q.body, q.items, r.body AS result FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
+      WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
+    const last = rows.at(-1)
+    if (last === undefined) return findings
+    const items = yield* sql<{ seq: number; item_id: string }>`SELECT seq, item_id FROM item
+      WHERE partition_id = ${partition} AND seq >= ${Number(rows[0]!.seq)}
+        AND seq < ${Number(last.seq) + Number(last.item_count)} ORDER BY seq`
+    const idAt = new Map(items.map(({ item_id, seq }) => [Number(seq), item_id]))
+    for (const row of rows) findings.push(...payloadFinding(row, idAt))
+    after = Number(last.seq)
+  }
+  return findings
+})
+
+const payloadFinding = (row: PayloadRow, idAt: ReadonlyMap<number, string>): ReadonlyArray<Finding> => {
+  const question = Result.try(() => {
+    const question: TaskQuestion = readQuestion(row)
+    return { question, prompts: parseTaskRequest(question.body).prompts.length }
+  })
+  const unreadable = (why: string): ReadonlyArray<Finding> => [
+    { code: "request_unreadable", message: `the request of ${taskName(row)} can't be read: ${why}` },
+  ]
+  if (Result.isFailure(question)) return unreadable(reasonOf(question.failure))
+  const { prompts, question: asked } = question.success
+  const expected = Number(row.item_count)
+  if (prompts !== expected || asked.items.length !== expected) {
+    return unreadable(`it asks for ${prompts} prompts of ${asked.items.length} items, where ${expected} are expected`)
+  }
+  const other = asked.items.find(({ item_id }, i) => idAt.get(Number(row.seq) + i) !== item_id)
+  if (other !== undefined) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
+  if (row.state !== "completed" || row.result === null) return []
+  const result = row.result
+  const judged = Result.flatMap(
+    Result.mapError(
+      Result.try(() => Zstd.decompressText(result)),
+      reasonOf,
+    ),
+    (text) => match(row.task_id ?? "", asked, text),
+  )
+  return Result.isSuccess(judged)
+    ? []
+    : [{ code: "result_unusable", message: `the result of ${taskName(row)} can't be used: ${judged.failure}` }]
+}
+
+const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replace(/\s+/g, " ").slice(0, 200)

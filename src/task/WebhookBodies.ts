@@ -1,0 +1,90 @@
+/**
+ * Reads the bodies of webhook deliveries, which anybody may send who finds the port.
+ *
+ * Guarantees: a body has no more than the limit. However many senders there are, and however
+ * slow they are, at most 512 are read from at once, for 15 seconds each and with pauses of 5
+ * at the most, and what is held of them is bounded by bytes: the first 64 kiB of each, which
+ * a delivery seldom exceeds, and 32 MiB (or one body) for all the rest together. So slow
+ * senders keep no quick one waiting, and large ones keep no small one out.
+ */
+import { type ByteSize, Bytes, Duration, Effect, Schema, Stream } from "effect"
+import type { HttpServerError, HttpServerRequest } from "effect/http"
+
+const mostReaders = 512
+const smallBytes = 64 * 1024
+const sharedBytes = 32 * 1024 * 1024
+const longestPause = Duration.seconds(5)
+const longest = Duration.seconds(15)
+
+export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
+  reason: Schema.Literals(["too_large", "too_slow", "too_many", "broken", "encoded"]),
+}) {
+  override get message() {
+    return `the delivery's body was refused: ${this.reason}`
+  }
+}
+
+const refuse = (reason: BodyRefused["reason"]) => Effect.fail(new BodyRefused({ reason }))
+
+/** @param limit bytes that a body may have. */
+export const make = (limit: ByteSize.ByteSize) => {
+  const most = Number(limit)
+  const shared = Math.max(sharedBytes, most)
+  let readers = 0
+  let held = 0
+
+  /** What a request holds until its scope is closed. */
+  const place = Effect.acquireRelease(
+    Effect.suspend(() => {
+      if (readers >= mostReaders) return refuse("too_many")
+      readers++
+      return Effect.succeed({ bytes: 0, shared: 0 })
+    }),
+    (place) =>
+      Effect.sync(() => {
+        readers--
+        held -= place.shared
+      }),
+  )
+
+  const readAll = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    const own = yield* place
+    const chunks: Array<Uint8Array> = []
+    yield* request.stream.pipe(
+      Stream.timeoutOrElse({ duration: longestPause, orElse: () => Stream.fromEffect(refuse("too_slow")) }),
+      Stream.runForEachArray((some) =>
+        Effect.suspend(() => {
+          for (const chunk of some) {
+            chunks.push(chunk)
+            own.bytes += chunk.length
+          }
+          if (own.bytes > most) return refuse("too_large")
+          const more = Math.max(0, own.bytes - smallBytes) - own.shared
+          if (held + more > shared) return refuse("too_many")
+          own.shared += more
+          held += more
+          return Effect.void
+        }),
+      ),
+    )
+    return Bytes.concat(chunks)
+  })
+
+  /** Refuses by its headers alone what would be refused anyway. */
+  const accept = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
+    // Which bytes are signed, those that were compressed or those that come, no scheme says.
+    const encoding = headers["content-encoding"] ?? "identity"
+    if (encoding.trim().toLowerCase() !== "identity") return yield* refuse("encoded")
+    if (Number(headers["content-length"] ?? 0) > most) return yield* refuse("too_large")
+  })
+
+  /** The whole body; it is held until the scope is closed. */
+  const read = Effect.fnUntraced(
+    function* (request: HttpServerRequest.HttpServerRequest) {
+      return yield* Effect.timeoutOrElse(readAll(request), { duration: longest, orElse: () => refuse("too_slow") })
+    },
+    Effect.catchTag("HttpServerError", (_: HttpServerError.HttpServerError) => refuse("broken")),
+  )
+
+  return { accept, read }
+}

@@ -1,0 +1,40 @@
+/**
+ * What is said of deliveries that were refused: the first at once and in words, and once a
+ * minute at the most, since whoever finds the port can cause them. Those in between are
+ * counted by their kind, and told with the next one, or at the end.
+ */
+import { Clock, Duration, Effect } from "effect"
+
+const sayEvery = Duration.toMillis("1 minute")
+
+/** @returns a function that says that a delivery was refused. */
+export const make = Effect.gen(function* () {
+  let lastSaid = Number.NEGATIVE_INFINITY
+  const unsaid = new Map<string, number>()
+
+  /** What was not said, in words. */
+  const takeUnsaid = () => {
+    const kinds = [...unsaid].toSorted(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`)
+    unsaid.clear()
+    return kinds.join(", ")
+  }
+
+  yield* Effect.addFinalizer(() =>
+    unsaid.size === 0
+      ? Effect.void
+      : Effect.logWarning(`more webhook deliveries were refused since the last was told: ${takeUnsaid()}`),
+  )
+
+  return Effect.fnUntraced(function* (kind: string, why: string) {
+    const now = yield* Clock.currentTimeMillis
+    if (now - lastSaid < sayEvery) {
+      unsaid.set(kind, (unsaid.get(kind) ?? 0) + 1)
+      return
+    }
+    lastSaid = now
+    const others = takeUnsaid()
+    yield* Effect.logWarning(
+      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (and before it, since the last was told: ${others})`}`,
+    )
+  })
+})
