@@ -16,6 +16,7 @@ export { Ledger } from "./task/Ledger.ts"
 export { submit, type SubmitOptions } from "./task/Submit.ts"
 export { collect, type CollectOptions } from "./task/Collect.ts"
 export * as WebhookReceiver from "./task/WebhookReceiver.ts"
+export { SignatureRefused, type ReceivedDelivery, type VerifiedDelivery } from "./api/WebhookSignature.ts"
 
 export * as Judgments from "./task/Judgments.ts"
 export type { Judgment } from "./domain/Judgment.ts"

@@ -4,7 +4,10 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
+import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { UsageError } from "./ExitStatus.ts"
+import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
@@ -21,7 +24,9 @@ export const collectCommand = Command.make(
     pipeline: pipelineArgument,
     ...Settings.service,
     ...webhookFlags,
+    ...jobFlags,
     directory: Settings.directory,
+    ...ledgerFlags,
     timeout: Settings.timeout,
     json: Settings.json,
   },
@@ -31,17 +36,20 @@ export const collectCommand = Command.make(
       return yield* new UsageError({ message: "--listen: not together with --once, which does not wait" })
     }
     const { directory, pipeline } = yield* jobOf(flags)
-    const webhook = flags.once ? undefined : yield* webhookOf(flags, pipeline?.webhook)
+    const ledger = yield* ledgerOf(flags, directory, pipeline)
+    const webhook = yield* webhookOf(flags, flags.once ? undefined : pipeline?.webhook)
     const service = Settings.serviceOf(
       flags,
       pipeline === undefined ? Settings.serviceRequired : reported(pipeline.service),
     )
+    yield* Settings.endOfCheck(pipeline === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
     const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), webhook }
     yield* Progress.during(Pipeline.collect(options)).pipe(
-      Effect.provide(Pipeline.layer({ directory, service })),
-      Effect.flatMap((report) => Summary.finish(report, { directory, json: flags.json })),
+      Effect.provide(Pipeline.layer({ directory, ledger, service })),
+      Effect.flatMap((report) => Summary.finish(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json })),
+      waitForOthers(flags),
     )
-  }),
+  }, asJob),
 ).pipe(
   Command.withDescription(
     "Wait for the results of tasks that were submitted, and record them in the ledger. Exits with 3 while some are missing.",

@@ -9,6 +9,10 @@
  * | 3 | still waiting for results |
  * | 4 | tasks in doubt: they may have been created, and are not sent again |
  * | 5 | more records were rejected than `--max-rejects` allows |
+ * | 75 | another process works the same job |
+ *
+ * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
+ * A command that was stopped by a signal ends with 128 + its number: 130 for SIGINT, 143 for SIGTERM.
  */
 import { Schema } from "effect"
 import type { RunStatus } from "../pipeline/RunReport.ts"
@@ -19,6 +23,19 @@ export const usage = 2
 export const waiting = 3
 export const inDoubt = 4
 export const rejects = 5
+export const busy = 75
+
+/** What a status means, in a few words, for whoever sees the number alone. */
+export const meaning = (status: number): string =>
+  new Map([
+    [done, "done"],
+    [failure, "failure"],
+    [usage, "wrong command line or setting"],
+    [waiting, "still waiting for results"],
+    [inDoubt, "tasks in doubt"],
+    [rejects, "too many rejects"],
+    [busy, "another process works the same job"],
+  ]).get(status) ?? (status > 128 ? "stopped by a signal" : "unknown")
 
 export const ofRun: { readonly [Status in RunStatus]: number } = {
   done,
@@ -26,6 +43,7 @@ export const ofRun: { readonly [Status in RunStatus]: number } = {
   all_rejected: failure,
   unfinished: failure,
   waiting,
+  stopped: waiting,
   in_doubt: inDoubt,
 }
 

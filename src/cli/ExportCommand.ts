@@ -1,35 +1,40 @@
 /**
  * `prefstream export`: the dataset from the ledger, without the service or the input.
  */
-import { Effect, FileSystem } from "effect"
-import { Command } from "effect/cli"
-import * as JobFolder from "../pipeline/JobFolder.ts"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
-import { Ledger } from "../task/Ledger.ts"
-import { UsageError } from "./ExitStatus.ts"
+import * as LedgerLocation from "../task/LedgerLocation.ts"
+import { existingLedger, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument } from "./PipelineFile.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
 
-/** A ledger that must be there already, to read from. */
-export const existingLedger = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  const file = JobFolder.ledger(directory)
-  if (yield* fs.exists(file)) return Ledger.layerReadonly(file)
-  return yield* new UsageError({ message: `there is no ledger at ${file}: name the job folder with --dir` })
-})
+const campaignOf = (text: string): Option.Option<number | "all"> =>
+  text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
+
+const campaign = Flag.String("campaign").pipe(
+  Flag.withMetavar("N|all"),
+  Flag.withDescription("Results of this campaign, or of all (default: the campaign of the last run)"),
+  Flag.filterMap(campaignOf, () => "the number of a campaign, or all"),
+  Flag.optional,
+)
 
 export const exportCommand = Command.make(
   "export",
-  { pipeline: pipelineArgument, directory: Settings.directory, json: Settings.json },
+  { pipeline: pipelineArgument, directory: Settings.directory, campaign, ...ledgerFlags, json: Settings.json },
   Effect.fn("prefstream export")(function* (flags) {
     const { directory, pipeline } = yield* jobOf(flags)
+    const ledger = yield* ledgerOf(flags, directory, pipeline)
+    yield* Settings.endOfCheck()
     yield* Effect.gen(function* () {
-      const [elapsed, written] = yield* Effect.timed(Pipeline.exportDataset({ directory, pairs: pipeline?.pairs }))
+      const [elapsed, written] = yield* Effect.timed(
+        Pipeline.exportDataset({ directory, campaign: Option.getOrUndefined(flags.campaign), pairs: pipeline?.pairs }),
+      )
       const report = yield* RunReport.make({ elapsed, ...written })
-      yield* Summary.print(report, { directory, json: flags.json })
-    }).pipe(Effect.provide(yield* existingLedger(directory)))
+      yield* Summary.print(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json })
+    }).pipe(Effect.provide(existingLedger(ledger)))
   }),
 ).pipe(
   Command.withDescription(

@@ -11,7 +11,11 @@ import { collectCommand } from "./CollectCommand.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { messageOf } from "./Failure.ts"
 import { exportCommand } from "./ExportCommand.ts"
+import { ledgerCommand } from "./LedgerCommand.ts"
+import { isBusy } from "./JobFlags.ts"
+import { resolveCommand } from "./ResolveCommand.ts"
 import { runCommand } from "./RunCommand.ts"
+import { scheduleCommand } from "./ScheduleCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
 import { statusCommand } from "./StatusCommand.ts"
 import { submitCommand } from "./SubmitCommand.ts"
@@ -22,7 +26,17 @@ const command = Command.make("prefstream").pipe(
   Command.withDescription(
     "Human preferences for reward models: prompts and candidate completions go to an annotation service, preference pairs come back as Parquet and JSONL.",
   ),
-  Command.withSubcommands([runCommand, submitCommand, collectCommand, exportCommand, statusCommand, serveCommand]),
+  Command.withSubcommands([
+    runCommand,
+    submitCommand,
+    collectCommand,
+    exportCommand,
+    statusCommand,
+    resolveCommand,
+    ledgerCommand,
+    scheduleCommand,
+    serveCommand,
+  ]),
 )
 
 const say = (message: string) => Console.error(`prefstream: ${printable(message)}`)
@@ -47,7 +61,7 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
   yield* say(messageOf(failure))
-  return ExitStatus.failure
+  return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
 })
 
 export const main = (args: ReadonlyArray<string>) =>
@@ -56,11 +70,12 @@ export const main = (args: ReadonlyArray<string>) =>
     Effect.catchTags({
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
       UsageError: ({ message }) => Effect.as(say(message), ExitStatus.usage),
+      TermsChanged: ({ message }) => Effect.as(say(message), ExitStatus.usage),
+      NoSuchCampaign: ({ message }) => Effect.as(say(message), ExitStatus.usage),
       TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),
-    Effect.onInterrupt(() => say("stopped; the same command goes on from here")),
     Effect.provideService(Logger.LogToStderr, true),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),

@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url"
 import { Cause, Effect, type FileSystem, Layer, Option, type Path, Predicate, Record, Schema } from "effect"
 import { Argument } from "effect/cli"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
+import * as FileLock from "../node/FileLock.ts"
 import type * as Pipeline from "../pipeline/Pipeline.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { messageOf } from "./Failure.ts"
@@ -34,6 +35,7 @@ export const pipelineArgument = Argument.String("PIPELINE").pipe(
 export const isPipelineFile = (file: string): boolean => /\.[cm]?[jt]s$/.test(file)
 
 const isUsageError = Schema.is(UsageError)
+const isFileLockError = Schema.is(FileLock.FileLockError)
 
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
@@ -99,14 +101,18 @@ export const jobOf = Effect.fnUntraced(function* (flags: {
 /** A service's own failures to start, all told in the same way. */
 export const reported = (
   service: Loaded["service"],
-): Layer.Layer<ServiceProfile, ServiceUnusable | UsageError, PlatformNeeds> =>
+): Layer.Layer<ServiceProfile, ServiceUnusable | UsageError | FileLock.FileLockError, PlatformNeeds> =>
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
     const misnamed = ["UnknownExpert", "GoldFileError", "JudgeSettingsError"].some((tag) =>
       Predicate.isTagged(failure, tag),
     )
-    if (isUsageError(failure)) return Layer.effect(ServiceProfile, Effect.fail(failure))
-    const told: ServiceUnusable | UsageError = misnamed ? new UsageError({ message }) : new ServiceUnusable({ message })
+    const told: ServiceUnusable | UsageError | FileLock.FileLockError =
+      isUsageError(failure) || isFileLockError(failure)
+        ? failure
+        : misnamed
+          ? new UsageError({ message })
+          : new ServiceUnusable({ message })
     return Layer.effect(ServiceProfile, Effect.fail(told))
   })

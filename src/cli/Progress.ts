@@ -10,7 +10,8 @@
 import { stderr } from "node:process"
 import { Clock, Duration, Effect, Option, Stdio, Stream } from "effect"
 import { Ledger } from "../task/Ledger.ts"
-import { duration, number } from "./Summary.ts"
+import * as Stop from "./Stop.ts"
+import { count, duration, number } from "./Summary.ts"
 
 const redrawEvery = Duration.millis(200)
 const linesEvery = Duration.seconds(5)
@@ -64,7 +65,14 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
         said = text
         if (unchanged % unchangedLines === 0) yield* write(`${text} ${yield* elapsed(since)}\n`)
       })
-  return yield* Effect.raceFirst(effect, Effect.forever(show)).pipe(
-    Effect.ensuring(redraw ? write(clearLine) : Effect.void),
+  const clear = redraw ? write(clearLine) : Effect.void
+  const ledger = yield* Ledger
+  const requests = Effect.map(ledger.counts, ({ submitting: { tasks } }) =>
+    tasks === 0 ? Option.none() : Option.some(`${count(tasks, "request")} under way`),
+  )
+  // Cleared by itself, too: when the effect is stopped, it may go on for a while without the line.
+  return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(
+    Effect.ensuring(clear),
+    Stop.waitingFor(Effect.orElseSucceed(requests, () => Option.none())),
   )
 })

@@ -2,13 +2,16 @@
  * `prefstream run`: the whole flow, from files or from a pipeline file.
  */
 import { Console, type Duration, Effect, Option } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
 import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
+import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { UsageError } from "./ExitStatus.ts"
+import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
+import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
@@ -21,7 +24,15 @@ const flags = {
   ...Settings.service,
   ...webhookFlags,
   ...Settings.embedded,
+  ...jobFlags,
+  once: Flag.Boolean("once").pipe(
+    Flag.withDescription(
+      "Do not wait: submit what is new, look once at each outstanding task, and write the dataset of the results that are there",
+    ),
+    Flag.withDefault(false),
+  ),
   directory: Settings.directory,
+  ...ledgerFlags,
   timeout: Settings.timeout,
   json: Settings.json,
 }
@@ -35,25 +46,34 @@ export const runCommand = Command.make(
   Effect.fn("prefstream run")(function* (given) {
     const program = given.files.find(isPipelineFile)
     const flags = program === undefined ? yield* Settings.fromEnvironment(given) : given
+    if (flags.once && Option.isSome(flags.listen)) {
+      return yield* new UsageError({ message: "--listen: not together with --once, which does not wait" })
+    }
     const judge = yield* judgeOf(flags)
     const pipeline = program === undefined ? yield* fromFlags(flags, judge) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
+    const once = flags.once || pipeline.once === true
     const settings = {
       ...pipeline,
+      ...(yield* Settings.againOf(flags, pipeline)),
       directory,
       timeout: Option.getOrElse(flags.timeout, () => pipeline.timeout),
       maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
-      webhook: yield* webhookOf(flags, pipeline.webhook),
+      once,
+      webhook: yield* webhookOf(flags, once ? undefined : pipeline.webhook),
     }
     const service = Settings.serviceOf(flags, reported(pipeline.service))
+    const ledger = yield* ledgerOf(flags, directory, pipeline)
+    yield* Settings.endOfCheck(program === undefined && Option.isSome(flags.baseUrl) ? service : undefined)
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
     yield* Progress.during(Pipeline.run(settings)).pipe(
-      Effect.provide(Pipeline.layer({ directory, service })),
+      Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) =>
-        Summary.finish(report, { directory, json: flags.json, later: "the same command again" }),
+        Summary.finish(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json, later: "the same command again" }),
       ),
+      waitForOthers(flags),
     )
-  }),
+  }, asJob),
 ).pipe(
   Command.withDescription(
     "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
@@ -75,6 +95,10 @@ export const runCommand = Command.make(
     {
       command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run items.jsonl --timeout 12h",
       description: "Send the tasks to an annotation service, and wait for half a day",
+    },
+    {
+      command: "prefstream run 'items/*.jsonl' --dir job --once --quiet",
+      description: "Each night: submit what is new, and take what is there",
     },
   ]),
 )

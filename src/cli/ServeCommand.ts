@@ -12,6 +12,7 @@ import { Tokens } from "../service/web/Tokens.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import * as Settings from "./Settings.ts"
+import * as Stop from "./Stop.ts"
 
 /** What whoever starts the service has to know: all that is said, then the settings of its clients as data. */
 const announce = Effect.fnUntraced(function* (flags: {
@@ -144,6 +145,7 @@ export const serveCommand = Command.make(
     const announced = Layer.effectDiscard(announce({ ...flags, hasToken: token !== undefined }))
     return yield* Layer.launch(Layer.provideMerge(announced, service)).pipe(
       Effect.catchTag("InvalidPublicUrl", ({ message }) => new UsageError({ message: `--public-url: ${message}` })),
+      Stop.isNormalEnd,
     )
   }),
 ).pipe(

@@ -4,13 +4,15 @@
  * Guarantees: a flag has the same name, meaning, default and environment variable
  * in every command; the token is `Redacted` from the moment it is read.
  */
-import { Config, Duration, Effect, FileSystem, Layer, Option, Record, Redacted, Schema } from "effect"
+import { Config, Context, Duration, Effect, FileSystem, Layer, Option, Record, Redacted, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import * as Source from "../source/Source.ts"
 import { defaultLimits } from "../task/Batch.ts"
-import type { SubmitOptions } from "../task/Submit.ts"
-import { UsageError } from "./ExitStatus.ts"
+import type { Replannable } from "../task/LedgerResolve.ts"
+import { defaultMaxAttempts, type SubmitOptions } from "../task/Submit.ts"
+import { done, Finished, UsageError } from "./ExitStatus.ts"
+import * as InputFiles from "./InputFiles.ts"
 import { judgeFlags } from "./JudgeFlags.ts"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
@@ -25,16 +27,17 @@ const units: { readonly [unit: string]: (amount: number) => Duration.Duration } 
 }
 
 /** `500ms`, `30s`, `15m`, `12h`, `2d`. */
-const duration = (name: string) =>
+export const readDuration = (text: string): Option.Option<Duration.Duration> => {
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
+  return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
+}
+
+export const durationsLook = "a duration such as 500ms, 30s, 15m, 12h or 2d"
+
+export const duration = (name: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar("DURATION"),
-    Flag.filterMap(
-      (text) => {
-        const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
-        return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
-      },
-      () => "a duration such as 500ms, 30s, 15m, 12h or 2d",
-    ),
+    Flag.filterMap(readDuration, () => durationsLook),
   )
 
 /** Where a job keeps its ledger, rejects and dataset. */
@@ -58,14 +61,16 @@ export const json = Flag.Boolean("json").pipe(
 )
 
 export const timeout = duration("timeout").pipe(
-  Flag.withDescription("Stop waiting for results after this time, and exit with 3"),
+  Flag.withDescription("Stop after this time, as by a signal, and exit with 3 if anything is left to do"),
   Flag.optional,
 )
 
 /** The input: one or several files of items, or files to be joined. */
 export const input = {
   files: Argument.String("FILE").pipe(
-    Argument.withDescription("JSONL files of {prompt, completions}; with --completions, one file of prompts"),
+    Argument.withDescription(
+      "JSONL files of {prompt, completions}, folders of them, or patterns such as 'items/*.jsonl'; with --completions, one file of prompts",
+    ),
     Argument.variadic(),
   ),
   completions: Flag.String("completions").pipe(
@@ -122,19 +127,22 @@ export const sourceOf = Effect.fnUntraced(function* (flags: {
 }) {
   const fs = yield* FileSystem.FileSystem
   const [prompts, ...more] = flags.files
-  for (const file of [...flags.files, ...flags.completions]) {
-    if (!(yield* fs.exists(file))) return yield* new UsageError({ message: `${file}: there is no such file` })
-  }
   if (prompts === undefined)
     return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
   if (flags.completions.length === 0) {
     const ofJoin = Record.keys(joinFlags).filter((name) => Option.isSome(flags[name]))
-    if (ofJoin.length === 0) return Source.jsonl(flags.files)
+    if (ofJoin.length === 0) {
+      const files = yield* InputFiles.expand(flags.files)
+      return files.length === 0 ? { ...Source.fromIterable([]), description: "no file" } : Source.jsonl(files)
+    }
     return yield* new UsageError({
       message: `${ofJoin.map((name) => joinFlags[name]).join(", ")}: only for a join, with --completions`,
     })
   }
   if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
+  for (const file of [prompts, ...flags.completions]) {
+    if (!(yield* fs.exists(file))) return yield* new UsageError({ message: `${file}: there is no such file` })
+  }
   if (flags.completions.length < 2) {
     return yield* new UsageError({ message: "--completions: name two files or more, one for each model" })
   }
@@ -160,6 +168,26 @@ export const task = {
     Flag.withDescription("File with the instructions for the experts"),
     Flag.optional,
   ),
+  newCampaign: Flag.Boolean("new-campaign").pipe(
+    Flag.withDescription(
+      "Take other guidelines than the job's so far, and have all items judged anew under them; the earlier results stay",
+    ),
+    Flag.withDefault(false),
+  ),
+  resubmit: Flag.Literals("resubmit", ["failed", "invalid", "refused"]).pipe(
+    Flag.withDescription(
+      "Send tasks of earlier runs that ended so again, as new tasks, which are paid for again; once for each state",
+    ),
+    Flag.atLeast(0),
+  ),
+  maxAttempts: Flag.Int("max-attempts").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(Positive),
+    Flag.withDescription(
+      `With --resubmit: how often a task is sent at the most, the first time included (default: ${defaultMaxAttempts})`,
+    ),
+    Flag.optional,
+  ),
   batchSize: Flag.Int("batch-size").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
@@ -180,6 +208,9 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
   readonly batchSize: Option.Option<number>
   readonly batchBytes: Option.Option<number>
   readonly maxRejects: Option.Option<number>
+  readonly newCampaign: boolean
+  readonly resubmit: ReadonlyArray<Replannable>
+  readonly maxAttempts: Option.Option<number>
 }): Effect.fn.Return<
   SubmitOptions,
   UsageError | Effect.Error<ReturnType<FileSystem.FileSystem["readFileString"]>>,
@@ -199,6 +230,27 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
       maxBytes: Option.getOrElse(flags.batchBytes, () => defaultLimits.maxBytes),
     },
     maxRejects: Option.getOrUndefined(flags.maxRejects),
+    ...(yield* againOf(flags)),
+  }
+})
+
+/** What is to be judged or sent again; also beside a pipeline file, which says it for each run alike. */
+export const againOf = Effect.fnUntraced(function* (
+  flags: {
+    readonly newCampaign: boolean
+    readonly resubmit: ReadonlyArray<Replannable>
+    readonly maxAttempts: Option.Option<number>
+  },
+  pipeline: Pick<SubmitOptions, "newCampaign" | "resubmit" | "maxAttempts"> = {},
+) {
+  const resubmit = flags.resubmit.length > 0 ? flags.resubmit : pipeline.resubmit
+  if (Option.isSome(flags.maxAttempts) && (resubmit ?? []).length === 0) {
+    return yield* new UsageError({ message: "--max-attempts: only with --resubmit" })
+  }
+  return {
+    newCampaign: flags.newCampaign || pipeline.newCampaign,
+    resubmit,
+    maxAttempts: Option.getOrElse(flags.maxAttempts, () => pipeline.maxAttempts),
   }
 })
 
@@ -331,6 +383,21 @@ export const serviceRequired = Layer.effect(
     }),
   ),
 )
+
+/** Whether a command line is to be checked, and not carried out: `schedule` does it before its first wait. */
+export const Checking = Context.Reference<boolean>("prefstream/cli/Checking", { defaultValue: () => false })
+
+/**
+ * Where a command line is only checked, ends the command here, once its flags and files, and the
+ * settings of `service`, are known to be right.
+ */
+export const endOfCheck = Effect.fnUntraced(function* <E = never, R = never>(
+  service?: Layer.Layer<ServiceProfile, E, R>,
+) {
+  if (!(yield* Checking)) return
+  if (service !== undefined) yield* Effect.scoped(Layer.build(service))
+  return yield* new Finished({ status: done })
+})
 
 /** The embedded annotation service. */
 export const embedded = {

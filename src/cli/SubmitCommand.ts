@@ -4,6 +4,9 @@
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
+import * as LedgerLocation from "../task/LedgerLocation.ts"
+import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
@@ -15,7 +18,10 @@ export const submitCommand = Command.make(
     ...Settings.input,
     ...Settings.task,
     ...Settings.service,
+    ...jobFlags,
     directory: Settings.directory,
+    ...ledgerFlags,
+    timeout: Settings.timeout,
     json: Settings.json,
   },
   Effect.fn("prefstream submit")(function* (given) {
@@ -23,13 +29,18 @@ export const submitCommand = Command.make(
     const flags = program === undefined ? yield* Settings.fromEnvironment(given) : given
     const pipeline = program === undefined ? yield* fromFlags(flags) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
+    const timeout = Option.getOrElse(flags.timeout, () => pipeline.timeout)
     const service = Settings.serviceOf(flags, reported(pipeline.service))
+    const ledger = yield* ledgerOf(flags, directory, pipeline)
+    yield* Settings.endOfCheck(program === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
-    yield* Progress.during(Pipeline.submit({ ...pipeline, directory })).pipe(
-      Effect.provide(Pipeline.layer({ directory, service })),
-      Effect.flatMap((report) => Summary.finishSubmit(report, { directory, json: flags.json })),
+    const settings = { ...pipeline, ...(yield* Settings.againOf(flags, pipeline)), directory, timeout }
+    yield* Progress.during(Pipeline.submit(settings)).pipe(
+      Effect.provide(Pipeline.layer({ directory, ledger, service })),
+      Effect.flatMap((report) => Summary.finishSubmit(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json })),
+      waitForOthers(flags),
     )
-  }),
+  }, asJob),
 ).pipe(
   Command.withDescription("Read items and submit those that the ledger has not seen, without waiting for the results."),
   Command.withShortDescription("Submit items, and don't wait"),

@@ -7,56 +7,77 @@
 import { Console, Effect } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as JobFolder from "../pipeline/JobFolder.ts"
-import type { RunReport } from "../pipeline/RunReport.ts"
-import type { StateCounts, Trouble } from "../task/LedgerModel.ts"
+import type { RunReport, TroubleReport } from "../pipeline/RunReport.ts"
+import type { StateCounts } from "../task/LedgerModel.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 
-interface Options {
-  readonly directory: string
+interface Options extends TextOptions {
   readonly json: boolean
+}
+
+export interface TextOptions {
+  readonly directory: string
   /** What to do where tasks or results are missing. */
   readonly later?: string | undefined
+  /** Where the ledger is, if not in the job folder. */
+  readonly ledger?: string | undefined
 }
+
+export type Rows = ReadonlyArray<readonly [name: string, value: string]>
 
 /** Prints the report. */
 export const print = (report: RunReport, options: Options) =>
   Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
 
+/** Ends the command with the report's status. */
+export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "status">) {
+  const status = ExitStatus.ofRun[report.status]
+  if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
+})
+
 /** Prints the report, and ends the command with its status. */
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
   yield* print(report, options)
-  const status = ExitStatus.ofRun[report.status]
-  if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
+  yield* end(report)
 })
 
 /** Like `finish`; but that results are outstanding is what submitting is for. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   yield* finish(report, options).pipe(
     Effect.catchTag("Finished", (end) =>
-      end.status === ExitStatus.waiting && report.not_submitted === 0 ? Effect.void : end,
+      report.status === "waiting" && report.not_submitted === 0 ? Effect.void : end,
     ),
   )
 })
 
-export const text = (report: RunReport, { directory, later }: Options): string =>
-  [
+/** The report in words, with more rows of the same table. */
+export const text = (report: RunReport, options: TextOptions, more: Rows = []): string => {
+  const { directory, ledger = JobFolder.ledger(directory), later } = options
+  return [
     ...headline(report, directory, later),
     "",
     ...table([
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
       ["tasks", tasks(report.tasks)],
       ...rejects(report, directory),
+      ...(report.pruned === 0
+        ? []
+        : [["pruned", `the results of ${count(report.pruned, "item")}, which no dataset has any more`] as const]),
       ...(report.dataset === null
         ? []
         : [
             ["dataset", `${count(report.dataset.rows, "pair")} in ${report.dataset.directory}`] as const,
             ...report.dataset.files.map((file) => ["", `${file.path} (${size(file.bytes)})`] as const),
           ]),
-      ["ledger", JobFolder.ledger(directory)],
+      ...more,
+      ["ledger", ledger],
     ]),
-    ...troubles(report.troubles),
+    ...troubles(report.troubles, resolveCommand(options)),
     ...(report.example === null ? [] : ["", "One of the pairs:", "", ...pair(report.example)]),
   ].join("\n")
+}
+
+const resolveCommand = ({ directory }: TextOptions): string => `prefstream resolve --dir ${directory}`
 
 const headline = (report: RunReport, directory: string, later: string | undefined): ReadonlyArray<string> => {
   const after = report.seconds === null ? "" : ` after ${duration(report.seconds)}`
@@ -72,6 +93,10 @@ const headline = (report: RunReport, directory: string, later: string | undefine
           : `Waiting${after}: ${count(unsent, "task")} not sent yet, ${number(report.tasks.submitted.tasks)} without results yet.`,
         `Later: ${later ?? (unsent === 0 ? `prefstream collect ${dir}, then prefstream export ${dir}` : "the command that submitted, again")}.`,
       ]
+    case "stopped":
+      return [
+        `Stopped${after}, before all was read and submitted. Later: ${later ?? "the command that submitted, again"}.`,
+      ]
     case "unfinished":
       return ["The last run did not read its input to the end. The same command goes on from there."]
     case "all_rejected":
@@ -80,6 +105,7 @@ const headline = (report: RunReport, directory: string, later: string | undefine
       return [
         `Ended${after} with tasks in doubt: they may have been created, and are not sent again by themselves.`,
         "If the service honours Idempotency-Key, the same command with --idempotency-key honoured sends them again, safely.",
+        `If not, look for them at the service, and say what is to be done: prefstream resolve ${dir}`,
       ]
     case "results_invalid":
       return [`Ended${after}: not every task gave a result that can be used. The same command asks for them again.`]
@@ -111,15 +137,16 @@ const tasks = (counts: StateCounts): string =>
     .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, "item")})`)
     .join(", ") || "none"
 
-const troubles = (troubles: ReadonlyArray<Trouble>): ReadonlyArray<string> =>
+const troubles = (troubles: ReadonlyArray<TroubleReport>, resolve: string): ReadonlyArray<string> =>
   troubles.length === 0
     ? []
     : [
         "",
         ...troubles.map(
-          ({ items, reason, seq, state, taskId }) =>
-            `${state.replace("_", " ")}: ${taskId ?? `task of items ${seq + 1} to ${seq + items}`}: ${reason ?? "no reason given"}`,
+          ({ attempt, reason, state, task, task_id }) =>
+            `${state.replace("_", " ")}: task ${task}${task_id === null ? "" : ` (${task_id})`}${attempt === 1 ? "" : `, attempt ${attempt}`}: ${reason ?? "no reason given"}`,
         ),
+        `To see what they hold, and to settle them: ${resolve}`,
       ]
 
 const pair = (pair: PreferencePair): ReadonlyArray<string> =>
@@ -130,8 +157,7 @@ const pair = (pair: PreferencePair): ReadonlyArray<string> =>
       return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
     })
 
-const table = (rows: ReadonlyArray<readonly [string, string]>): ReadonlyArray<string> =>
-  rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
+export const table = (rows: Rows): ReadonlyArray<string> => rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
 
 export const number = (n: number): string => n.toLocaleString("en-US")
 
@@ -140,7 +166,7 @@ export const count = (n: number, noun: string): string => `${number(n)} ${noun}$
 /** Text that a terminal does not take for commands: control characters but tab and line end are shown as �. */
 export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
 
-const size = (bytes: number): string =>
+export const size = (bytes: number): string =>
   bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
 
 export const duration = (seconds: number): string =>
@@ -148,4 +174,6 @@ export const duration = (seconds: number): string =>
     ? `${seconds.toFixed(1)} s`
     : seconds < 3600
       ? `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
-      : `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+      : seconds < 86_400
+        ? `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+        : `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`

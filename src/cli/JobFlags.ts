@@ -1,0 +1,91 @@
+/**
+ * The flags of every command that works a job, for those who start it unattended: how long to
+ * wait for another run of the same job, and to finish what is under way when stopped; what
+ * counts as done; and when to say nothing.
+ */
+import { Cause, Console, Duration, Effect, Option, Schedule, Schema, type Stdio } from "effect"
+import { Flag } from "effect/cli"
+import * as FileLock from "../node/FileLock.ts"
+import * as ExitStatus from "./ExitStatus.ts"
+import { messageOf } from "./Failure.ts"
+import * as Quiet from "./Quiet.ts"
+import * as Settings from "./Settings.ts"
+import * as Stop from "./Stop.ts"
+
+export const grace = Settings.duration("grace").pipe(
+  Flag.withDescription(
+    `Time that requests under way have to finish when the command is stopped (default: ${Duration.format(Stop.defaultGrace)})`,
+  ),
+  Flag.withDefault(Stop.defaultGrace),
+)
+
+export const jobFlags = {
+  lockWait: Settings.duration("lock-wait").pipe(
+    Flag.withDescription(
+      `Wait this long for another run over the same job to end, before giving up with ${ExitStatus.busy}`,
+    ),
+    Flag.optional,
+  ),
+  grace,
+  waitingOk: Flag.Boolean("waiting-ok").pipe(
+    Flag.withDescription(
+      `Exit with ${ExitStatus.done}, not ${ExitStatus.waiting}, while results are outstanding: for schedulers that know only success and failure`,
+    ),
+    Flag.withDefault(false),
+  ),
+  quiet: Flag.Boolean("quiet").pipe(
+    Flag.withAlias("q"),
+    Flag.withDescription(
+      "Print nothing where all is well, also while results are outstanding; and everything where it is not",
+    ),
+    Flag.withDefault(false),
+  ),
+}
+
+interface JobFlags {
+  readonly grace: Duration.Duration
+  readonly waitingOk: boolean
+  readonly quiet: boolean
+  readonly json: boolean
+}
+
+const isFinished = Schema.is(ExitStatus.Finished)
+
+const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.status === ExitStatus.waiting
+
+/** Whether it is worth telling that a command failed: not that it waits. */
+const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
+
+/** Carries out a command that works a job as its flags say. */
+export const asJob = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  flags: JobFlags,
+): Effect.Effect<void, E, R | Stdio.Stdio> =>
+  Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
+    Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
+    Stop.withGrace(flags.grace),
+  )
+
+const isFileLockError = Schema.is(FileLock.FileLockError)
+
+/** Whether something failed because another process works the same job. */
+export const isBusy = (failure: unknown): boolean => isFileLockError(failure) && failure.reason._tag === "FileLocked"
+
+/** Starts again, until the time is over, while another process works the same job. */
+export const waitForOthers =
+  ({ lockWait }: { readonly lockWait: Option.Option<Duration.Duration> }) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    if (Option.isNone(lockWait)) return effect
+    let said = false
+    return effect.pipe(
+      Effect.tapError((failure) => {
+        if (said || !isBusy(failure)) return Effect.void
+        said = true
+        return Console.error(`Waiting: ${messageOf(failure)}`)
+      }),
+      Effect.retry({
+        while: isBusy,
+        schedule: Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: lockWait.value })),
+      }),
+    )
+  }

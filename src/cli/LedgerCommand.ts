@@ -1,0 +1,200 @@
+/**
+ * `prefstream ledger`: the care of a ledger, with a command for each of its verbs.
+ */
+import { Clock, Console, Duration, Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as LedgerCare from "../task/LedgerCare.ts"
+import type { CheckReport } from "../task/LedgerCheck.ts"
+import * as LedgerLocation from "../task/LedgerLocation.ts"
+import * as ExitStatus from "./ExitStatus.ts"
+import { ledgerFlags, ledgerOf, misnamed } from "./LedgerFlags.ts"
+import * as Settings from "./Settings.ts"
+import { count, number, printable, size } from "./Summary.ts"
+
+const flags = { directory: Settings.directory, ...ledgerFlags, json: Settings.json }
+
+const locationOf = (flags: Parameters<typeof ledgerOf>[0] & { readonly directory: Option.Option<string> }) =>
+  ledgerOf(flags, Settings.directoryOf(flags.directory))
+
+const isMissing = Schema.is(LedgerLocation.LedgerMissing)
+const isNotForPostgres = Schema.is(LedgerCare.NotForPostgres)
+
+/** Failures that are mistakes of the command line. */
+const usage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExitStatus.UsageError, R> =>
+  Effect.mapError(effect, (failure) => {
+    if (isMissing(failure)) return misnamed(failure)
+    return isNotForPostgres(failure) ? new ExitStatus.UsageError({ message: failure.message }) : failure
+  })
+
+const print = (json: boolean, report: object, text: string) =>
+  Console.log(json ? JSON.stringify(report) : printable(text))
+
+const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
+  tasks === 0 ? "" : `; ${count(tasks, "result")} of ${count(items, "item")} pruned`
+
+const checkCommand = Command.make(
+  "check",
+  {
+    quick: Flag.Boolean("quick").pipe(
+      Flag.withDescription("Leave requests and results packed, which is most of the work"),
+      Flag.withDefault(false),
+    ),
+    ...flags,
+  },
+  Effect.fn("prefstream ledger check")(function* (flags) {
+    const location = yield* locationOf(flags)
+    const report = yield* LedgerCare.check(location, { quick: flags.quick }).pipe(usage)
+    const { findings, items, results, seconds, tasks } = report
+    const place = LedgerLocation.describe(location)
+    const text =
+      findings.length === 0
+        ? `${place} is whole: ${count(items, "item")} in ${count(tasks, "task")}, ${count(results, "result")}${pruned(report.pruned)} (${seconds.toFixed(1)} s).`
+        : [
+            `${place} is not whole:`,
+            ...findings.map(({ code, message }) => `  ${code}: ${message}`),
+            "Go on from a backup, or from what `sqlite3 ledger.db .recover` saves; a result that is missing can be asked for again with prefstream resolve.",
+          ].join("\n")
+    yield* print(flags.json, report, text)
+    if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+  }),
+).pipe(
+  Command.withDescription(
+    "Look for everything that should not be: damaged pages, items in no task or in two, results that are missing or do not fit, counts that disagree. " +
+      "Changes nothing, and may be run while a job works the ledger. Exits with 1 where something is wrong.",
+  ),
+  Command.withShortDescription("Look whether the ledger is whole"),
+)
+
+const backupCommand = Command.make(
+  "backup",
+  {
+    file: Argument.String("FILE").pipe(Argument.withDescription("Where the copy is to be; must not be there yet")),
+    ...flags,
+  },
+  Effect.fn("prefstream ledger backup")(function* (flags) {
+    const report = yield* LedgerCare.backup(yield* locationOf(flags), flags.file).pipe(usage)
+    const { bytes, items, path, results, tasks } = report
+    yield* print(
+      flags.json,
+      report,
+      `${path}: ${count(items, "item")} in ${count(tasks, "task")}, ${count(results, "result")} (${size(bytes)}), checked.`,
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Copy the ledger as it is at this moment, and check the copy. May be run while a job works the ledger.",
+  ),
+  Command.withShortDescription("Copy the ledger to a file"),
+  Command.withExamples([
+    { command: "prefstream ledger backup --dir week-48 week-48.backup.db", description: "Copy week-48/ledger.db" },
+  ]),
+)
+
+const compactCommand = Command.make(
+  "compact",
+  flags,
+  Effect.fn("prefstream ledger compact")(function* (flags) {
+    const location = yield* locationOf(flags)
+    const report = yield* LedgerCare.compact(location).pipe(usage)
+    yield* print(
+      flags.json,
+      report,
+      `${LedgerLocation.describe(location)}: ${size(report.before)} before, ${size(report.after)} now.`,
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Give the space of what was pruned back to the file system. Needs free space of up to twice the size of the ledger meanwhile, and that no job works it.",
+  ),
+  Command.withShortDescription("Give unused space back"),
+)
+
+/** `2026-01-31` (midnight, UTC), a time with its zone, or an age such as `90d`. */
+const before = Flag.String("before").pipe(
+  Flag.withMetavar("TIME"),
+  Flag.filterMap(
+    (text): Option.Option<(now: number) => number> => {
+      const age = Settings.readDuration(text)
+      if (Option.isSome(age)) return Option.some((now) => now - Duration.toMillis(age.value))
+      const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
+      return Number.isNaN(time) ? Option.none() : Option.some(() => time)
+    },
+    () => "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
+  ),
+  Flag.withDescription("Only what is older: a date such as 2026-01-31, or an age such as 90d"),
+  Flag.optional,
+)
+
+const pruneCommand = Command.make(
+  "prune",
+  {
+    before,
+    results: Flag.Boolean("results").pipe(
+      Flag.withDescription(
+        "Also the requests and results of tasks that were completed before that time: datasets that are written later lack them",
+      ),
+      Flag.withDefault(false),
+    ),
+    dryRun: Flag.Boolean("dry-run").pipe(
+      Flag.withDescription("Only say what would be removed"),
+      Flag.withDefault(false),
+    ),
+    ...flags,
+  },
+  Effect.fn("prefstream ledger prune")(function* (flags) {
+    if (flags.results && Option.isNone(flags.before)) {
+      return yield* new ExitStatus.UsageError({
+        message: "--results: only with --before, which says how old they must be",
+      })
+    }
+    const location = yield* locationOf(flags)
+    const now = yield* Clock.currentTimeMillis
+    const time = Option.map(flags.before, (timeAt) => timeAt(now))
+    if (Option.exists(time, (time) => time > now)) {
+      return yield* new ExitStatus.UsageError({ message: "--before: this time is still to come" })
+    }
+    const report = yield* LedgerCare.prune(location, {
+      before: Option.getOrUndefined(time),
+      results: flags.results,
+      dryRun: flags.dryRun,
+    }).pipe(usage)
+    const { deliveries, rejects, results } = report
+    const what = [
+      `${count(rejects, "reject")} of earlier runs`,
+      `${number(deliveries)} webhook deliver${deliveries === 1 ? "y" : "ies"}`,
+      ...(flags.results
+        ? [`the requests and results of ${count(results.tasks, "task")} (${count(results.items, "item")})`]
+        : []),
+    ].join(", ")
+    const gone = rejects + deliveries + results.tasks > 0
+    yield* print(
+      flags.json,
+      report,
+      flags.dryRun
+        ? `Would remove ${what}.`
+        : `Removed ${what}.${gone && location._tag === "File" ? "\nThe file keeps its size, and fills the space anew; prefstream ledger compact gives it back." : ""}`,
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Remove what is not needed to go on: rejects of earlier runs and deliveries of webhooks that are over; and with --results, what old tasks asked and got. " +
+      "Which items there were stays known, so that nothing is submitted again. Needs that no job works the ledger.",
+  ),
+  Command.withShortDescription("Remove what is not needed any more"),
+  Command.withExamples([
+    {
+      command: "prefstream ledger prune --dir job --before 90d --dry-run",
+      description: "Say what is older than 90 days",
+    },
+    {
+      command: "prefstream ledger prune --dir job --before 2026-01-01 --results",
+      description: "Remove last year's requests and results, once their dataset is safe elsewhere",
+    },
+  ]),
+)
+
+export const ledgerCommand = Command.make("ledger").pipe(
+  Command.withDescription("Check a ledger, copy it, and give back the space that it does not need any more."),
+  Command.withShortDescription("Check, back up, compact or prune the ledger"),
+  Command.withSubcommands([checkCommand, backupCommand, compactCommand, pruneCommand]),
+)

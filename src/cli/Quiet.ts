@@ -1,0 +1,63 @@
+/**
+ * A command that says nothing where all is well, and everything where it is not: so that cron
+ * sends a mail only when there is something to do.
+ *
+ * Guarantees: what is held back is printed in its order, and to the stream it was meant for,
+ * before the failure itself is told. Does not hold back more than the last thousand pieces of
+ * text; what a killed process held back is lost.
+ *
+ * Adapter: makes a console of `node:console` that writes to memory.
+ */
+import { Console as NodeConsole } from "node:console"
+import { Writable } from "node:stream"
+import { type Cause, Console, Effect, Exit, Sink, Stdio } from "effect"
+
+interface Held {
+  readonly to: "stdout" | "stderr"
+  readonly text: string
+}
+
+const mostHeld = 1000
+
+/** Holds back what the effect prints, and prints it where the effect fails with what is news. */
+export const unless = Effect.fnUntraced(function* <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  isNews: (cause: Cause.Cause<E>) => boolean,
+  options: { readonly stdout: boolean },
+): Effect.fn.Return<A, E, R | Stdio.Stdio> {
+  const console = yield* Console.Console
+  const stdio = yield* Stdio.Stdio
+  const held: Array<Held> = []
+  let dropped = 0
+  const hold = (to: Held["to"]) =>
+    new Writable({
+      decodeStrings: false,
+      write: (chunk: string | Uint8Array, _, done) => {
+        held.push({ to, text: String(chunk) })
+        if (held.length > mostHeld) {
+          held.shift()
+          dropped++
+        }
+        done()
+      },
+    })
+  const stderr = hold("stderr")
+  const muted = new NodeConsole(hold("stdout"), stderr)
+  // Progress is for those who look on.
+  const silent = Stdio.make({ ...stdio, stderr: () => Sink.drain, stderrIsTerminal: Effect.succeed(false) })
+  const show = Effect.sync(() => {
+    if (dropped > 0) console.error(`... ${dropped} lines before these are left out`)
+    for (const { text, to } of held) {
+      if (to === "stdout") console.log(text.replace(/\n$/, ""))
+      else console.error(text.replace(/\n$/, ""))
+    }
+  })
+  return yield* effect.pipe(
+    Effect.provideService(
+      Console.Console,
+      options.stdout ? muted : Object.assign(new NodeConsole(stderr, stderr), { log: console.log }),
+    ),
+    Effect.provideService(Stdio.Stdio, silent),
+    Effect.onExit((exit) => (Exit.isFailure(exit) && isNews(exit.cause) ? show : Effect.void)),
+  )
+})

@@ -1,0 +1,177 @@
+/**
+ * `prefstream resolve`: what a person decides about tasks that can't go on by themselves.
+ *
+ * Guarantees: without a decision nothing changes, and the ledger may be worked meanwhile; a
+ * decision is recorded for all tasks that are named, or for none, while no other process works
+ * the ledger.
+ */
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Ledger } from "../task/Ledger.ts"
+import * as LedgerLocation from "../task/LedgerLocation.ts"
+import type { TaskState } from "../task/LedgerModel.ts"
+import { UsageError } from "./ExitStatus.ts"
+import { existingLedger, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import * as Settings from "./Settings.ts"
+import { count, printable } from "./Summary.ts"
+import * as TroubleList from "./TroubleList.ts"
+
+/** What can't be done as it was said is told like any wrong command line. */
+const asUsage = ({ message }: { readonly message: string }) => Effect.fail(new UsageError({ message }))
+
+const states = {
+  "in-doubt": "in_doubt",
+  failed: "failed",
+  invalid: "invalid",
+  refused: "refused",
+  "given-up": "given_up",
+} as const satisfies { readonly [name: string]: TaskState }
+
+const flags = {
+  tasks: Argument.Int("TASK").pipe(
+    Argument.withDescription("Tasks by their numbers, as they are listed"),
+    Argument.variadic(),
+  ),
+  all: Flag.Literals("all", ["in-doubt", "failed", "invalid", "refused", "given-up"]).pipe(
+    Flag.withDescription("All tasks in this state, instead of numbers"),
+    Flag.optional,
+  ),
+  adopt: Flag.String("adopt").pipe(
+    Flag.withMetavar("TASK_ID"),
+    Flag.withDescription("It is at the service, under this id: ask for its result from now on; for one task"),
+    Flag.optional,
+  ),
+  sendAgain: Flag.Boolean("send-again").pipe(
+    Flag.withDescription(
+      "The next run sends it again; one in doubt that is at the service after all is then paid for twice",
+    ),
+    Flag.withDefault(false),
+  ),
+  giveUp: Flag.Boolean("give-up").pipe(
+    Flag.withDescription("Don't send it again, nor wait for it; its items are listed among the rejects"),
+    Flag.withDefault(false),
+  ),
+  directory: Settings.directory,
+  ...ledgerFlags,
+  json: Settings.json,
+}
+
+export const resolveCommand = Command.make(
+  "resolve",
+  flags,
+  Effect.fn("prefstream resolve")(
+    function* (flags) {
+      const location = yield* ledgerOf(flags, Settings.directoryOf(flags.directory))
+      const decision = yield* decisionOf(flags)
+      const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
+      const read = Effect.provide(existingLedger(location))
+      const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
+      if (decision === undefined) {
+        const list = TroubleList.make(numbers)
+        return yield* flags.json
+          ? Effect.flatMap(list.pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
+          : Effect.flatMap(TroubleList.text(numbers, flags).pipe(read), (text) => Console.log(printable(text)))
+      }
+      yield* decide(numbers, decision).pipe(Effect.provide(LedgerLocation.layer(location)))
+      yield* flags.json
+        ? Effect.flatMap(TroubleList.make(numbers).pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
+        : Console.log(said(numbers, decision))
+    },
+    Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),
+  ),
+).pipe(
+  Command.withDescription(
+    "List the tasks that wait for a person, with their items and reasons: in doubt (the request may have arrived, and is not " +
+      "sent again by itself), failed, invalid (the result does not fit), and refused. Then say what is to be done with them, by their numbers.",
+  ),
+  Command.withShortDescription("List and settle tasks that are in doubt, failed, invalid or refused"),
+  Command.withExamples([
+    { command: "prefstream resolve --dir week-48", description: "List what waits for a person" },
+    {
+      command: "prefstream resolve 21 --adopt task_8f3a --dir week-48",
+      description: "Task 21 was found at the service",
+    },
+    { command: "prefstream resolve 21 41 --send-again --dir week-48", description: "They are not at the service" },
+    { command: "prefstream resolve --all failed --give-up --dir week-48", description: "Do without these items" },
+  ]),
+)
+
+type Decision = { readonly verb: "adopt"; readonly taskId: string } | { readonly verb: "sendAgain" | "giveUp" }
+
+interface Flags {
+  readonly tasks: ReadonlyArray<number>
+  readonly all: Option.Option<keyof typeof states>
+  readonly adopt: Option.Option<string>
+  readonly sendAgain: boolean
+  readonly giveUp: boolean
+}
+
+const refuse = (message: string) => new UsageError({ message })
+
+const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain, tasks }: Flags) {
+  const decisions: ReadonlyArray<Decision> = [
+    ...Option.match(adopt, { onNone: () => [], onSome: (id) => [{ verb: "adopt" as const, taskId: id.trim() }] }),
+    ...(sendAgain ? [{ verb: "sendAgain" as const }] : []),
+    ...(giveUp ? [{ verb: "giveUp" as const }] : []),
+  ]
+  if (decisions.length > 1) return yield* refuse("--adopt, --send-again, --give-up: say one of them")
+  if (tasks.length > 0 && Option.isSome(all)) return yield* refuse("name tasks by their numbers, or by --all, not both")
+  const [decision] = decisions
+  if (decision === undefined) return undefined
+  if (tasks.length === 0 && Option.isNone(all)) {
+    return yield* refuse("name the tasks: by their numbers, which `prefstream resolve` lists, or with --all STATE")
+  }
+  if (decision.verb === "adopt") {
+    if (tasks.length !== 1) return yield* refuse("--adopt: name the one task that has this id at the service")
+    if (decision.taskId === "" || /[\u0000-\u001f\u007f]/.test(decision.taskId)) {
+      return yield* refuse("--adopt: that is no id of a task")
+    }
+  }
+  return decision
+})
+
+/** The tasks that are named, or all that wait for a person: also what was being sent when a process was killed. */
+const numbersOf = Effect.fnUntraced(function* (
+  { all, tasks }: Pick<Flags, "all" | "tasks">,
+  decision: Decision | undefined,
+  isIdle: boolean,
+) {
+  const ledger = yield* Ledger
+  if (tasks.length > 0) return (yield* ledger.tasksOf(tasks)).map(({ number }) => number)
+  const interrupted: ReadonlyArray<TaskState> = isIdle ? ["submitting"] : []
+  const wanted = Option.match(all, {
+    onNone: () => ["in_doubt", "failed", "invalid", "refused", ...interrupted] as const,
+    onSome: (name) => (name === "in-doubt" ? [states[name], ...interrupted] : [states[name]]),
+  })
+  const found = yield* ledger.troubles(Number.MAX_SAFE_INTEGER, wanted)
+  if (decision !== undefined && found.length === 0) {
+    return yield* refuse(`no task is ${Option.getOrElse(all, () => "waiting for a person")}`)
+  }
+  return found.map(({ number }) => number)
+})
+
+const decide = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, decision: Decision) {
+  const ledger = yield* Ledger
+  yield* ledger.holdInterrupted
+  switch (decision.verb) {
+    case "adopt":
+      return yield* Effect.forEach(numbers, (number) => ledger.adopt(number, decision.taskId), { discard: true })
+    case "sendAgain":
+      return yield* ledger.sendAgain(numbers)
+    case "giveUp":
+      return yield* ledger.giveUp(numbers)
+  }
+})
+
+const said = (numbers: ReadonlyArray<number>, decision: Decision): string => {
+  const [number] = numbers
+  const tasks = numbers.length === 1 ? `Task ${number}` : count(numbers.length, "task")
+  switch (decision.verb) {
+    case "adopt":
+      return `${tasks} is ${decision.taskId} at the service: the next run or collect asks for its result.`
+    case "sendAgain":
+      return `${tasks} will be sent again by the next run or submit.`
+    case "giveUp":
+      return `${tasks} given up: the items are listed among the rejects of the next run.`
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The status of a job in words: its summary, and what is waited for.
+ *
+ * Guarantees: a line is there only where there is something to say; an estimate says what it
+ * rests on.
+ */
+import { DateTime, Option } from "effect"
+import type { Estimate, JobStatus } from "../pipeline/JobStatus.ts"
+import * as Summary from "./Summary.ts"
+
+export const text = (status: JobStatus, options: Summary.TextOptions): string =>
+  Summary.text(status, options, [
+    ...campaigns(status),
+    ...worker(status),
+    ...waiting(status),
+    ...results(status),
+    ...webhooks(status),
+  ])
+
+/** An ISO time to the minute, as people write it. */
+const minute = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`
+
+const millisOf = (iso: string): number =>
+  Option.match(DateTime.make(iso), { onNone: () => 0, onSome: DateTime.toEpochMillis })
+
+const ago = (status: JobStatus, iso: string): string =>
+  `${Summary.duration(Math.max(0, millisOf(status.at) - millisOf(iso)) / 1000)} ago`
+
+const campaigns = (status: JobStatus): Summary.Rows =>
+  status.campaigns.length < 2
+    ? []
+    : status.campaigns.map(({ campaign, guidelines, started_at, tasks, task_type }, i) => [
+        i === 0 ? "campaigns" : "",
+        `${campaign}${campaign === status.campaign ? " (last run)" : ""}: begun ${minute(started_at)}, ` +
+          `${Summary.count(tasks.completed.items, "item")} judged, ${Summary.number(tasks.submitted.items)} waited for; ` +
+          (guidelines === null ? task_type : excerpt(guidelines)),
+      ])
+
+const excerpt = (text: string): string => {
+  const [line = ""] = text.trim().split("\n")
+  return JSON.stringify(line.length > 50 || line.length < text.trim().length ? `${line.slice(0, 50)}…` : line)
+}
+
+const worker = ({ last_run, worked_by }: JobStatus): Summary.Rows => {
+  if (worked_by === "unknown") return [["worked by", "another process"]]
+  if (worked_by !== null) {
+    return [["worked by", `process ${worked_by.pid} on ${worked_by.host}, since ${minute(worked_by.since)}`]]
+  }
+  if (last_run === null) return []
+  return [
+    [
+      "worked by",
+      last_run.ended_at === null
+        ? `nobody now; run ${last_run.run}, begun ${minute(last_run.started_at)}, did not come to an end`
+        : `nobody now; run ${last_run.run} submitted until ${minute(last_run.ended_at)}`,
+    ],
+  ]
+}
+
+const waiting = (status: JobStatus): Summary.Rows => {
+  const { next_look_at, oldest_outstanding } = status
+  if (oldest_outstanding === null) return []
+  const look =
+    next_look_at === null
+      ? ""
+      : next_look_at <= status.at
+        ? "; a look is due"
+        : `; next look in ${Summary.duration((millisOf(next_look_at) - millisOf(status.at)) / 1000)}`
+  return [
+    [
+      "oldest",
+      `waits for its result since ${minute(oldest_outstanding.submitted_at)} (${Summary.duration(oldest_outstanding.age_seconds)})${look}`,
+    ],
+  ]
+}
+
+const results = ({ at, estimate, oldest_outstanding, results }: JobStatus): Summary.Rows => {
+  if (oldest_outstanding === null) return []
+  if (results.last_at === null) {
+    return [["results", "none yet, so there is no estimate of when the last will be there"]]
+  }
+  const { last_day, last_hour, since } = results
+  const isOld = since !== null && millisOf(at) - millisOf(since) > 86_400_000
+  const perDay = isOld ? `, ${Summary.number(results.items_per_day ?? 0)} a day since the first task` : ""
+  return [
+    [
+      "results",
+      `${Summary.count(last_hour.items, "item")} in the last hour, ${Summary.number(last_day.items)} in the last day${perDay}`,
+    ],
+    ["estimate", estimate === null ? "none: no result came in the last day" : ending(estimate)],
+  ]
+}
+
+const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate): string =>
+  `the last of ${Summary.count(items_left, "item")} in ${Summary.duration(seconds_left)}, ${minute(ends_at)}, ` +
+  `if they go on coming in like the ${Summary.number(window_items)} of the last ${Summary.duration(window_seconds)}`
+
+const webhooks = (status: JobStatus): Summary.Rows =>
+  status.webhook.last_at === null
+    ? []
+    : [
+        [
+          "webhooks",
+          `${Summary.number(status.webhook.deliveries)} received, the last ${ago(status, status.webhook.last_at)}`,
+        ],
+      ]

@@ -1,0 +1,105 @@
+/**
+ * Tasks that wait for a person, one by one: what is known of each, and what can be done.
+ *
+ * Guarantees: each item is named by its place in the input; reads the ledger and changes nothing.
+ */
+import { Effect, Option } from "effect"
+import { type TroubleReport, troubleReport } from "../pipeline/RunReport.ts"
+import { Ledger } from "../task/Ledger.ts"
+import type { ItemDetails } from "../task/LedgerModel.ts"
+import { count, number as digits } from "./Summary.ts"
+
+export interface ListedTask extends TroubleReport {
+  readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]>
+  /** Attempts before this one. */
+  readonly attempts_before: ReadonlyArray<{
+    readonly attempt: number
+    readonly task_id: string | null
+    readonly state: string
+    readonly reason: string | null
+  }>
+}
+
+/** More are counted, and not shown in words. */
+const mostShown = 20
+
+/** The tasks with these numbers. */
+export const make = Effect.fn("TroubleList.make")(function* (numbers: ReadonlyArray<number>) {
+  const ledger = yield* Ledger
+  const tasks = yield* ledger.tasksOf(numbers)
+  return yield* Effect.forEach(
+    tasks,
+    Effect.fnUntraced(function* (task): Effect.fn.Return<ListedTask, Effect.Error<ReturnType<typeof ledger.question>>> {
+      const { items } = yield* ledger.question(task.seq)
+      const before = task.attempt === 1 ? [] : yield* ledger.attempts(task.number)
+      return {
+        ...troubleReport(task),
+        places: items.map(({ item_id, origin }) => ({ item_id, ...origin })),
+        attempts_before: before.map(({ attempt, reason, state, taskId }) => ({
+          attempt,
+          task_id: taskId,
+          state,
+          reason,
+        })),
+      }
+    }),
+  )
+})
+
+/** The same in words. */
+export const text = Effect.fnUntraced(function* (
+  numbers: ReadonlyArray<number>,
+  { directory }: { readonly directory: Option.Option<string> },
+) {
+  const tasks = yield* make(numbers.slice(0, mostShown))
+  const [first] = tasks
+  if (first === undefined) return "No task waits for a person."
+  const more = numbers.length - tasks.length
+  const dir = Option.match(directory, { onNone: () => "", onSome: (dir) => ` --dir ${dir}` })
+  const states = new Set(tasks.map(({ state }) => state))
+  return [
+    ...tasks.flatMap((task) => [...lines(task), ""]),
+    ...(more === 0 ? [] : [`… and ${digits(more)} more; --json lists all.`, ""]),
+    "What can be done, with the number of a task, or --all STATE for all in a state:",
+    ...choices(states, `prefstream resolve ${first.task}${dir}`),
+  ].join("\n")
+})
+
+const lines = (task: ListedTask): ReadonlyArray<string> => [
+  `Task ${task.task}: ${stateOf(task)}, ${count(task.items, "item")}: ${placesOf(task.places)}`,
+  ...(task.sent_at === null ? [] : [`  sent     ${task.sent_at}, Idempotency-Key ${task.idempotency_key}`]),
+  ...(task.task_id === null ? [] : [`  task id  ${task.task_id}`]),
+  `  why      ${task.state === "submitting" ? "a process was killed while it was being sent" : (task.reason ?? "no reason given")}`,
+  ...task.attempts_before.map(
+    ({ attempt, reason, state, task_id }) =>
+      `  attempt ${attempt}: ${state.replace("_", " ")}${task_id === null ? "" : ` (${task_id})`}${reason === null ? "" : `: ${reason}`}`,
+  ),
+]
+
+const stateOf = ({ state }: TroubleReport): string => (state === "submitting" ? "in doubt" : state.replace("_", " "))
+
+/** `a.jsonl:1-20, b.jsonl:7`; the first few, where they are many. */
+const placesOf = (places: ListedTask["places"]): string => {
+  const spans: Array<{ file: string; from: number; to: number }> = []
+  for (const { file, line } of places) {
+    const last = spans.at(-1)
+    if (last?.file === file && last.to + 1 === line) last.to = line
+    else spans.push({ file, from: line, to: line })
+  }
+  const shown = spans.slice(0, 5).map(({ file, from, to }) => `${file}:${from === to ? from : `${from}-${to}`}`)
+  return spans.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ")
+}
+
+const choices = (states: ReadonlySet<string>, command: string): ReadonlyArray<string> => {
+  const inDoubt = states.has("in_doubt") || states.has("submitting")
+  return [
+    ["--adopt TASK_ID", "it is at the service, under this id: its result is asked for"],
+    [
+      "--send-again",
+      inDoubt
+        ? "it is not at the service: the next run sends it; if it is there after all, it is paid for twice"
+        : "the next run sends it again, as a new task, which is paid for again",
+    ],
+    ["--give-up", "it is not sent again, nor waited for; its items are listed among the rejects"],
+  ].map(([flag = "", what = ""]) => `  ${command} ${flag.padEnd(15)}  ${what}`)
+}
