@@ -9,15 +9,7 @@
 import { Effect } from "effect"
 import { Mac } from "effect/crypto"
 import { Base64 } from "effect/encoding"
-import {
-  decoded,
-  defaultTolerance,
-  fromHex,
-  matchAny,
-  refuse,
-  type SignatureScheme,
-  type WebhookSecret,
-} from "./WebhookSignature.ts"
+import { decoded, fromHex, matchAny, refuse, type SignatureScheme, type WebhookSecret } from "./WebhookSignature.ts"
 
 export interface GitHubSignatureOptions {
   readonly secrets: ReadonlyArray<WebhookSecret>
@@ -31,7 +23,6 @@ export const make = Effect.fnUntraced(function* (options: GitHubSignatureOptions
   return {
     name: "github",
     headers: [header],
-    tolerance: defaultTolerance,
     open: Effect.fn("GitHubSignature.open")(function* ({ headers }) {
       const given = headers[header] ?? ""
       if (given === "") return yield* refuse("header_missing")

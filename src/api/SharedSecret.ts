@@ -11,7 +11,7 @@
  */
 import { Effect, Redacted } from "effect"
 import { Mac } from "effect/crypto"
-import { defaultTolerance, MalformedSecret, matchAny, refuse, type SignatureScheme } from "./WebhookSignature.ts"
+import { MalformedSecret, matchAny, refuse, type SignatureScheme } from "./WebhookSignature.ts"
 
 const encoder = new TextEncoder()
 
@@ -51,7 +51,6 @@ export const make = Effect.fnUntraced(function* (options: SharedSecretOptions) {
   return {
     name: "shared-secret",
     headers: [header],
-    tolerance: defaultTolerance,
     open: Effect.fn("SharedSecret.open")(function* ({ headers }) {
       const given = headers[header] ?? ""
       if (given === "") return yield* refuse("header_missing")

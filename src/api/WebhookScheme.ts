@@ -91,5 +91,10 @@ export const make = Effect.fnUntraced(function* (
       const secrets = yield* Effect.forEach(options.secrets, SharedSecret.readSecret)
       return yield* SharedSecret.make({ secrets, header })
     }
+    default:
+      // In a pipeline file, whose types nobody has checked.
+      return yield* Effect.die(
+        new Error(`there is no webhook scheme ${String((options as { readonly scheme: unknown }).scheme)}`),
+      )
   }
 })

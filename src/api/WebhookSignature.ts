@@ -61,7 +61,7 @@ export interface SignatureScheme {
   /** The headers without which a delivery is refused. */
   readonly headers: ReadonlyArray<string>
   /** How far a delivery's clock may be from ours, either way, where it signs a time. */
-  readonly tolerance: Duration.Duration
+  readonly tolerance?: Duration.Duration | undefined
   /** Looks at what a delivery begins with, and gives what is to be done with its body. */
   readonly open: (
     head: DeliveryHead,
@@ -74,7 +74,6 @@ export const own = (
 ): SignatureScheme => ({
   name: "a function of one's own",
   headers: [],
-  tolerance: defaultTolerance,
   open: (head) => Effect.succeed((body) => verify({ ...head, body })),
 })
 

@@ -46,7 +46,9 @@ export const collectCommand = Command.make(
     const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), webhook }
     yield* Progress.during(Pipeline.collect(options)).pipe(
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
-      Effect.flatMap((report) => Summary.finish(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json })),
+      Effect.flatMap((report) =>
+        Summary.finish(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json }),
+      ),
       waitForOthers(flags),
     )
   }, asJob),

@@ -7,12 +7,14 @@
  */
 import { Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { FileLockError } from "../node/FileLock.ts"
+import { FileSystemFailure } from "../dataset/DatasetError.ts"
+import { FileLockError, LockUnavailable } from "../node/FileLock.ts"
+import { BackupFailed } from "../task/LedgerCare.ts"
 
 const again = "then the same command goes on from here"
 
 const diskFull = `the disk is full: make space, ${again}`
-const notWritable = "it can't be written: this user needs write permission for it and for its folder"
+const notWritable = "it can't be used: this user needs write permission for it and for its folder, also to read it"
 
 /** What the operating system says. */
 const systemWords: { readonly [code: string]: string } = {
@@ -43,9 +45,9 @@ const sqliteWords: { readonly [code: number]: string } = {
   6: `another program has locked it: wait until that is done, ${again}`,
   8: notWritable,
   10: `it could not be read or written: see whether the disk is full or defective, ${again}`,
-  11: "it is damaged: `prefstream ledger check` says where; go on from a backup, which the service's tasks then catch up with",
+  11: "it is damaged: see what `prefstream ledger check` finds, and go on from a backup; what was submitted since then is sent again, and paid for again where the service ignores Idempotency-Key",
   13: diskFull,
-  14: "it can't be opened: its folder must be there, and this user needs write permission for both",
+  14: "it can't be opened: it must be a file, its folder must be there, and this user needs write permission for both, also to read it",
   26: "it is not a ledger, or damaged from its first page on: name another file, or go on from a backup",
 }
 
@@ -77,6 +79,8 @@ const inWords = (cause: unknown, path: string | undefined): Option.Option<string
   return Option.map(Option.fromUndefinedOr(words), (words) => (path === undefined ? words : `${path}: ${words}`))
 }
 
+const isAboutPath = Schema.is(Schema.Union([LockUnavailable, BackupFailed, FileSystemFailure]))
+
 const sqlMessage = (failure: SqlError.SqlError): string => {
   const { cause } = failure.reason
   const path = hasPath(cause) ? cause.path : undefined
@@ -89,12 +93,17 @@ const sqlMessage = (failure: SqlError.SqlError): string => {
   })
 }
 
+const isFileForFolder = Schema.is(
+  Schema.Struct({ _tag: Schema.Literal("AlreadyExists"), method: Schema.Literal("makeDirectory") }),
+)
+
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
-  const path =
-    "pathOrDescriptor" in reason && reason.pathOrDescriptor !== undefined ? String(reason.pathOrDescriptor) : undefined
+  const given = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
+  // A number means nothing to a person.
+  const path = typeof given === "string" ? given : undefined
   return Option.getOrElse(inWords(reason.cause, path), () => {
-    const words = platformWords[reason._tag]
+    const words = isFileForFolder(reason) ? "it is a file, and a folder is to be there" : platformWords[reason._tag]
     return words === undefined || path === undefined ? failure.message : `${path}: ${words}`
   })
 }
@@ -102,9 +111,10 @@ const platformMessage = (failure: PlatformError.PlatformError): string => {
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
-  if (failure instanceof FileLockError && failure.reason._tag === "LockUnavailable") {
-    const { cause, path } = failure.reason
-    return Option.getOrElse(inWords(cause, path), () => failure.message)
+  const failed = failure instanceof FileLockError ? failure.reason : failure
+  if (isAboutPath(failed)) {
+    const { cause, path } = failed
+    return Option.getOrElse(inWords(cause, path), () => failed.message)
   }
   if (!(failure instanceof Error)) return String(failure)
   if (failure.message.trim() !== "") return failure.message.trim().replace(/([.!?])\.$/, "$1")

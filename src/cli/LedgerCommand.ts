@@ -52,7 +52,7 @@ const checkCommand = Command.make(
         : [
             `${place} is not whole:`,
             ...findings.map(({ code, message }) => `  ${code}: ${message}`),
-            "Go on from a backup, or from what `sqlite3 ledger.db .recover` saves; a result that is missing can be asked for again with prefstream resolve.",
+            "Go on from a backup, or from what `sqlite3 ledger.db .recover` saves. What was submitted since then is sent again, and paid for again where the service ignores Idempotency-Key.",
           ].join("\n")
     yield* print(flags.json, report, text)
     if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })

@@ -42,7 +42,10 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
       },
     })
   const stderr = hold("stderr")
-  const muted = new NodeConsole(hold("stdout"), stderr)
+  const muted: Console.Console = new NodeConsole(hold("stdout"), stderr)
+  const muttering = Object.assign(new NodeConsole(stderr, stderr), {
+    log: (...texts: ReadonlyArray<unknown>) => console.log(...texts),
+  })
   // Progress is for those who look on.
   const silent = Stdio.make({ ...stdio, stderr: () => Sink.drain, stderrIsTerminal: Effect.succeed(false) })
   const show = Effect.sync(() => {
@@ -53,10 +56,7 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
     }
   })
   return yield* effect.pipe(
-    Effect.provideService(
-      Console.Console,
-      options.stdout ? muted : Object.assign(new NodeConsole(stderr, stderr), { log: console.log }),
-    ),
+    Effect.provideService(Console.Console, options.stdout ? muted : muttering),
     Effect.provideService(Stdio.Stdio, silent),
     Effect.onExit((exit) => (Exit.isFailure(exit) && isNews(exit.cause) ? show : Effect.void)),
   )

@@ -5,8 +5,9 @@
  * decision is recorded for all tasks that are named, or for none, while no other process works
  * the ledger.
  */
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as RejectsFile from "../pipeline/RejectsFile.ts"
 import { Ledger } from "../task/Ledger.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
 import type { TaskState } from "../task/LedgerModel.ts"
@@ -25,6 +26,8 @@ const states = {
   invalid: "invalid",
   refused: "refused",
   "given-up": "given_up",
+  planned: "planned",
+  submitted: "submitted",
 } as const satisfies { readonly [name: string]: TaskState }
 
 const flags = {
@@ -32,7 +35,7 @@ const flags = {
     Argument.withDescription("Tasks by their numbers, as they are listed"),
     Argument.variadic(),
   ),
-  all: Flag.Literals("all", ["in-doubt", "failed", "invalid", "refused", "given-up"]).pipe(
+  all: Flag.Literals("all", ["in-doubt", "failed", "invalid", "refused", "given-up", "planned", "submitted"]).pipe(
     Flag.withDescription("All tasks in this state, instead of numbers"),
     Flag.optional,
   ),
@@ -61,7 +64,8 @@ export const resolveCommand = Command.make(
   flags,
   Effect.fn("prefstream resolve")(
     function* (flags) {
-      const location = yield* ledgerOf(flags, Settings.directoryOf(flags.directory))
+      const directory = Settings.directoryOf(flags.directory)
+      const location = yield* ledgerOf(flags, directory)
       const decision = yield* decisionOf(flags)
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
       const read = Effect.provide(existingLedger(location))
@@ -72,7 +76,10 @@ export const resolveCommand = Command.make(
           ? Effect.flatMap(list.pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
           : Effect.flatMap(TroubleList.text(numbers, flags).pipe(read), (text) => Console.log(printable(text)))
       }
-      yield* decide(numbers, decision).pipe(Effect.provide(LedgerLocation.layer(location)))
+      yield* decide(numbers, decision).pipe(
+        Effect.andThen(rewriteRejects(directory)),
+        Effect.provide(LedgerLocation.layer(location)),
+      )
       yield* flags.json
         ? Effect.flatMap(TroubleList.make(numbers).pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
         : Console.log(said(numbers, decision))
@@ -163,6 +170,12 @@ const decide = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, deci
   }
 })
 
+/** What was given up, or is sent after all, shows in the rejects file at once. */
+const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)
+})
+
 const said = (numbers: ReadonlyArray<number>, decision: Decision): string => {
   const [number] = numbers
   const tasks = numbers.length === 1 ? `Task ${number}` : count(numbers.length, "task")
@@ -172,6 +185,6 @@ const said = (numbers: ReadonlyArray<number>, decision: Decision): string => {
     case "sendAgain":
       return `${tasks} will be sent again by the next run or submit.`
     case "giveUp":
-      return `${tasks} given up: the items are listed among the rejects of the next run.`
+      return `${tasks} given up: the items are listed among the rejects.`
   }
 }

@@ -9,6 +9,7 @@ import * as AnnotationService from "../service/AnnotationService.ts"
 import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { UsageError } from "./ExitStatus.ts"
+import * as InputFiles from "./InputFiles.ts"
 import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
@@ -69,7 +70,12 @@ export const runCommand = Command.make(
     yield* Progress.during(Pipeline.run(settings)).pipe(
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) =>
-        Summary.finish(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json, later: "the same command again" }),
+        Summary.finish(report, {
+          directory,
+          ledger: LedgerLocation.describe(ledger),
+          json: flags.json,
+          later: "the same command again",
+        }),
       ),
       waitForOthers(flags),
     )
@@ -104,7 +110,7 @@ export const runCommand = Command.make(
 )
 
 const fromFlags = Effect.fnUntraced(function* (
-  flags: Parameters<typeof Settings.sourceOf>[0] &
+  flags: Parameters<typeof InputFiles.sourceOf>[0] &
     Parameters<typeof Settings.submitOptionsOf>[0] &
     Settings.ServiceFlags & {
       readonly directory: Option.Option<string>
@@ -115,7 +121,7 @@ const fromFlags = Effect.fnUntraced(function* (
   judge: JudgeSettings | undefined,
 ) {
   const directory = Settings.directoryOf(flags.directory)
-  const source = yield* Settings.sourceOf(flags)
+  const source = yield* InputFiles.sourceOf(flags)
   const options = yield* Settings.submitOptionsOf(flags)
   if (Option.isSome(flags.baseUrl) && (flags.experts.length > 0 || Option.isSome(flags.turnaround))) {
     return yield* new UsageError({

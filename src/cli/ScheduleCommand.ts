@@ -106,7 +106,7 @@ export const scheduleCommand = Command.make(
       }
     }
     // A run that is told to stop keeps its own grace time.
-    yield* CronJob.run(job, { cron, now: flags.now, onEvent: tell }).pipe(
+    return yield* CronJob.run(job, { cron, now: flags.now, onEvent: tell }).pipe(
       Stop.isNormalEnd,
       Stop.withGrace(Duration.infinity),
     )

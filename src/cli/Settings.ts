@@ -4,15 +4,13 @@
  * Guarantees: a flag has the same name, meaning, default and environment variable
  * in every command; the token is `Redacted` from the moment it is read.
  */
-import { Config, Context, Duration, Effect, FileSystem, Layer, Option, Record, Redacted, Schema } from "effect"
+import { Config, Context, Duration, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
-import * as Source from "../source/Source.ts"
 import { defaultLimits } from "../task/Batch.ts"
 import type { Replannable } from "../task/LedgerResolve.ts"
 import { defaultMaxAttempts, type SubmitOptions } from "../task/Submit.ts"
 import { done, Finished, UsageError } from "./ExitStatus.ts"
-import * as InputFiles from "./InputFiles.ts"
 import { judgeFlags } from "./JudgeFlags.ts"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
@@ -108,53 +106,6 @@ export const input = {
     Flag.optional,
   ),
 }
-
-/** What means nothing without `--completions`. */
-const joinFlags = {
-  key: "--key",
-  promptPath: "--prompt-path",
-  completionPath: "--completion-path",
-  missing: "--missing",
-} as const
-
-export const sourceOf = Effect.fnUntraced(function* (flags: {
-  readonly files: ReadonlyArray<string>
-  readonly completions: ReadonlyArray<string>
-  readonly key: Option.Option<string>
-  readonly promptPath: Option.Option<string>
-  readonly completionPath: Option.Option<string>
-  readonly missing: Option.Option<"reject" | "keep">
-}) {
-  const fs = yield* FileSystem.FileSystem
-  const [prompts, ...more] = flags.files
-  if (prompts === undefined)
-    return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
-  if (flags.completions.length === 0) {
-    const ofJoin = Record.keys(joinFlags).filter((name) => Option.isSome(flags[name]))
-    if (ofJoin.length === 0) {
-      const files = yield* InputFiles.expand(flags.files)
-      return files.length === 0 ? { ...Source.fromIterable([]), description: "no file" } : Source.jsonl(files)
-    }
-    return yield* new UsageError({
-      message: `${ofJoin.map((name) => joinFlags[name]).join(", ")}: only for a join, with --completions`,
-    })
-  }
-  if (more.length > 0) return yield* new UsageError({ message: "with --completions, name one file of prompts" })
-  for (const file of [prompts, ...flags.completions]) {
-    if (!(yield* fs.exists(file))) return yield* new UsageError({ message: `${file}: there is no such file` })
-  }
-  if (flags.completions.length < 2) {
-    return yield* new UsageError({ message: "--completions: name two files or more, one for each model" })
-  }
-  return Source.join({
-    prompts,
-    completions: flags.completions,
-    key: Option.getOrElse(flags.key, () => "id"),
-    promptPath: Option.getOrElse(flags.promptPath, () => "prompt"),
-    completionPath: Option.getOrElse(flags.completionPath, () => "completion"),
-    missing: Option.getOrElse(flags.missing, () => "reject"),
-  })
-})
 
 /** How items become tasks. */
 export const task = {
@@ -306,6 +257,12 @@ export const service = {
     ),
     Flag.optional,
   ),
+  patience: duration("patience").pipe(
+    Flag.withDescription(
+      `How long to wait for a service that is down, or asks to wait, before giving up with 1 (default: ${Duration.format(Duration.fromInputUnsafe(defaults.patience))})`,
+    ),
+    Flag.optional,
+  ),
 }
 
 export interface ServiceFlags {
@@ -317,6 +274,7 @@ export interface ServiceFlags {
   readonly moved: boolean
   readonly pollMin: Option.Option<Duration.Duration>
   readonly pollMax: Option.Option<Duration.Duration>
+  readonly patience: Option.Option<Duration.Duration>
 }
 
 /** A token as it can stand in a header: what surrounds it, such as the end of a file's line, is cut off. */
@@ -337,6 +295,7 @@ const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings
     min: Option.getOrElse(flags.pollMin, () => profile.pollInterval.min),
     max: Option.getOrElse(flags.pollMax, () => profile.pollInterval.max),
   },
+  patience: Option.getOrElse(flags.patience, () => profile.patience),
 })
 
 /**

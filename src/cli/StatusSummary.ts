@@ -12,6 +12,7 @@ export const text = (status: JobStatus, options: Summary.TextOptions): string =>
   Summary.text(status, options, [
     ...campaigns(status),
     ...worker(status),
+    ...interrupted(status, options),
     ...waiting(status),
     ...results(status),
     ...webhooks(status),
@@ -57,6 +58,17 @@ const worker = ({ last_run, worked_by }: JobStatus): Summary.Rows => {
   ]
 }
 
+/** What was being sent when a process was killed. */
+const interrupted = ({ tasks, worked_by }: JobStatus, { directory }: Summary.TextOptions): Summary.Rows =>
+  worked_by !== null || tasks.submitting.tasks === 0
+    ? []
+    : [
+        [
+          "unsettled",
+          `${Summary.count(tasks.submitting.tasks, "task")} may have been sent: the next run settles that; or see prefstream resolve --dir ${directory}`,
+        ],
+      ]
+
 const waiting = (status: JobStatus): Summary.Rows => {
   const { next_look_at, oldest_outstanding } = status
   if (oldest_outstanding === null) return []
@@ -69,7 +81,7 @@ const waiting = (status: JobStatus): Summary.Rows => {
   return [
     [
       "oldest",
-      `waits for its result since ${minute(oldest_outstanding.submitted_at)} (${Summary.duration(oldest_outstanding.age_seconds)})${look}`,
+      `task ${oldest_outstanding.task} (${oldest_outstanding.task_id}) waits since ${minute(oldest_outstanding.submitted_at)} (${Summary.duration(oldest_outstanding.age_seconds)})${look}`,
     ],
   ]
 }

@@ -5,6 +5,7 @@ import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
+import * as InputFiles from "./InputFiles.ts"
 import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
 import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
@@ -37,7 +38,9 @@ export const submitCommand = Command.make(
     const settings = { ...pipeline, ...(yield* Settings.againOf(flags, pipeline)), directory, timeout }
     yield* Progress.during(Pipeline.submit(settings)).pipe(
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
-      Effect.flatMap((report) => Summary.finishSubmit(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json })),
+      Effect.flatMap((report) =>
+        Summary.finishSubmit(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json }),
+      ),
       waitForOthers(flags),
     )
   }, asJob),
@@ -53,13 +56,13 @@ export const submitCommand = Command.make(
 )
 
 const fromFlags = Effect.fnUntraced(function* (
-  flags: Parameters<typeof Settings.sourceOf>[0] &
+  flags: Parameters<typeof InputFiles.sourceOf>[0] &
     Parameters<typeof Settings.submitOptionsOf>[0] & { readonly directory: Option.Option<string> },
 ) {
   return Pipeline.make({
     ...(yield* Settings.submitOptionsOf(flags)),
     directory: Settings.directoryOf(flags.directory),
-    source: yield* Settings.sourceOf(flags),
+    source: yield* InputFiles.sourceOf(flags),
     service: Settings.serviceRequired,
   })
 })

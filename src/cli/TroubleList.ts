@@ -90,16 +90,28 @@ const placesOf = (places: ListedTask["places"]): string => {
   return spans.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ")
 }
 
+const anew = ["in_doubt", "submitting", "failed", "invalid", "refused", "given_up"]
+const endable = ["in_doubt", "submitting", "failed", "invalid", "refused", "planned", "submitted", "superseded"]
+
 const choices = (states: ReadonlySet<string>, command: string): ReadonlyArray<string> => {
-  const inDoubt = states.has("in_doubt") || states.has("submitting")
-  return [
-    ["--adopt TASK_ID", "it is at the service, under this id: its result is asked for"],
-    [
-      "--send-again",
-      inDoubt
-        ? "it is not at the service: the next run sends it; if it is there after all, it is paid for twice"
-        : "the next run sends it again, as a new task, which is paid for again",
-    ],
-    ["--give-up", "it is not sent again, nor waited for; its items are listed among the rejects"],
-  ].map(([flag = "", what = ""]) => `  ${command} ${flag.padEnd(15)}  ${what}`)
+  const some = (of: ReadonlyArray<string>) => of.some((state) => states.has(state))
+  const lines = [
+    ...(some(anew)
+      ? [
+          ["--adopt TASK_ID", "it is at the service, under this id: its result is asked for"],
+          [
+            "--send-again",
+            some(["in_doubt", "submitting"])
+              ? "it is not at the service: the next run sends it; if it is there after all, it is paid for twice"
+              : "the next run sends it again, as a new task, which is paid for again",
+          ],
+        ]
+      : []),
+    ...(some(endable)
+      ? [["--give-up", "it is not sent again, nor waited for; its items are listed among the rejects"]]
+      : []),
+  ]
+  return lines.length === 0
+    ? ["  nothing: their results are here"]
+    : lines.map(([flag = "", what = ""]) => `  ${command} ${flag.padEnd(15)}  ${what}`)
 }

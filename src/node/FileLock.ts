@@ -79,9 +79,6 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** Whoever asks for the holder shuts others out for an instant: that is waited for, in milliseconds. */
-const longestLook = 50
-
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
@@ -112,7 +109,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   yield* Effect.acquireRelease(
     attempt(() => {
       PrivateFile.create(`${real}.lock`, access)
-      return new DatabaseSync(`${real}.lock`, { timeout: longestLook })
+      return new DatabaseSync(`${real}.lock`)
     }).pipe(
       Effect.tap((db) =>
         Effect.onError(
@@ -141,12 +138,30 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   )
 })
 
-/** Who holds the lock on `path` now, as far as it is known: none where nobody does. */
+/** Whether a process of this machine lives. */
+const isAlive = (pid: number) =>
+  Effect.try(() => process.kill(pid, 0)).pipe(
+    Effect.as(true),
+    Effect.catch(({ cause }) => Effect.succeed(!(Predicate.hasProperty(cause, "code") && cause.code === "ESRCH"))),
+  )
+
+/**
+ * Who holds the lock on `path` now; `unknown` where that can't be read. None also where the
+ * holder has not written its name yet.
+ *
+ * The lock itself is only tried where somebody seems to hold it: to try one that is free would
+ * shut out, for an instant, who wants it.
+ */
 export const holder = Effect.fn("FileLock.holder")(function* (
   path: string,
 ): Effect.fn.Return<Option.Option<LockHolder | "unknown">> {
   const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
-  const held = yield* Effect.acquireUseRelease(
+  const file = `${real}.lock.json`
+  const named = yield* Effect.try(() => statSync(file)).pipe(Effect.option)
+  if (Option.isNone(named)) return Option.none()
+  const said = yield* readHolder(file)
+  if (Option.isSome(said) && said.value.host === hostname() && !(yield* isAlive(said.value.pid))) return Option.none()
+  const isHeld = yield* Effect.acquireUseRelease(
     Effect.try(() => new DatabaseSync(`${real}.lock`, { readOnly: true })),
     (db) => Effect.try(() => void db.prepare("SELECT * FROM sqlite_schema").all()),
     (db) => Effect.sync(() => db.close()),
@@ -154,6 +169,5 @@ export const holder = Effect.fn("FileLock.holder")(function* (
     Effect.as(false),
     Effect.catch(({ cause }) => Effect.succeed(isBusy(cause))),
   )
-  if (!held) return Option.none()
-  return Option.some(Option.getOrElse(yield* readHolder(`${real}.lock.json`), () => "unknown" as const))
+  return isHeld ? Option.some(Option.getOrElse(said, () => "unknown" as const)) : Option.none()
 })

@@ -17,7 +17,7 @@
  * PostgreSQL has not.
  */
 import { hostname } from "node:os"
-import { Effect, Layer, Option, Redacted, Result, type Scope, Stream } from "effect"
+import { Effect, Layer, Option, Redacted, Result, Schema, type Scope, Stream } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
@@ -67,13 +67,17 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   const server = reason.cause
   const said = server instanceof Error && server.message !== "" ? server.message : error.message
   const fields = { cause: server, operation: reason.operation, message: `${where}: ${said}` }
-  return new SqlError.SqlError({
-    reason:
-      reason._tag === "UniqueViolation"
-        ? new SqlError.UniqueViolation({ ...fields, constraint: reason.constraint })
-        : new reasons[reason._tag](fields),
-  })
+  if (reason._tag === "UniqueViolation") {
+    return new SqlError.SqlError({
+      reason: new SqlError.UniqueViolation({ ...fields, constraint: reason.constraint }),
+    })
+  }
+  const Reason = isSessionEnd(server) ? SqlError.ConnectionError : reasons[reason._tag]
+  return new SqlError.SqlError({ reason: new Reason(fields) })
 }
+
+/** Codes of class 57P: the server shuts down, has crashed, starts, or ends the session. */
+const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
 const reasons = {
   AuthenticationError: SqlError.AuthenticationError,
@@ -139,7 +143,10 @@ const make = Effect.fnUntraced(function* (
   const readers = yield* PgClient.make({ ...settings, maxConnections: readConnections })
   const writer = yield* Effect.mapError(PgClient.makeClient(settings), name)
   yield* settle(writer, config).pipe(Effect.mapError(name))
-  if (config.lock !== undefined) yield* takeLock(writer, config.lock, where).pipe(Effect.mapError((error) => error._tag === "SqlError" ? name(error) : error))
+  if (config.lock !== undefined)
+    yield* takeLock(writer, config.lock, where).pipe(
+      Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
+    )
 
   return yield* SqlClient.make({
     acquirer: connected(readers.reserve),

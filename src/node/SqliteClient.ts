@@ -16,8 +16,10 @@
  * Does not: leave the thread. A statement runs synchronously, and one that waits
  * for another process's lock holds up the whole program, for `busyTimeout` at most.
  */
+import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import type { SQLInputValue, StatementSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
 import { Array, Cache, Cause, Duration, Effect, Exit, Layer, Semaphore, Stream } from "effect"
 import type { Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -36,6 +38,11 @@ export interface SqliteClientConfig {
   readonly busyTimeout?: Duration.Input | undefined
   /** Memory for pages, in bytes. Default: SQLite's own, 2 MB. */
   readonly cacheBytes?: number | undefined
+  /**
+   * How much the write-ahead log may hold before it is copied into the database's file, in
+   * bytes. Of a page that is written often, only the last version is copied. Default: SQLite's own, 4 MB.
+   */
+  readonly walBytes?: number | undefined
   /** How many prepared statements are kept. Default 200. */
   readonly prepareCacheSize?: number | undefined
   /** How long a prepared statement is kept. Default 10 minutes. */
@@ -79,7 +86,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   const db = yield* Effect.acquireRelease(
     opening(
       () =>
-        new DatabaseSync(config.filename, {
+        new DatabaseSync(config.readonly === true ? readable(config.filename) : config.filename, {
           readOnly: config.readonly ?? false,
           timeout: Duration.toMillis(config.busyTimeout ?? "5 seconds"),
           enableForeignKeyConstraints: true,
@@ -94,8 +101,28 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
     const kibibytes = Math.ceil(config.cacheBytes / 1024)
     yield* opening(() => db.exec(`PRAGMA cache_size = -${kibibytes}`))
   }
+  const { walBytes } = config
+  if (walBytes !== undefined) {
+    yield* opening(() => {
+      const pageBytes = Number(db.prepare("PRAGMA page_size").get()!["page_size"])
+      db.exec(`PRAGMA wal_autocheckpoint = ${Math.ceil(walBytes / pageBytes)}`)
+    })
+  }
   return db
 })
+
+/**
+ * Reading, too, needs a file beside the database, which a read-only file system does not take.
+ * There nobody writes, and SQLite can be told so.
+ */
+const readable = (filename: string): string | URL => {
+  try {
+    accessSync(filename, constants.W_OK)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EROFS") return new URL("?immutable=1", pathToFileURL(filename))
+  }
+  return filename
+}
 
 /** Older versions of Node read text only up to its first NUL: there such text is refused on its way in. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
@@ -167,7 +194,10 @@ const makeConnection = Effect.fnUntraced(function* (
   const cached = (sql: string) => Cache.get(statements, sql)
 
   const attempt = <A>(evaluate: () => A) =>
-    Effect.try({ try: evaluate, catch: (cause) => sqlError(config.filename, cause, "execute", "failed to execute statement") })
+    Effect.try({
+      try: evaluate,
+      catch: (cause) => sqlError(config.filename, cause, "execute", "failed to execute statement"),
+    })
 
   const use = <A>(statement: StatementSync, run: () => A) =>
     Effect.withFiber<A, SqlError.SqlError>((fiber) => {

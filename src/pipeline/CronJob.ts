@@ -88,15 +88,16 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   { cron, now = false, onEvent = () => Effect.void }: Options,
 ): Effect.fn.Return<never, E, R> {
   const zone = Option.getOrElse(cron.tz, () => DateTime.zoneMakeLocal())
-  const at = (date: Date) => DateTime.makeZonedUnsafe(date, { timeZone: zone })
+  const at = (time: number) => DateTime.makeZonedUnsafe(time, { timeZone: zone })
+  const nextAfter = (time: number): number => Cron.next(cron, time).getTime()
   const started = yield* Clock.currentTimeMillis
-  let due = now ? new Date(started) : Cron.next(cron, started)
+  let due = now ? started : nextAfter(started)
   while (true) {
-    if (due.getTime() > (yield* Clock.currentTimeMillis)) yield* onEvent({ _tag: "Waiting", due: at(due) })
-    yield* sleepUntil(due.getTime())
+    if (due > (yield* Clock.currentTimeMillis)) yield* onEvent({ _tag: "Waiting", due: at(due) })
+    yield* sleepUntil(due)
     const start = yield* Clock.currentTimeMillis
     const missed = timesBetween(cron, due, start)
-    yield* onEvent({ _tag: "Starting", late: Duration.millis(start - due.getTime()), missed: missed.length })
+    yield* onEvent({ _tag: "Starting", late: Duration.millis(start - due), missed: missed.length })
     yield* job
     const end = yield* Clock.currentTimeMillis
     const skipped = timesBetween(cron, start, end)
@@ -105,7 +106,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     if (first !== undefined && last !== undefined) {
       yield* onEvent({ _tag: "Skipped", times: skipped.length, first: at(first), last: at(last) })
     }
-    due = Cron.next(cron, Math.max(end, due.getTime()))
+    due = nextAfter(Math.max(end, due))
   }
 })
 
@@ -116,11 +117,11 @@ const sleepUntil = Effect.fnUntraced(function* (time: number) {
 })
 
 /** The times after one and up to the other. */
-const timesBetween = (cron: Cron.Cron, after: Date | number, upTo: number): ReadonlyArray<Date> => {
-  const times: Array<Date> = []
+const timesBetween = (cron: Cron.Cron, after: number, upTo: number): ReadonlyArray<number> => {
+  const times: Array<number> = []
   for (const time of Cron.sequence(cron, after)) {
     if (time.getTime() > upTo || times.length === mostCounted) break
-    times.push(time)
+    times.push(time.getTime())
   }
   return times
 }

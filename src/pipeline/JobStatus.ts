@@ -38,7 +38,12 @@ export interface JobStatus extends RunReport.RunReport {
   readonly last_run: { readonly run: number; readonly started_at: string; readonly ended_at: string | null } | null
   readonly campaigns: ReadonlyArray<CampaignStatus>
   /** The outstanding task that waits longest for its result. */
-  readonly oldest_outstanding: { readonly submitted_at: string; readonly age_seconds: number } | null
+  readonly oldest_outstanding: {
+    readonly task: number
+    readonly task_id: string
+    readonly submitted_at: string
+    readonly age_seconds: number
+  } | null
   /** When an outstanding task is to be looked at next; now, where that is due. */
   readonly next_look_at: string | null
   readonly results: {
@@ -98,8 +103,8 @@ export const make = Effect.fn("JobStatus.make")(function* (
 ) {
   const ledger = yield* Ledger
   const now = yield* Clock.currentTimeMillis
-  const report = yield* RunReport.make({})
   const progress = yield* ledger.progress
+  const report = yield* RunReport.make({ progress })
   const campaigns = yield* ledger.campaigns
   const deliveries = yield* ledger.deliveries
   const run = yield* ledger.newestRun
@@ -115,9 +120,11 @@ export const make = Effect.fn("JobStatus.make")(function* (
     ),
     campaigns: campaigns.map((campaign) => campaignStatus(campaign, progress.countsOf(campaign.campaign))),
     oldest_outstanding: Option.getOrNull(
-      Option.map(progress.oldestOutstandingAt, (at) => ({
-        submitted_at: RunReport.isoOf(at),
-        age_seconds: Math.max(0, Math.round((now - at) / 1000)),
+      Option.map(progress.oldestOutstanding, ({ number, submittedAt, taskId }) => ({
+        task: number,
+        task_id: taskId,
+        submitted_at: RunReport.isoOf(submittedAt),
+        age_seconds: Math.max(0, Math.round((now - submittedAt) / 1000)),
       })),
     ),
     next_look_at: iso(Option.map(progress.nextLookAt, (at) => Math.max(at, now))),

@@ -77,7 +77,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const settled = yield* Latch.make()
       const submitting = submitLoop(settings.source.records, { ...settings, settled }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
-        Effect.ensuring(Effect.andThen(submittingDone.open, settled.open)),
+        Effect.ensuring(submittingDone.open),
       )
       // What earlier runs left is settled before any of it is looked at.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
@@ -85,13 +85,11 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })])
         : Effect.all([submitting, collecting], { concurrency: 2 })
-      const ended = yield* loops.pipe(
-        within(settings.timeout),
-        listening(settings.webhook),
-        thenWriteRejects(settings),
-      )
+      const ended = yield* loops.pipe(within(settings.timeout), listening(settings.webhook), thenWriteRejects(settings))
       const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0], stopped }
-      return !once && (stopped || (yield* RunReport.outstanding) > 0) ? read : { ...read, ...(yield* exportDataset(settings)) }
+      return !once && (stopped || (yield* RunReport.outstanding) > 0)
+        ? read
+        : { ...read, ...(yield* exportDataset(settings)) }
     }),
   )
   return yield* RunReport.make({ elapsed, ...ended })

@@ -7,24 +7,24 @@
  * was refused. The ledger holds the same records, so a run that was killed before
  * it wrote the file loses none.
  */
-import { Effect, FileSystem, Option, Stream } from "effect"
+import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
-import { parseTaskRequest } from "../domain/Task.ts"
 import { Ledger } from "../task/Ledger.ts"
-import type { TaskQuestion } from "../task/LedgerModel.ts"
+import type { ReadQuestion } from "../task/LedgerModel.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-const droppedItems = (
-  task: TaskQuestion & { readonly state: "refused" | "given_up"; readonly reason: string },
-): ReadonlyArray<Reject> => {
-  const { prompts } = parseTaskRequest(task.body)
-  return task.items.map((item, i) => ({
+const droppedItems = ({
+  items,
+  prompts,
+  reason,
+  state,
+}: ReadQuestion & { readonly state: "refused" | "given_up"; readonly reason: string }): ReadonlyArray<Reject> =>
+  items.map((item, i) => ({
     ...item.origin,
-    code: task.state === "refused" ? "refused_by_service" : "given_up",
-    reason: task.reason,
+    code: state === "refused" ? "refused_by_service" : "given_up",
+    reason,
     raw: JSON.stringify({ id: item.item_id, ...prompts[i], gold: item.gold, metadata: item.metadata }),
   }))
-}
 
 /** How many records were refused for the same kind of reason, and the first of them. */
 export interface RejectCount {
@@ -32,6 +32,24 @@ export interface RejectCount {
   readonly count: number
   readonly first: Omit<Reject, "raw" | "raw_base64" | "raw_bytes">
 }
+
+const sync = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const file = yield* fs.open(path, { flag: "r+" })
+  yield* file.sync
+}, Effect.scoped)
+
+/** A failure to write names the file, where the system names a number. */
+const about = (path: string, error: PlatformError.PlatformError): PlatformError.PlatformError =>
+  error.reason._tag === "BadArgument"
+    ? error
+    : PlatformError.systemError({
+        _tag: error.reason._tag,
+        module: error.reason.module,
+        method: error.reason.method,
+        cause: error.reason.cause,
+        pathOrDescriptor: path,
+      })
 
 /** Writes the rejects file of a job folder, or removes it where there is nothing to write; counts them by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
@@ -50,16 +68,21 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
     const { count, first } = counts.get(code) ?? { count: 0, first: { code, file, line, reason } }
     counts.set(code, { code, count: count + 1, first })
   }
-  yield* Stream.concat(bySource, later).pipe(
-    Stream.mapArray((rejects) => {
-      rejects.forEach(count)
-      return [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]
-    }),
-    Stream.run(fs.sink(partial)),
+  yield* Effect.gen(function* () {
+    yield* Stream.concat(bySource, later).pipe(
+      Stream.mapArray((rejects) => {
+        rejects.forEach(count)
+        return [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]
+      }),
+      Stream.run(fs.sink(partial)),
+    )
+    const { size } = yield* fs.stat(partial)
+    yield* Number(size) > 0
+      ? Effect.andThen(sync(partial), fs.rename(partial, file))
+      : Effect.andThen(fs.remove(partial), fs.remove(file, { force: true }))
+  }).pipe(
+    Effect.catchTag("PlatformError", (error) => Effect.fail(about(file, error))),
+    Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true }))),
   )
-  const { size } = yield* fs.stat(partial)
-  yield* Number(size) > 0
-    ? fs.rename(partial, file)
-    : Effect.andThen(fs.remove(partial), fs.remove(file, { force: true }))
   return [...counts.values()].toSorted((a, b) => b.count - a.count)
 })

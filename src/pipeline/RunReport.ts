@@ -7,12 +7,13 @@
  * source or the service refused, or whose task a person gave up. Once a run is through,
  * `not_submitted` is 0.
  */
-import { DateTime, Duration, Effect, Option } from "effect"
+import { DateTime, Duration, Effect, Option, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { Ledger } from "../task/Ledger.ts"
 import type { StateCounts, TaskState, Trouble } from "../task/LedgerModel.ts"
+import type { Progress } from "../task/LedgerStatus.ts"
 import type { RejectCount } from "./RejectsFile.ts"
 
 /** How a job stands, by the severest of what is left. */
@@ -80,8 +81,10 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 /** How many tasks are on their way: planned, being submitted, or waiting for results. */
 export const outstanding = Ledger.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
+/** What may have been paid for, and what is on its way, count in all campaigns; what came to nothing, in the run's own. */
 const statusOf = (
   tasks: StateCounts,
+  { failed, invalid }: StateCounts,
   run: { readonly readFinished: boolean; readonly allRejected: boolean; readonly stopped: boolean },
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
@@ -89,7 +92,7 @@ const statusOf = (
   if (waitingFor(tasks) > 0) return "waiting"
   if (!run.readFinished) return "unfinished"
   if (run.allRejected) return "all_rejected"
-  return tasks.invalid.tasks + tasks.failed.tasks > 0 ? "results_invalid" : "done"
+  return invalid.tasks + failed.tasks > 0 ? "results_invalid" : "done"
 }
 
 /** The state of the ledger, with what the last run has read. */
@@ -98,13 +101,16 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly run?: number | undefined
   /** Whether the time was over before all was read and submitted. */
   readonly stopped?: boolean | undefined
+  /** What was seen of the ledger, where somebody has looked. */
+  readonly progress?: Progress
   readonly elapsed?: Duration.Duration
   readonly rejects?: ReadonlyArray<RejectCount>
   readonly dataset?: Option.Option<DatasetInfo>
   readonly example?: Option.Option<PreferencePair>
 }): Effect.fn.Return<RunReport, SqlError, Ledger> {
   const ledger = yield* Ledger
-  const tasks = yield* ledger.counts
+  const progress = options.progress ?? (yield* ledger.progress)
+  const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
   const { campaign, counts, readFinished, run } = Option.getOrElse(last, () => ({
     run: 0,
@@ -112,15 +118,19 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     readFinished: true,
     counts: { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 },
   }))
+  const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
+  const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + inCampaign[state].items, 0)
+  // A run whose input had every item of its campaign needs no look at the items.
+  const hadAll = readFinished && counts.new + counts.known === itemsOf(Struct.keys(inCampaign))
   const itemsIn = (states: ReadonlyArray<TaskState>) =>
-    states.every((state) => tasks[state].tasks === 0) ? Effect.succeed(0) : ledger.itemsIn(run, states)
+    hadAll || itemsOf(states) === 0 ? Effect.succeed(itemsOf(states)) : ledger.itemsIn(run, states)
   const dropped = yield* itemsIn(["refused", "given_up"])
   const inTasks = readFinished ? counts.new + counts.known : yield* ledger.itemsSeenBy(run)
   const unsent = yield* itemsIn(["planned", "submitting", "superseded"])
   const notSubmitted = unsent + counts.new + counts.known - inTasks
   const rejected = counts.rejected + dropped
   return {
-    status: statusOf(tasks, {
+    status: statusOf(tasks, inCampaign, {
       readFinished,
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,

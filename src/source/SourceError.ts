@@ -37,7 +37,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the join's scratch database failed: ${this.problem}; it needs about the room of the completions files, choose a place for it with scratchDirectory`
+    return `the join's scratch database failed: ${this.problem}; it needs about the room of the completions files, set TMPDIR to a place for it (in a program: scratchDirectory)`
   }
 }
 

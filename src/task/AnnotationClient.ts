@@ -194,7 +194,10 @@ const make = Effect.gen(function* () {
     Effect.suspend(() => get(known ?? "prefstream-probe")),
   )
   const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
-    Effect.onExit(request, (exit) => Effect.flatMap(Effect.result(Effect.suspend(() => exit)), health.note))
+    request.pipe(
+      Effect.tap(() => health.answered),
+      Effect.tapError(health.failed),
+    )
 
   /** Creates a task, and gives its id. */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(

@@ -91,7 +91,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "Unavailable":
         return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
       case "Down":
-        return `${this.baseUrl} is down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${reason.detail.replace(/\.$/, "")}. Nothing is lost: the same command goes on from here.`
+        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${reason.detail.replace(/\.$/, "")}. Nothing is lost: the same command goes on from here.`
       default:
         return reason.detail
     }

@@ -74,8 +74,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const patience = Duration.fromInputUnsafe(profile.patience)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const longestPoll = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** How often in a row looks at a task failed. */
-  const failures = new Map<number, number>()
+  /** Of each task, the looks that failed since the last that did not, and those of them that were answered uselessly. */
+  const failures = new Map<number, { readonly times: number; readonly useless: number }>()
   let words = 0
   /** Looks that are due since then are made at their time, if there are not too many of them. */
   let undisturbedSince = started
@@ -146,19 +146,21 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const settle = Effect.fnUntraced(function* (task: OpenTask, failure: AnnotationClientError) {
     const { reason } = failure
-    const times = (failures.get(task.seq) ?? 0) + 1
-    failures.set(task.seq, times)
+    const before = failures.get(task.seq) ?? { times: 0, useless: 0 }
+    const times = before.times + 1
+    const useless = before.useless + (reason._tag === "Unavailable" ? 0 : 1)
+    failures.set(task.seq, { times, useless })
     switch (reason._tag) {
       case "TaskUnknown":
         // A service may know a task a moment after it has told of it; 410 says that it was and is no more.
-        if (reason.status !== 410 && times < mostUseless && options.once !== true) return yield* soon(task, times)
+        if (reason.status !== 410 && useless < mostUseless && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
         yield* say(`${task.taskId} has vanished: ${failure.message}`)
         return yield* ledger.markFailed(task.seq, failure.message, task.taskId)
       case "UnusableAnswer":
       case "Refused":
       case "TooLarge":
-        if (times < mostUseless && options.once !== true) return yield* soon(task, times)
+        if (useless < mostUseless && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
         yield* say(`the answer about ${task.taskId} is of no use: ${failure.message}`)
         return yield* ledger.markInvalid(task.seq, "", failure.message, task.taskId)

@@ -11,9 +11,9 @@
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Judgment } from "../domain/Judgment.ts"
-import { parseTaskRequest, ResultItem, type TaskPrompt } from "../domain/Task.ts"
+import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import { Ledger } from "./Ledger.ts"
-import type { CompletedTask, NoSuchCampaign, TaskQuestion } from "./LedgerModel.ts"
+import type { CompletedTask, NoSuchCampaign, ReadQuestion } from "./LedgerModel.ts"
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
@@ -31,12 +31,11 @@ export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisf
 /** The judgments of one task, in the order of its prompts, or the reason why its result does not fit. */
 export const match = (
   taskId: string,
-  question: TaskQuestion,
+  { items, prompts }: Pick<ReadQuestion, "items" | "prompts">,
   result: string,
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
-  const { prompts } = parseTaskRequest(question.body)
   const { results } = answer.success
   if (results.length !== prompts.length) {
     return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
@@ -53,7 +52,7 @@ export const match = (
     if (index < 0 || index >= completions.length) {
       return Result.fail(`results[${i}].best_completion_index: expected 0 to ${completions.length - 1}, found ${index}`)
     }
-    const details = question.items[i]!
+    const details = items[i]!
     judgments.push({
       taskId,
       itemId: details.item_id,

@@ -52,7 +52,8 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
     terms: CampaignTerms & { readonly newCampaign?: boolean | undefined } = {},
   ): Effect.fn.Return<Run, SqlError | TermsChanged> {
     const now = yield* Clock.currentTimeMillis
-    const { guidelines, taskType = rlhfRanking } = terms
+    const { taskType = rlhfRanking } = terms
+    const guidelines = withoutNoise(terms.guidelines)
     const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
     const known = yield* campaigns
     const same = known.find((campaign) => campaign.fingerprint === fingerprint)
@@ -129,6 +130,12 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
   return { campaigns, startRun, endRun, newestRun, lastCampaign, campaignOf }
 }
 
+/** Guidelines as they are compared: how lines end, and what an editor leaves at the end of a file, changes nothing. */
+const withoutNoise = (guidelines: string | undefined): string | undefined => {
+  const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
+  return text === "" ? undefined : text
+}
+
 /** What differs, in words; the guidelines by their first line that does. */
 const changesOf = (
   before: Pick<Campaign, "guidelines" | "taskType">,
@@ -148,19 +155,25 @@ const guidelinesChange = (before: string | undefined, now: string | undefined): 
   if (now === undefined) return `there were guidelines, and now there are none: ${quote(before)}`
   const was = before.split("\n")
   const is = now.split("\n")
-  const at = was.findIndex((line, i) => line !== is[i])
-  const line = at === -1 ? was.length : at
-  const where = was.length === 1 && is.length === 1 ? "the guidelines" : `line ${line + 1} of the guidelines`
-  const [old = "", fresh = ""] = apart(was[line], is[line])
-  return `${where} ${was[line] === undefined ? "was not there" : `was ${old}`}, and ${is[line] === undefined ? "is not there" : `is ${fresh}`}`
+  const [old, fresh] = apart(before, now)
+  if (was.length === 1 && is.length === 1) return `the guidelines were ${old}, and are ${fresh}`
+  const differs = was.findIndex((line, i) => line !== is[i])
+  const at = differs === -1 ? was.length : differs
+  const [oldLine, freshLine] = apart(was[at], is[at])
+  return [
+    `line ${at + 1} of the guidelines`,
+    was[at] === undefined ? "was not there," : `was ${oldLine},`,
+    is[at] === undefined ? "and is not there" : `and is ${freshLine}`,
+  ].join(" ")
 }
 
 /** Two texts, each cut to where they begin to differ. */
-const apart = (a = "", b = ""): ReadonlyArray<string> => {
+const apart = (a = "", b = ""): readonly [string, string] => {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++
   const from = same <= 40 ? 0 : same - 20
-  return [a, b].map((text) => quote(`${from > 0 ? "…" : ""}${text.slice(from)}`))
+  const shown = (text: string) => quote(`${from > 0 ? "…" : ""}${text.slice(from)}`)
+  return [shown(a), shown(b)]
 }
 
 const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)

@@ -34,6 +34,16 @@ export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExis
   }
 }
 
+/** The copy could not be written. What there was of it was removed. */
+export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
+  path: Schema.String,
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return `${this.path} could not be written: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
+}
+
 /** The copy is not whole. It was removed. */
 export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
   path: Schema.String,
@@ -50,13 +60,14 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     : Effect.fail(new NotForPostgres({ verb, location: LedgerLocation.describe(location) }))
 
 /** Looks for everything that should not be; `quick` leaves requests and results packed. */
-export const check = Effect.fn("LedgerCare.check")((
-  location: LedgerLocation.LedgerLocation,
-  options: Pick<LedgerCheck.CheckOptions, "quick"> = {},
-) =>
-  LedgerCheck.check({ ...options, partition: location.partition }).pipe(
-    Effect.provide(LedgerLocation.existingClient(location)),
-  ),
+export const check = Effect.fn("LedgerCare.check")(
+  (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
+    LedgerCheck.check({ ...options, partition: location.partition }).pipe(
+      Effect.provide(LedgerLocation.existingClient(location)),
+      Effect.catchIf(LedgerCheck.isCorrupt, (error) =>
+        LedgerCheck.damageReport(error, LedgerLocation.readonlyClient(location)),
+      ),
+    ),
 )
 
 export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "results" | "tasks"> {
@@ -72,12 +83,18 @@ export const backup = Effect.fn("LedgerCare.backup")(function* (location: Ledger
   const partial = `${to}.partial`
   // What a backup left behind that was killed.
   const remove = Effect.ignore(
-    Effect.forEach([partial, `${partial}-wal`, `${partial}-shm`], (path) => fs.remove(path, { force: true })),
+    Effect.forEach(
+      ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
+      (path) => fs.remove(path, { force: true }),
+    ),
   )
   return yield* Effect.gen(function* () {
     yield* remove
     yield* Effect.sync(() => PrivateFile.create(partial))
-    yield* copy(partial).pipe(Effect.provide(LedgerLocation.existingClient(file)))
+    yield* copy(partial).pipe(
+      Effect.provide(LedgerLocation.existingClient(file)),
+      Effect.catchTag("BackupFailed", ({ cause }) => Effect.fail(new BackupFailed({ path: to, cause }))),
+    )
     const report = yield* check({ ...file, path: partial })
     if (report.findings.length > 0) {
       return yield* new BackupDamaged({ path: to, findings: report.findings.map(({ message }) => message) })
@@ -93,7 +110,7 @@ export const backup = Effect.fn("LedgerCare.backup")(function* (location: Ledger
 /** One moment of the ledger, also while it is worked. */
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`VACUUM INTO ${to}`
+  yield* Effect.mapError(sql`VACUUM INTO ${to}`, ({ reason }) => new BackupFailed({ path: to, cause: reason.cause }))
 })
 
 const sync = Effect.fnUntraced(function* (path: string) {
@@ -161,7 +178,8 @@ export const prune = Effect.fn("LedgerCare.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,
 ) {
-  const client = options.dryRun === true ? LedgerLocation.existingClient(location) : LedgerLocation.workingClient(location)
+  const client =
+    options.dryRun === true ? LedgerLocation.existingClient(location) : LedgerLocation.workingClient(location)
   return yield* pruneRows(location.partition, options).pipe(Effect.provide(client))
 })
 
@@ -176,12 +194,14 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}`
 
   const countOf = (table: string, condition: typeof here) =>
-    Effect.map(
-      sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} WHERE ${condition}`,
-      (rows) => Number(rows[0]!.n),
+    Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} WHERE ${condition}`, (rows) =>
+      Number(rows[0]!.n),
     )
-  const [task] = results === true ? yield* sql<{ tasks: number; items: number }>`
-    SELECT COUNT(*) AS tasks, COALESCE(SUM(item_count), 0) AS items FROM task WHERE ${old}` : []
+  const [task] =
+    results === true
+      ? yield* sql<{ tasks: number; items: number }>`
+    SELECT COUNT(*) AS tasks, COALESCE(SUM(item_count), 0) AS items FROM task WHERE ${old}`
+      : []
   const report: PruneReport = {
     rejects: yield* countOf("reject", earlier),
     deliveries: (yield* countOf("delivery", forgotten)) + (yield* countOf("early_hint", forgotten)),
@@ -200,7 +220,10 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   while (left > 0) {
     const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE ${old} ORDER BY seq LIMIT ${portion}`
     if (rows.length === 0) break
-    const these = sql`${here} AND ${sql.in("seq", rows.map(({ seq }) => Number(seq)))}`
+    const these = sql`${here} AND ${sql.in(
+      "seq",
+      rows.map(({ seq }) => Number(seq)),
+    )}`
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${these}`

@@ -8,14 +8,13 @@
  *
  * Does not: mend anything, or know whether the service says the same.
  */
-import { Array as Arr, Clock, Effect, Result, Schema } from "effect"
+import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { parseTaskRequest } from "../domain/Task.ts"
 import * as Zstd from "../node/Zstd.ts"
 import { match } from "./Judgments.ts"
-import { TaskState, type TaskQuestion } from "./LedgerModel.ts"
+import { TaskState } from "./LedgerModel.ts"
 import { readQuestion } from "./LedgerRows.ts"
 
 export type FindingCode =
@@ -91,8 +90,20 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOpt
       const payloads = options.quick === true ? [] : yield* payloadFindings(options.partition)
       return { findings: [...rows, ...payloads], counted: yield* count(options.partition) }
     }),
-  ).pipe(Effect.catchIf(isCorrupt, (error) => Effect.succeed({ findings: [damaged(error.message)], counted: nothing })))
+  )
   return { findings, ...counted, seconds: ((yield* Clock.currentTimeMillis) - started) / 1000 } satisfies CheckReport
+})
+
+/** Where even that fails for damaged pages: what SQLite says of them, if it opens the file at all. */
+export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
+  error: SqlError,
+  client: Layer.Layer<SqlClient.SqlClient, E, R>,
+): Effect.fn.Return<CheckReport, never, R> {
+  const found = yield* damageOf.pipe(
+    Effect.provide(client),
+    Effect.orElseSucceed(() => []),
+  )
+  return { findings: found.length > 0 ? found : [damaged(error.message)], ...nothing, seconds: 0 }
 })
 
 const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 } }
@@ -100,7 +111,7 @@ const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 }
 const damaged = (message: string): Finding => ({ code: "database_damaged", message })
 
 /** SQLITE_CORRUPT, found while rows were read. */
-const isCorrupt = (error: SqlError): boolean =>
+export const isCorrupt = (error: unknown): error is SqlError =>
   isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
     ? (error.reason.cause.errcode & 0xff) === 11
     : false
@@ -292,15 +303,13 @@ const payloadFindings = Effect.fnUntraced(function* (partition: string) {
 })
 
 const payloadFinding = (row: PayloadRow, idAt: ReadonlyMap<number, string>): ReadonlyArray<Finding> => {
-  const question = Result.try(() => {
-    const question: TaskQuestion = readQuestion(row)
-    return { question, prompts: parseTaskRequest(question.body).prompts.length }
-  })
+  const question = Result.try(() => readQuestion(row))
   const unreadable = (why: string): ReadonlyArray<Finding> => [
     { code: "request_unreadable", message: `the request of ${taskName(row)} can't be read: ${why}` },
   ]
   if (Result.isFailure(question)) return unreadable(reasonOf(question.failure))
-  const { prompts, question: asked } = question.success
+  const asked = question.success
+  const prompts = asked.prompts.length
   const expected = Number(row.item_count)
   if (prompts !== expected || asked.items.length !== expected) {
     return unreadable(`it asks for ${prompts} prompts of ${asked.items.length} items, where ${expected} are expected`)

@@ -10,7 +10,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Reject } from "../domain/Reject.ts"
 import type { BatchItem } from "./Batch.ts"
 import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Run, Sighting, TaskState } from "./LedgerModel.ts"
-import { inPortions, insertTask } from "./LedgerRows.ts"
+import { inPortions, insertTask, pack } from "./LedgerRows.ts"
 
 const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
   item_id: itemId,
@@ -19,7 +19,12 @@ const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
   ...(item.gold === undefined ? {} : { gold: item.gold }),
 })
 
-export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.Latch) => {
+const packNew = ({ body, idempotencyKey, items }: NewTask) =>
+  pack({ body, idempotencyKey, items: items.map(detailsOf), of: items })
+
+type PackedTask = Effect.Success<ReturnType<typeof packNew>>
+
+export const make = ({ partition, questions, sql, write }: LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
 
   const sight = Effect.fnUntraced(function* (
@@ -28,7 +33,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   ) {
     const rows = yield* inPortions(
       items,
-      (items) => sql<{ item_id: string; content_hash: string; run: number }>`
+      (items) => sql<{ item_id: string; content_hash: string | null; run: number }>`
         SELECT item_id, content_hash, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
           "item_id",
           items.map((item) => item.itemId),
@@ -38,7 +43,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     return items.map((item): Sighting => {
       const row = seen.get(item.itemId)
       if (row === undefined) return "new"
-      if (row.content_hash !== item.contentHash) return "conflict"
+      if ((row.content_hash ?? row.item_id) !== item.contentHash) return "conflict"
       return Number(row.run) === run ? "duplicate" : "known"
     })
   })
@@ -49,29 +54,28 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
       (ids) => sql`UPDATE item SET run = ${run} WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
     )
 
-  const insertTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<NewTask>) {
+  const insertTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<PackedTask>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number }>`
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
     let seq = Number(rows[0]?.next ?? 0)
+    const placed: Array<readonly [seq: number, task: PackedTask]> = []
     for (const task of tasks) {
       const first = seq
-      const rows = Arr.map(task.items, (item, i) => ({
+      const rows = Arr.map(task.of, (item, i) => ({
         partition_id: partition,
         campaign,
         item_id: item.itemId,
-        content_hash: item.contentHash,
+        content_hash: item.contentHash === item.itemId ? null : item.contentHash,
         seq: first + i,
         run,
       }))
       yield* inPortions(rows, (rows) => sql`INSERT INTO item ${sql.insert(rows)}`)
-      const { body, idempotencyKey } = task
-      yield* insertTask(
-        { partition, sql },
-        { seq, campaign, body, idempotencyKey, plannedAt: now, items: task.items.map(detailsOf) },
-      )
+      yield* insertTask({ partition, sql }, { ...task, seq, campaign, plannedAt: now })
+      placed.push([seq, task])
       seq += task.items.length
     }
+    return placed
   })
 
   /** One step of reading: all of it is recorded, or nothing. */
@@ -85,9 +89,10 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
       readonly finished: boolean
     },
   ) {
-    yield* write(
+    const tasks = yield* Effect.forEach(step.tasks, packNew, { concurrency: 16 })
+    const placed = yield* write(
       Effect.gen(function* () {
-        yield* insertTasks(run, step.tasks)
+        const placed = yield* insertTasks(run, tasks)
         yield* markSeen(run, step.known)
         const rejects = step.rejects.map((reject, i) => ({
           partition_id: partition,
@@ -100,8 +105,13 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
           rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
           WHERE ${here} AND run = ${run.run}`
+        return placed
       }),
     )
+    for (const [seq, { body, items, of, size }] of placed) {
+      const prompts = of.map(({ item: { completions, prompt } }) => ({ prompt, completions }))
+      questions.add(seq, { body, prompts, items }, size)
+    }
     if (step.tasks.length > 0) yield* planned.open
   })
 

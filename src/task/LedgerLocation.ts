@@ -91,9 +91,14 @@ export const layer = (location: LedgerLocation, { synchronous }: Pick<LedgerFile
 const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocation, { readonly _tag: "File" }>) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(location.path))) return yield* missing(location)
+  const { type } = yield* fs.stat(location.path)
+  if (type === "Directory") {
+    return yield* new LedgerLocationError({ message: `${location.path} is a folder: name the file of the ledger` })
+  }
 })
 
-const readonlyClient = Effect.fnUntraced(function* (location: LedgerLocation) {
+/** A database to be read, whatever is in it. */
+export const readonlyClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, readonly: true })
   }

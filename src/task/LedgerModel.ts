@@ -5,6 +5,8 @@ import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Gold, Metadata, Origin } from "../domain/PromptItem.ts"
 import type { BatchItem } from "./Batch.ts"
+import type { TaskPrompt } from "../domain/Task.ts"
+import type { QuestionCache } from "./QuestionCache.ts"
 import type { Write } from "../sql/GroupCommit.ts"
 
 /**
@@ -94,7 +96,7 @@ export interface OpenTask {
 export interface Delivery {
   /** Stays the same when the service sends the delivery again. */
   readonly id: string
-  /** Epoch milliseconds, by the service's clock; another one each time it is sent. */
+  /** Epoch milliseconds, by the service's clock; another one each time it is sent. Where that is not known, 0. */
   readonly sentAt: number
   /** The tasks that it tells of; none where it does not say which. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
@@ -112,7 +114,12 @@ export interface TaskQuestion {
   readonly items: ReadonlyArray<ItemDetails>
 }
 
-export interface CompletedTask extends TaskQuestion {
+/** A question as the ledger gives it: with the prompts of its body, parsed. */
+export interface ReadQuestion extends TaskQuestion {
+  readonly prompts: ReadonlyArray<TaskPrompt>
+}
+
+export interface CompletedTask extends ReadQuestion {
   readonly seq: number
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */
@@ -192,5 +199,6 @@ export interface LedgerContext {
   readonly sql: SqlClient.SqlClient
   /** Carries out statements in a transaction that is committed before the effect succeeds. */
   readonly write: Write
+  readonly questions: QuestionCache
   readonly partition: string
 }

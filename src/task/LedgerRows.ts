@@ -3,8 +3,9 @@
  * rows in a statement than any database takes.
  */
 import { Array as Arr, Effect, Schema } from "effect"
+import { parseTaskRequest } from "../domain/Task.ts"
 import * as Zstd from "../node/Zstd.ts"
-import { ItemDetails, type LedgerContext, type TaskQuestion } from "./LedgerModel.ts"
+import { ItemDetails, type LedgerContext, type ReadQuestion, type TaskQuestion } from "./LedgerModel.ts"
 
 /** SQLite takes 32,766 values in a statement, the client of PostgreSQL 32,767; a row has six at the most. */
 const rowsPerStatement = 4096
@@ -17,15 +18,23 @@ export const inPortions = <A, B, E, R>(
 
 const decodeItems = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ItemDetails)))
 
-export const readQuestion = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): TaskQuestion => ({
-  body: Zstd.decompressText(row.body),
-  items: decodeItems(Zstd.decompressText(row.items)),
+export const readQuestion = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): ReadQuestion => {
+  const body = Zstd.decompressText(row.body)
+  return { body, prompts: parseTaskRequest(body).prompts, items: decodeItems(Zstd.decompressText(row.items)) }
+}
+
+/** A task with what it asks, compressed beside the main thread and before a transaction waits for it. */
+export const pack = Effect.fnUntraced(function* <Task extends TaskQuestion>(task: Task) {
+  const details = JSON.stringify(task.items)
+  const body = yield* Zstd.compressAside(task.body)
+  const items = yield* Zstd.compressAside(details)
+  return { ...task, size: task.body.length + details.length, packed: { body, items } }
 })
 
 /** Inserts a planned task with what it asks. */
 export const insertTask = Effect.fnUntraced(function* (
   { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
-  task: TaskQuestion & {
+  task: Effect.Success<ReturnType<typeof pack>> & {
     readonly seq: number
     readonly campaign: number
     readonly attempt?: number
@@ -46,7 +55,6 @@ export const insertTask = Effect.fnUntraced(function* (
   yield* sql`INSERT INTO task_request ${sql.insert({
     partition_id: partition,
     seq: task.seq,
-    body: Zstd.compress(task.body),
-    items: Zstd.compress(JSON.stringify(task.items)),
+    ...task.packed,
   })}`
 })

@@ -44,11 +44,12 @@ const createInput = Effect.gen(function* () {
     read_finished INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (partition_id, run)
   )`
+  // `content_hash` is null where it is the item's id.
   yield* sql`CREATE TABLE item (
     partition_id TEXT NOT NULL,
     campaign INTEGER NOT NULL,
     item_id TEXT NOT NULL,
-    content_hash TEXT NOT NULL,
+    content_hash TEXT,
     seq BIGINT NOT NULL,
     run BIGINT NOT NULL,
     PRIMARY KEY (partition_id, campaign, item_id)

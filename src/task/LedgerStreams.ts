@@ -6,7 +6,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Reject } from "../domain/Reject.ts"
 import * as Zstd from "../node/Zstd.ts"
-import type { CompletedTask, LedgerContext, TaskQuestion } from "./LedgerModel.ts"
+import type { CompletedTask, LedgerContext, ReadQuestion } from "./LedgerModel.ts"
 import { readQuestion } from "./LedgerRows.ts"
 
 /** Small, since a row of `completed` holds a task's whole request and result. */
@@ -62,7 +62,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
   /** Tasks of a campaign that the service refused, or a person gave up, with what was asked. */
   const dropped = (
     campaign: Option.Option<number>,
-  ): Stream.Stream<{ readonly state: "refused" | "given_up"; readonly reason: string } & TaskQuestion, SqlError> =>
+  ): Stream.Stream<{ readonly state: "refused" | "given_up"; readonly reason: string } & ReadQuestion, SqlError> =>
     pages(
       (after) => sql<{
         seq: number

@@ -14,14 +14,14 @@ import {
   type TaskQuestion,
   type TaskState,
 } from "./LedgerModel.ts"
-import { insertTask, readQuestion } from "./LedgerRows.ts"
+import { insertTask, pack, readQuestion } from "./LedgerRows.ts"
 
 const pageSize = 64
 
 /** A service's words without NUL, which no text column of PostgreSQL holds. */
 const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
+export const make = ({ partition, questions, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
   const here = sql`partition_id = ${partition}`
 
   const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
@@ -96,6 +96,8 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
   })
 
   const question = Effect.fnUntraced(function* (seq: number) {
+    const cached = questions.get(seq)
+    if (cached !== undefined) return cached
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE ${here} AND seq = ${seq}`
     return readQuestion(rows[0]!)
@@ -130,6 +132,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
       due_at = CASE WHEN EXISTS (SELECT 1 FROM early_hint WHERE ${here} AND task_id = ${taskId})
         THEN 0 ELSE ${Math.ceil(now + firstLook)} END
       WHERE ${here} AND seq = ${seq}`)
+    questions.sent(seq)
     yield* submitted.open
   })
 
@@ -139,6 +142,8 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
     halves: ReadonlyArray<{ readonly idempotencyKey: string } & TaskQuestion>,
   ) {
     const now = yield* Clock.currentTimeMillis
+    const packed = yield* Effect.forEach(halves, pack)
+    questions.drop(seq)
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
@@ -148,7 +153,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
         const campaign = Number(rows[0].campaign)
         const attempt = Number(rows[0].attempt)
         let at = seq
-        for (const half of halves) {
+        for (const half of packed) {
           yield* insertTask({ partition, sql }, { ...half, seq: at, campaign, attempt, plannedAt: now })
           at += half.items.length
         }
@@ -211,7 +216,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
     taskId: string | undefined,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const body = Zstd.compress(result)
+    const body = yield* Zstd.compressAside(result)
     yield* write(
       Effect.gen(function* () {
         const rows = yield* sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, completed_at = ${now}
@@ -221,6 +226,7 @@ export const make = ({ partition, sql, write }: LedgerContext, submitted: Latch.
           ON CONFLICT (partition_id, seq) DO UPDATE SET body = excluded.body`
       }),
     )
+    questions.drop(seq)
   })
 
   /** Stores a result; not that of another task than the one named, whose items were planned again since. */

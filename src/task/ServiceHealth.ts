@@ -19,8 +19,10 @@ import { AnnotationClientError, Down, seemsDown } from "./AnnotationClientError.
 import { instant, type Throttle } from "./Throttle.ts"
 
 export interface ServiceHealth {
-  /** Takes note of how a request ended. */
-  readonly note: <A>(outcome: Result.Result<A, AnnotationClientError>) => Effect.Effect<void>
+  /** The service answered a request as it should. */
+  readonly answered: Effect.Effect<void>
+  /** A request failed. */
+  readonly failed: (failure: AnnotationClientError) => Effect.Effect<void>
 }
 
 const firstProbe = Duration.toMillis("1 second")
@@ -57,7 +59,7 @@ export const make = Effect.fnUntraced(function* (
       if (isSaid) continue
       isSaid = true
       yield* Effect.logWarning(
-        `${profile.baseUrl} is down since ${instant(downSince)} (${wordsOf(last)}): waiting for it until ${instant(deadline)} at the latest`,
+        `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting for it until ${instant(deadline)} at the latest`,
       )
     }
     const seconds = Math.round(((yield* Clock.currentTimeMillis) - downSince) / 1000)
@@ -70,7 +72,13 @@ export const make = Effect.fnUntraced(function* (
     yield* throttle.resume
   })
 
-  const failed = Effect.fnUntraced(function* (failure: AnnotationClientError) {
+  const answered = Effect.sync(() => {
+    if (isDown) return
+    failures = 0
+    since = undefined
+  })
+
+  const countFailure = Effect.fnUntraced(function* (failure: AnnotationClientError) {
     const now = yield* Clock.currentTimeMillis
     since ??= now
     if (++failures < profile.downAfter) return
@@ -79,20 +87,16 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.forkIn(recover(since, failure), scope)
   })
 
-  const note: ServiceHealth["note"] = (outcome) =>
+  /** What was under way when it went down says nothing new. */
+  const failed = (failure: AnnotationClientError) =>
     Effect.suspend(() => {
-      // What was under way when it went down says nothing new.
       if (isDown) return Effect.void
-      if (Result.isFailure(outcome) && outcome.failure.reason._tag === "Unavailable" && !seemsDown(outcome.failure)) {
-        return Effect.void
-      }
-      if (Result.isFailure(outcome) && seemsDown(outcome.failure)) return failed(outcome.failure)
-      failures = 0
-      since = undefined
-      return Effect.void
+      if (seemsDown(failure)) return countFailure(failure)
+      // Refused for its number, or to be tried again: that says neither the one nor the other.
+      return failure.reason._tag === "Unavailable" ? Effect.void : answered
     })
 
-  return { note } satisfies ServiceHealth
+  return { answered, failed } satisfies ServiceHealth
 })
 
 /** What was wrong, without the address, which stands before it. */

@@ -57,9 +57,14 @@ interface Waiter<E> {
   readonly granted: Deferred.Deferred<Permit, E>
 }
 
-/** How many milliseconds of a delay may be caught up with; and the slack that makes up for it within a second. */
-const catchUp = 5
-const slack = 1.01
+/** How many milliseconds of a delay may be caught up with. */
+const catchUp = 100
+
+/** A second, and what requests may be nearer to each other when they arrive than when they left. */
+const second = 1010
+
+/** So many of the last departures are remembered at the most; the same part of a second is then looked back at. */
+const mostRemembered = 10_000
 
 /** Where both wait, so many tasks are created for each that is looked at. */
 const createsForALook = 3
@@ -81,6 +86,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 }): Effect.fn.Return<Throttle<E>, never, Scope.Scope> {
   const { concurrency, requestsPerSecond } = settings
   const slowest = Math.min(requestsPerSecond, 0.2)
+  const departures = new Float64Array(Math.min(requestsPerSecond, mostRemembered)).fill(-Infinity)
+  const window = (second * departures.length) / requestsPerSecond
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], look: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
   /** Opened when something has changed that may let a request go. */
@@ -110,14 +117,22 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   }
 
   const depart = (now: number): Permit => {
-    nextAt = Math.max(nextAt, now - catchUp) + (1000 * slack) / perSecond
+    nextAt = Math.max(nextAt, now - catchUp) + 1000 / perSecond
+    departures[ordinal % departures.length] = now
     return { cuts, ordinal: ++ordinal }
   }
 
   /** Milliseconds until a request may go: 0 now, infinity where something else has to happen first. */
   const wait = (now: number): number => {
     if (held || underWay >= Math.max(1, Math.floor(atOnce))) return Infinity
-    return Math.max(0, nextAt - now, pausedUntil - now, quotas.size === 0 ? 0 : quotaUntil(now) - now)
+    const oldest = departures[ordinal % departures.length]!
+    return Math.max(
+      0,
+      nextAt - now,
+      oldest + window - now,
+      pausedUntil - now,
+      quotas.size === 0 ? 0 : quotaUntil(now) - now,
+    )
   }
 
   const nextWaiter = (): Waiter<E> | undefined => {

@@ -8,7 +8,7 @@
  * senders keep no quick one waiting, and large ones keep no small one out.
  */
 import { type ByteSize, Bytes, Duration, Effect, Schema, Stream } from "effect"
-import type { HttpServerError, HttpServerRequest } from "effect/http"
+import type { HttpServerRequest } from "effect/http"
 
 const mostReaders = 512
 const smallBytes = 64 * 1024
@@ -83,7 +83,7 @@ export const make = (limit: ByteSize.ByteSize) => {
     function* (request: HttpServerRequest.HttpServerRequest) {
       return yield* Effect.timeoutOrElse(readAll(request), { duration: longest, orElse: () => refuse("too_slow") })
     },
-    Effect.catchTag("HttpServerError", (_: HttpServerError.HttpServerError) => refuse("broken")),
+    Effect.catchTag("HttpServerError", () => refuse("broken")),
   )
 
   return { accept, read }

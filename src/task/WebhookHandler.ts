@@ -183,16 +183,18 @@ const explained = (
 ): { readonly [Reason in SignatureRefused["reason"]]: string } => {
   const others = Object.keys(given).filter((header) => header.length <= 60 && signatureLike.test(header))
   const found = others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}: is it the right scheme?`
+  const allowed = tolerance === undefined ? "allowed" : Duration.format(tolerance)
   const missing = headers.filter((header) => (given[header] ?? "") === "")
   return {
-    header_missing: `it has no ${missing.join(", ")}, which the scheme ${name} asks for${found}`,
-    header_malformed: `its ${headers.join(", ")} is not written as the scheme ${name} has it`,
+    header_missing:
+      missing.length === 0
+        ? "it is not signed"
+        : `it has no ${missing.join(", ")}, which the scheme ${name} asks for${found}`,
+    header_malformed: `its ${headers.join(", ") || "signature"} is not written as it should be`,
     timestamp_malformed: "its time is not a number of seconds",
-    too_old: `it is older than ${Duration.format(tolerance)} by this machine's clock`,
-    too_new: `it is from the future, by more than ${Duration.format(tolerance)} by this machine's clock`,
+    too_old: `it is older than ${allowed} by this machine's clock`,
+    too_new: `it is from the future, by more than ${allowed} by this machine's clock`,
     no_signature_matches:
-      name === "shared-secret"
-        ? "its secret is none of those that were set"
-        : "its signature fits none of the secrets",
+      name === "shared-secret" ? "its secret is none of those that were set" : "its signature fits none of the secrets",
   }
 }

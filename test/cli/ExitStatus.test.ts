@@ -93,7 +93,7 @@ describe("1: failure", () => {
       const report = reportOf(said)
       assert.strictEqual(report.status, "results_invalid")
       assert.deepStrictEqual(
-        report.troubles.map(({ reason, state, taskId }) => ({ reason, state, taskId })),
+        report.troubles.map(({ reason, state, task_id }) => ({ reason, state, taskId: task_id })),
         [{ reason: "the service reports the status cancelled", state: "failed", taskId: "task_0" }],
       )
       assert.strictEqual(report.dataset?.rows, 1)
@@ -275,7 +275,7 @@ describe("4: in doubt", () => {
       const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", ...quick]
       const said = yield* cli(args, to(service))
       assert.strictEqual(said.status, 4, said.stderr)
-      assert.match(said.stdout, /^in doubt: task of items \d to \d: /m)
+      assert.match(said.stdout, /^in doubt: task \d+: /m)
       assert.strictEqual((yield* pairsOf(job)).length, 2)
       const sent = service.received.filter(isPost).length
       for (const again of [args, ["status", "--dir", job]]) {

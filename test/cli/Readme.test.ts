@@ -36,8 +36,9 @@ const found = (text: string, pattern: RegExp): ReadonlyArray<string> => [...new 
 const flagsIn = (text: string) => found(text, /(?<![\w-])--[a-z][a-z-]+/g)
 const variablesIn = (text: string) => found(text, /PREFSTREAM_[A-Z_]+/g)
 
-const helpOf = (command: string) => Effect.map(cli([command, "--help"]), ({ stdout }) => stdout)
-const allHelp = Effect.map(Effect.forEach(commands, helpOf), (texts) => texts.join("\n"))
+const helpOf = (command: string) => Effect.map(cli([...command.split(" "), "--help"]), ({ stdout }) => stdout)
+const nested = ["check", "backup", "compact", "prune"].map((verb) => `ledger ${verb}`)
+const allHelp = Effect.map(Effect.forEach([...commands, ...nested], helpOf), (texts) => texts.join("\n"))
 
 describe("README.md", () => {
   test("lists the commands that --help lists", () =>

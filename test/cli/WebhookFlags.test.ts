@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto"
 import { networkInterfaces } from "node:os"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
@@ -5,7 +6,7 @@ import { cli, itemLines, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { started } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
-import { completed, deliver, otherSecret, secret, urlOf } from "../support/webhooks.ts"
+import { completed, deliver, otherSecret, secret, send, urlOf } from "../support/webhooks.ts"
 
 const seldom = ["--poll-min", "5h", "--poll-max", "10h", "--requests-per-second", "1000"]
 
@@ -69,14 +70,27 @@ describe("--listen", () => {
       assert.match(said.stderr, /stopped; the same command goes on from here/)
     }))
 
+  const listening = ["--listen", "0", "--webhook-secret", secret]
   const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, Record<string, string>, RegExp]> = [
     ["without a secret", ["--listen", "0"], {}, /--listen: set the webhook's secret in PREFSTREAM_WEBHOOK_SECRET$/m],
     ["with an empty secret", ["--listen", "0"], { PREFSTREAM_WEBHOOK_SECRET: " " }, /--listen: set the webhook's secret/],
-    ["with a secret that is none", ["--listen", "0", "--webhook-secret", "hunter2"], {}, /expected it to begin with whsec_$/m],
+    ["with a secret that is none", ["--listen", "0", "--webhook-secret", "hunter2"], {}, /for standard-webhooks: expected it to begin with whsec_$/m],
     ["with a secret that is too short", ["--listen", "0", "--webhook-secret", "whsec_aHVudGVyMg=="], {}, /expected 24 to 64 bytes, found 7$/m],
-    ["with one secret of two that is none", ["--listen", "0", "--webhook-secret", `${secret} hunter2`], {}, /expected it to begin with whsec_$/m],
+    ["with one secret of two that is none", ["--listen", "0", "--webhook-secret", `${secret}\nhunter2`], {}, /expected it to begin with whsec_$/m],
+    ["with what is no secret after one", ["--listen", "0", "--webhook-secret", `${secret} hunter2`], {}, /expected base64 after whsec_$/m],
     ["with a path that is none", ["--listen", "0", "--webhook-secret", secret, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
     ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path: only with --listen$/m],
+    ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz tells that it listens$/m],
+    ["with a secret and a scheme and nowhere to listen", ["--webhook-secret", secret, "--webhook-scheme", "svix"], {}, /--webhook-secret, --webhook-scheme: only with --listen$/m],
+    ["with a scheme that is none", [...listening, "--webhook-scheme", "md5"], {}, /--webhook-scheme: expected one of standard-webhooks, svix, stripe, github, shared-secret$/m],
+    ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: expected one of/],
+    ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: the headers of svix have names of their own$/m],
+    ["with a header that is none", [...listening, "--webhook-scheme", "github", "--webhook-header", "x a:"], {}, /--webhook-header: expected the name of a header/],
+    ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: github signs no time$/m],
+    ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: expected a duration such as/],
+    ["with a path of task ids that is none", [...listening, "--webhook-task-ids", "data..id"], {}, /--webhook-task-ids: expected a path such as/],
+    ["with a place of the delivery's id that is none", [...listening, "--webhook-delivery-id", "header:"], {}, /--webhook-delivery-id: expected header:NAME or a path/],
+    ["with a shared secret that no header has", ["--listen", "0", "--webhook-scheme", "shared-secret", "--webhook-secret", "hunter2\u00e9"], {}, /for shared-secret: it holds characters that no header has$/m],
     ["at a port that is none", ["--listen", "70000"], {}, /--listen.*a port, or an address and a port/],
     ["at a port that is a name", ["--listen", "localhost:http"], {}, /--listen.*a port, or an address and a port/],
   ] // prettier-ignore
@@ -96,6 +110,40 @@ describe("--listen", () => {
         assert.deepStrictEqual(service.received, [])
       }))
   }
+
+  test("takes the scheme and what belongs to it from the environment, and a flag before it", () =>
+    Effect.gen(function* () {
+      const { args, job, service } = yield* jobOf
+      const env = {
+        ...to(service),
+        // Two, of which one has spaces; each in a line.
+        PREFSTREAM_WEBHOOK_SECRET: "one of them\nanother\n",
+        PREFSTREAM_WEBHOOK_SCHEME: "github",
+        PREFSTREAM_WEBHOOK_HEADER: "X-Other",
+        PREFSTREAM_WEBHOOK_TASK_IDS: "nowhere finished[*].task",
+        PREFSTREAM_WEBHOOK_DELIVERY_ID: "id",
+        PREFSTREAM_WEBHOOK_TOLERANCE: "",
+      }
+      assert.strictEqual((yield* cli(["submit", ...args, ...seldom], env)).status, 0)
+      const flags = ["--listen", "127.0.0.1:0", "--webhook-header", "x-signature", ...seldom]
+      const { ended, url } = yield* receiving(["collect", "--dir", job, "--json", ...flags], env)
+      const sent = (payload: unknown, key: string) => {
+        const body = JSON.stringify(payload)
+        const signature = createHmac("sha256", key).update(body).digest("hex")
+        return Effect.map(send(url, { body, headers: { "x-signature": signature } }), ({ status }) => status)
+      }
+      const finished = (task: string, id: number) => ({ id, finished: [{ task }] })
+      assert.strictEqual(yield* sent(finished("task_0", 1), "guessed"), 401)
+      assert.strictEqual(yield* sent(finished("task_0", 1), "one of them"), 204)
+      assert.strictEqual(yield* sent(finished("task_1", 2), "another"), 204)
+      assert.strictEqual(yield* sent({ id: 2, event: "all" }, "another"), 204)
+      assert.deepInclude(yield* send(new URL("/healthz", url).href, { method: "GET" }), { status: 200 })
+      assert.strictEqual(yield* sent(finished("task_2", 3), "another"), 204)
+      const said = yield* Effect.promise(() => ended)
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.match(said.stderr, /a webhook delivery was refused: its signature fits none of the secrets$/m)
+      assert.strictEqual(service.received.filter((request) => !isPost(request)).length, 3)
+    }))
 
   test("is refused for a single look, and with the embedded service", () =>
     Effect.gen(function* () {

@@ -1,9 +1,11 @@
+import { hostname } from "node:os"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, FileSystem, Scope } from "effect"
+import { Effect, Exit, FileSystem, Option, Scope } from "effect"
+import { ChildProcess } from "effect/process"
 import { SqlClient } from "effect/sql"
 import * as FileLock from "../../src/node/FileLock.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
-import { layer, start, temporaryPath } from "./support.ts"
+import { fixture, layer, start, temporaryPath } from "./support.ts"
 
 const refusal = Effect.fnUntraced(function* (path: string) {
   const error = yield* Effect.flip(Effect.scoped(FileLock.acquire(path)))
@@ -31,6 +33,32 @@ describe("FileLock", () => {
       }),
     )
 
+    it.effect("who holds the file can be asked for, also of a process that was killed: nobody then", () =>
+      Effect.gen(function* () {
+        const path = yield* temporaryPath("ledger.db")
+        assert.deepStrictEqual(yield* FileLock.holder(path), Option.none())
+        const fs = yield* FileSystem.FileSystem
+        assert.isFalse(yield* fs.exists(`${path}.lock`), "asking creates nothing")
+        const child = yield* start("lockHolder.ts", path)
+        const holder = Option.getOrThrow(yield* FileLock.holder(path))
+        assert(holder !== "unknown")
+        assert.strictEqual(holder.pid, child.pid)
+        yield* fs.writeFileString(`${path}.lock.json`, "?")
+        assert.deepStrictEqual(yield* FileLock.holder(path), Option.some("unknown"))
+        yield* child.kill
+        assert.deepStrictEqual(yield* FileLock.holder(path), Option.none())
+        // Its id belongs to another process now, or it ran on another machine.
+        for (const host of [hostname(), "elsewhere"]) {
+          yield* fs.writeFileString(`${path}.lock.json`, JSON.stringify({ ...holder, pid: process.pid, host }))
+          assert.deepStrictEqual(yield* FileLock.holder(path), Option.none())
+        }
+        yield* fs.writeFileString(`${path}.lock.json`, JSON.stringify(holder))
+        assert.deepStrictEqual(yield* FileLock.holder(path), Option.none())
+        // Asking does not hold the lock itself.
+        yield* FileLock.acquire(path)
+      }),
+    )
+
     it.effect("the lock of a process that was killed is free, whatever it left behind", () =>
       Effect.gen(function* () {
         const path = yield* temporaryPath("ledger.db")
@@ -43,6 +71,56 @@ describe("FileLock", () => {
         const child = yield* start("lockHolder.ts", path)
         assert.include(child.firstLine, `process ${process.pid} on `)
       }),
+    )
+
+    it.effect(
+      "after a restart of the machine: the name that is left of a holder blocks nobody, also where its id is taken again",
+      () =>
+        Effect.gen(function* () {
+          const path = yield* temporaryPath("ledger.db")
+          const fs = yield* FileSystem.FileSystem
+          // The test's own process lives, and holds nothing.
+          const before = { pid: process.pid, host: "before", since: "2026-01-01T00:00:00.000Z" }
+          yield* fs.writeFileString(`${path}.lock`, "")
+          yield* fs.writeFileString(`${path}.lock.json`, JSON.stringify(before))
+          const holder = yield* start("lockHolder.ts", path)
+          assert.strictEqual(holder.firstLine, "locked")
+          const reason = yield* refusal(path)
+          assert(reason._tag === "FileLocked")
+          assert.strictEqual(reason.holder?.pid, holder.pid)
+        }),
+    )
+
+    it.effect(
+      "of several processes that want it again and again, one has it at a time; also after one was killed with it",
+      () =>
+        Effect.gen(function* () {
+          const fs = yield* FileSystem.FileSystem
+          const path = yield* temporaryPath("ledger.db")
+          const log = yield* temporaryPath("log")
+          const ends = ["", "killed", "", "killed"]
+          yield* Effect.forEach(
+            ends,
+            Effect.fnUntraced(function* (end) {
+              const racer = yield* ChildProcess.make(
+                process.execPath,
+                ["--no-warnings", fixture("lockRacer.ts"), path, log, String(ends.length), "25", end],
+                { stdin: "ignore", stderr: "inherit" },
+              )
+              yield* Effect.exit(racer.exitCode)
+            }, Effect.scoped),
+            { concurrency: "unbounded" },
+          )
+          const lines = (yield* fs.readFileString(log)).trim().split("\n")
+          const visits = lines.filter((line) => !/^(ready|refused) /.test(line))
+          assert.strictEqual(visits.length, ends.length * 25 * 2 + 2 * 2)
+          for (let i = 0; i < visits.length; i += 2) {
+            const [came, who] = visits[i]!.split(" ")
+            const [went, same] = visits[i + 1]!.split(" ")
+            assert.deepStrictEqual([came, same], ["in", who], `visit ${i / 2}`)
+            assert.include(["out", "killed"], went)
+          }
+        }),
     )
 
     it.effect("a closed scope frees the file and takes the holder's name away", () =>

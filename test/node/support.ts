@@ -15,10 +15,12 @@ export const temporaryPath = Effect.fnUntraced(function* (name: string) {
   return path.join(yield* fs.makeTempDirectoryScoped({ prefix: "prefstream-" }), name)
 })
 
+/** Where a script of `fixtures/` stands. */
+export const fixture = (script: string): string => fileURLToPath(new URL(`./fixtures/${script}`, import.meta.url))
+
 /** Starts the script and waits for the first line that it prints. `kill` is kill -9, and waits for the end. */
 export const start = Effect.fnUntraced(function* (script: string, ...args: ReadonlyArray<string>) {
-  const file = fileURLToPath(new URL(`./fixtures/${script}`, import.meta.url))
-  const process_ = yield* ChildProcess.make(process.execPath, ["--no-warnings", file, ...args], {
+  const process_ = yield* ChildProcess.make(process.execPath, ["--no-warnings", fixture(script), ...args], {
     stdin: "ignore",
     stderr: "inherit",
   })

@@ -94,6 +94,24 @@ describe("RunReport", () => {
   )
 
   test(
+    "is done where only an earlier campaign has results that can't be used, and waits for an earlier one's",
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* submitted(3)
+      yield* ledger.markFailed(0, "gone")
+      yield* ledger.markInvalid(2, "", "odd")
+      assert.strictEqual((yield* report).status, "waiting")
+      const run = yield* ledger.startRun({ guidelines: "others", newCampaign: true })
+      const counts = { read: 1, new: 0, known: 0, duplicates: 0, rejected: 0 }
+      yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts, finished: true })
+      assert.strictEqual((yield* report).status, "waiting")
+      yield* ledger.markCompleted(4, "{}")
+      const done = yield* report
+      assert.deepStrictEqual([done.status, done.campaign, done.troubles.length], ["done", 2, 2])
+    }),
+  )
+
+  test(
     "shows the first ten troubles, and how long the command took",
     Effect.gen(function* () {
       const ledger = yield* Ledger
@@ -101,7 +119,7 @@ describe("RunReport", () => {
       for (let i = 0; i < 12; i++) yield* ledger.markFailed(2 * i, `reason ${i}`)
       const { seconds, troubles } = yield* RunReport.make({ elapsed: Duration.millis(1_500) })
       assert.deepStrictEqual(
-        troubles.map(({ reason, taskId }) => [taskId, reason]),
+        troubles.map(({ reason, task_id }) => [task_id, reason]),
         Array.from({ length: 10 }, (_, i) => [`task_${i}`, `reason ${i}`]),
       )
       assert.strictEqual(seconds, 1.5)

@@ -63,6 +63,15 @@ describe("Migrations", () => {
   )
 
   test(
+    "say so also where that database has more migrations than are known",
+    Effect.gen(function* () {
+      yield* Migrations.run(options({ "0001_draft": create("a"), "0002_more": create("b") }))
+      const failure = yield* Effect.flip(Migrations.run(options({ "0001_release": create("c") })))
+      assert.strictEqual(failure._tag, "DatabaseForeign")
+    }),
+  )
+
+  test(
     "leave nothing of those that were to run with one that failed, and run again once it is mended",
     Effect.gen(function* () {
       const one = { "0001_a": create("a") }

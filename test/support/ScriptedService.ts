@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
+import { pipeline } from "node:stream/promises"
 import { Effect, type Layer, Redacted } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
@@ -22,6 +23,7 @@ export type Answer =
   | {
       readonly status: number
       readonly headers?: Record<string, string>
+      /** Text, what is JSON, or pieces that are sent one after another for as long as the client takes them. */
       readonly body?: unknown
       readonly breaksOff?: boolean
     }
@@ -35,6 +37,9 @@ export interface ScriptedService {
 }
 
 const token = "secret-token"
+
+const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> =>
+  typeof body === "object" && body !== null && Symbol.asyncIterator in body
 
 export const make = (
   answer: (request: Received, before: ReadonlyArray<Received>) => Answer | Promise<Answer>,
@@ -60,6 +65,10 @@ export const make = (
             const reply = await answer(got, before)
             if (reply === "reset") return request.socket.destroy()
             const { body = "", breaksOff = false, headers, status } = reply
+            if (isPieces(body)) {
+              response.writeHead(status, { "content-type": "application/json", ...headers })
+              return pipeline(body, response).catch(() => {})
+            }
             const text = typeof body === "string" ? body : JSON.stringify(body)
             response.writeHead(status, { "content-type": "application/json", ...headers })
             return breaksOff ? response.write(text, () => request.socket.destroy()) : response.end(text)
@@ -111,11 +120,11 @@ export const resultOf = (requests: ReadonlyArray<Received>, taskId: string, best
   }
 }
 
-/** Answers like a service that judges at once. */
-export const completedBy = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0): Answer => ({
-  status: 200,
-  body: resultOf(requests, taskId, bestIndex),
-})
+/** Answers like a service that judges at once. It knows the tasks that were created, and no other ones. */
+export const completedBy = (requests: ReadonlyArray<Received>, taskId: string, bestIndex = 0): Answer =>
+  /^task_\d+$/.test(taskId)
+    ? { status: 200, body: resultOf(requests, taskId, bestIndex) }
+    : { status: 404, body: { detail: "no such task" } }
 
 /** A service that takes every task, names it by the order of creation, and completes it at once. */
 export const obliging = (request: Received, before: ReadonlyArray<Received>): Answer => {

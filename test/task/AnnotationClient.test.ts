@@ -25,7 +25,7 @@ const answering = Effect.fnUntraced(function* (
   answer: ScriptedService.Answer | Promise<ScriptedService.Answer>,
   settings: Partial<ServiceSettings> = {},
 ) {
-  const service = yield* ScriptedService.make(() => answer, { retries: 0, ...settings })
+  const service = yield* ScriptedService.make(() => answer, { retries: 0, patience: 0, ...settings })
   return { service, client: clientOf(service.profile) }
 })
 
@@ -175,7 +175,7 @@ describe("AnnotationClient", () => {
       test(
         `because nobody listens has not been done (${method})`,
         Effect.gen(function* () {
-          const { profile } = yield* Effect.scoped(ScriptedService.make(() => "reset", { retries: 0 }))
+          const { profile } = yield* Effect.scoped(ScriptedService.make(() => "reset", { patience: 0 }))
           const failure = yield* failureOf(requests[method], clientOf(profile))
           assert.deepStrictEqual(seen(failure), { _tag: "Unavailable", maybeDone: false })
           assert.match(failure.message, /ECONNREFUSED/)
@@ -195,7 +195,7 @@ describe("AnnotationClient", () => {
       "comes from an address that is none",
       Effect.gen(function* () {
         for (const baseUrl of ["not an address", "example.invalid/v1"]) {
-          const profile = ServiceProfile.layer({ baseUrl, token: Redacted.make("t"), retries: 0 })
+          const profile = ServiceProfile.layer({ baseUrl, token: Redacted.make("t") })
           const failure = yield* failureOf(create, clientOf(profile))
           assert.strictEqual(failure.reason._tag, "NoSuchService", baseUrl)
           assert.include(failure.message, baseUrl)
@@ -205,13 +205,16 @@ describe("AnnotationClient", () => {
   })
 
   describe("trying again", () => {
-    /** Time is the test's own. The first answers are given, then the service obliges. */
+    /** Time is the test's own, the client one for all requests. The first answers are given, then the service obliges. */
     const timed = (
       name: string,
       answers: ReadonlyArray<ScriptedService.Answer>,
       settings: Partial<ServiceSettings>,
       check: (
-        run: (method: Method, step?: Duration.Input) => Effect.Effect<Exit.Exit<unknown, AnnotationClientError>>,
+        run: <A, E>(
+          request: Effect.Effect<A, E, AnnotationClient>,
+          step?: Duration.Input,
+        ) => Effect.Effect<Exit.Exit<A, E>>,
         arrivals: ReadonlyArray<number>,
         now: () => number,
       ) => Effect.Effect<void, unknown>,
@@ -232,33 +235,36 @@ describe("AnnotationClient", () => {
             },
             { requestTimeout: "10 days", ...settings },
           )
-          const client = AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient))
+          const client = yield* Layer.build(
+            AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient)),
+          )
           yield* check(
-            (method, step) => time.run(Effect.exit(Effect.provide(requests[method], client)), step),
+            (request, step) => time.run(Effect.exit(Effect.provide(request, client)), step),
             arrivals,
             time.now,
           )
         }),
       )
 
-    const later = (retryAfter: string): ScriptedService.Answer => ({
-      status: 429,
+    const later = (retryAfter: string, status = 429): ScriptedService.Answer => ({
+      status,
       headers: { "retry-after": retryAfter },
       body: { detail: "slow down" },
     })
+    const twice = AnnotationClient.use((client) => client.look("task_1", 2))
 
     for (const [form, retryAfter, seconds] of [
       ["seconds", "90", 90],
       ["an HTTP date", new Date(120_000).toUTCString(), 120],
-      ["exactly an hour", "3600", 3600],
+      ["as long as a run waits", "900", 900],
     ] as const) {
-      for (const method of ["POST", "GET"] as const) {
+      for (const status of [429, 503]) {
         timed(
-          `waits as long as Retry-After says, in ${form}, and not much longer (${method})`,
-          [later(retryAfter)],
+          `waits as long as Retry-After says, in ${form}, and not much longer (${status})`,
+          [later(retryAfter, status)],
           {},
           Effect.fnUntraced(function* (run, arrivals) {
-            assert.isTrue(Exit.isSuccess(yield* run(method, "1 second")))
+            assert.deepStrictEqual(yield* run(create, "1 second"), Exit.succeed("task_0"))
             assert.strictEqual(arrivals.length, 2)
             const [first, second] = arrivals
             const from = form === "an HTTP date" ? 0 : first!
@@ -267,20 +273,35 @@ describe("AnnotationClient", () => {
           }),
         )
       }
+
+      timed(
+        `lets every other request wait for it, too, in ${form}`,
+        [later(retryAfter)],
+        {},
+        Effect.fnUntraced(function* (run, arrivals) {
+          const refused = yield* run(look, "1 second")
+          assert(Exit.isFailure(refused))
+          assert.isTrue(Exit.isSuccess(yield* run(create, "1 second")))
+          assert.strictEqual(arrivals.length, 2)
+          assert.isAtLeast(arrivals[1]!, (form === "an HTTP date" ? 0 : arrivals[0]!) + 1000 * seconds)
+        }),
+      )
     }
 
     for (const retryAfter of ["3601", "86400", new Date(4_000_000).toUTCString()]) {
       timed(
-        `does not wait for a Retry-After beyond an hour: ${retryAfter}`,
+        `does not wait for a Retry-After beyond the run's patience: ${retryAfter}; neither does what comes later`,
         [later(retryAfter)],
-        { idempotencyKey: "honoured" },
+        { idempotencyKey: "honoured", patience: "1 hour" },
         Effect.fnUntraced(function* (run, arrivals, now) {
-          const failure = yield* Effect.flip(yield* run("POST", "1 second"))
-          assert.isBelow(now(), 60_000)
-          assert(failure.reason._tag === "Unavailable")
-          assert.isAbove(failure.reason.retryAfter ?? 0, 3_600_000)
+          for (const request of [create, look, create]) {
+            const failure = yield* Effect.flip(yield* run<unknown, AnnotationClientError>(request, "1 second"))
+            assert.isBelow(now(), 60_000)
+            assert(failure.reason._tag === "Unavailable")
+            assert.isAbove(failure.reason.retryAfter ?? 0, 3_600_000)
+            assert.match(failure.message, /\(429\): slow down/)
+          }
           assert.strictEqual(arrivals.length, 1)
-          assert.match(failure.message, /\(429\): slow down/)
         }),
       )
     }
@@ -291,44 +312,48 @@ describe("AnnotationClient", () => {
         [later(retryAfter)],
         {},
         Effect.fnUntraced(function* (run, arrivals) {
-          assert.isTrue(Exit.isSuccess(yield* run("POST")))
+          assert.isTrue(Exit.isSuccess(yield* run(create)))
           assert.isAtMost(arrivals[1]! - arrivals[0]!, 1_500)
         }),
       )
     }
 
-    const down: ScriptedService.Answer = { status: 429, body: { detail: "down" } }
+    /** Half a second and its doubles up to half a minute, give or take the jitter of a fifth and the step of the clock. */
+    const assertGrowing = (arrivals: ReadonlyArray<number>, atLeast = 0) => {
+      for (let i = 1; i < arrivals.length; i++) {
+        const delay = Math.min(500 * 2 ** (i - 1), 30_000)
+        assert.isAtLeast(arrivals[i]! - arrivals[i - 1]!, Math.max(0.8 * delay, atLeast))
+        assert.isAtMost(arrivals[i]! - arrivals[i - 1]!, Math.max(1.2 * delay, atLeast) + 1_000)
+      }
+    }
+
+    const down: ScriptedService.Answer = { status: 500, body: { detail: "down" } }
     for (const retries of [0, 1, 6]) {
       timed(
-        `gives up after ${retries} retries, at growing distances`,
+        `gives a creation that may have been done up after ${retries} retries, at growing distances`,
         Array.from({ length: 20 }, () => down),
-        { retries },
+        { retries, idempotencyKey: "honoured", downAfter: 100 },
         Effect.fnUntraced(function* (run, arrivals, now) {
-          for (const method of ["POST", "GET"] as const) {
-            const before = arrivals.length
-            assert.isTrue(Exit.isFailure(yield* run(method, "10 millis")))
-            const own = arrivals.slice(before)
-            assert.strictEqual(own.length, 1 + retries)
-            // There is no wait after the last.
-            assert.isBelow(now() - own.at(-1)!, 300)
-            // Half a second and its doubles, give or take the jitter of a fifth and the step of the clock.
-            for (let i = 1; i < own.length; i++) {
-              assert.isAtLeast(own[i]! - own[i - 1]!, 0.8 * 500 * 2 ** (i - 1))
-              assert.isAtMost(own[i]! - own[i - 1]!, 1.2 * 500 * 2 ** (i - 1) + 1_000)
-            }
-          }
+          assert.isTrue(Exit.isFailure(yield* run(create, "10 millis")))
+          assert.strictEqual(arrivals.length, 1 + retries)
+          // There is no wait after the last.
+          assert.isBelow(now() - arrivals.at(-1)!, 300)
+          assertGrowing(arrivals)
         }),
       )
     }
 
     timed(
-      "is no farther apart than about half a minute",
-      Array.from({ length: 20 }, () => down),
-      { retries: 12 },
+      "goes on with a creation that was refused for its number until the run's patience is over",
+      Array.from({ length: 100 }, () => ({ status: 429 })),
+      { retries: 0, patience: "10 minutes" },
       Effect.fnUntraced(function* (run, arrivals) {
-        assert.isTrue(Exit.isFailure(yield* run("GET", "1 second")))
-        assert.strictEqual(arrivals.length, 13)
-        for (let i = 1; i < arrivals.length; i++) assert.isAtMost(arrivals[i]! - arrivals[i - 1]!, 40_000)
+        assert.isTrue(Exit.isFailure(yield* run(create, "100 millis")))
+        assert.isAtLeast(arrivals.at(-1)! - arrivals[0]!, 600_000)
+        assert.isAtMost(arrivals.at(-1)! - arrivals[0]!, 600_000 + 36_000)
+        // The pace is one in five seconds at the least.
+        assertGrowing(arrivals.slice(0, 4))
+        for (let i = 1; i < arrivals.length; i++) assert.isAtMost(arrivals[i]! - arrivals[i - 1]!, 36_200)
       }),
     )
 
@@ -346,7 +371,7 @@ describe("AnnotationClient", () => {
         [answer],
         { idempotencyKey: "ignored", retries: 3 },
         Effect.fnUntraced(function* (run, arrivals, now) {
-          const failure = yield* Effect.flip(yield* run("POST", "10 millis"))
+          const failure = yield* Effect.flip(yield* run(create, "10 millis"))
           assert.isTrue(failure.reason._tag === "Unavailable" && failure.reason.maybeDone)
           assert.strictEqual(arrivals.length, 1)
           assert.isBelow(now() - arrivals[0]!, 300)
@@ -357,17 +382,20 @@ describe("AnnotationClient", () => {
         [answer],
         { idempotencyKey: "honoured", retries: 3 },
         Effect.fnUntraced(function* (run, arrivals) {
-          assert.deepStrictEqual(yield* run("POST"), Exit.succeed("task_0"))
+          assert.deepStrictEqual(yield* run(create), Exit.succeed("task_0"))
           assert.strictEqual(arrivals.length, 2)
         }),
       )
       timed(
-        `looks again after ${name}, whatever is done with keys`,
-        [answer],
+        `a look is over after ${name}, unless it is to be tried again`,
+        [answer, answer],
         { idempotencyKey: "ignored", retries: 3 },
-        Effect.fnUntraced(function* (run, arrivals) {
-          assert.isTrue(Exit.isSuccess(yield* run("GET")))
-          assert.strictEqual(arrivals.length, 2)
+        Effect.fnUntraced(function* (run, arrivals, now) {
+          assert.isTrue(Exit.isFailure(yield* run(look, "10 millis")))
+          assert.strictEqual(arrivals.length, 1)
+          assert.isBelow(now() - arrivals[0]!, 300)
+          assert.isTrue(Exit.isSuccess(yield* run(twice)))
+          assert.strictEqual(arrivals.length, 3)
         }),
       )
     }
@@ -377,7 +405,7 @@ describe("AnnotationClient", () => {
       [{ status: 503, headers: { "retry-after": "0" } }, "reset"],
       { idempotencyKey: "ignored", retries: 5 },
       Effect.fnUntraced(function* (run, arrivals) {
-        const failure = yield* Effect.flip(yield* run("POST"))
+        const failure = yield* Effect.flip(yield* run(create))
         assert.isTrue(failure.reason._tag === "Unavailable" && failure.reason.maybeDone)
         assert.strictEqual(arrivals.length, 2)
       }),
@@ -389,77 +417,40 @@ describe("AnnotationClient", () => {
         [{ status }],
         { idempotencyKey: "honoured", retries: 5 },
         Effect.fnUntraced(function* (run, arrivals, now) {
-          assert.isTrue(Exit.isFailure(yield* run("POST", "10 millis")))
+          assert.isTrue(Exit.isFailure(yield* run(create, "10 millis")))
           assert.strictEqual(arrivals.length, 1)
           assert.isBelow(now() - arrivals[0]!, 300)
         }),
       )
     }
-  })
 
-  describe("requests per second", () => {
-    const many = (n: number) =>
-      Effect.forEach(
-        Array.from({ length: n }, (_, i) => i),
-        (i) => requests[i % 2 === 0 ? "GET" : "POST"],
-        { concurrency: "unbounded", discard: true },
+    for (const [idempotencyKey, expected] of [
+      ["ignored", ["claim", "POST", "release", "claim", "POST"]],
+      ["honoured", ["claim", "POST", "POST"]],
+    ] as const) {
+      timed(
+        `holds no claim while it waits, where one could come to be in doubt for nothing: keys ${idempotencyKey}`,
+        [later("60")],
+        { idempotencyKey },
+        Effect.fnUntraced(function* (run, arrivals) {
+          const steps: Array<string> = []
+          let seen = 0
+          const step = (name: string) =>
+            Effect.sync(() => {
+              while (seen++ < arrivals.length) steps.push("POST")
+              seen = arrivals.length
+              steps.push(name)
+            })
+          const sending = { claim: step("claim"), release: step("release") }
+          yield* run(
+            AnnotationClient.use((client) => client.create(body, "key-1", sending)),
+            "1 second",
+          )
+          while (seen++ < arrivals.length) steps.push("POST")
+          assert.deepStrictEqual(steps, [...expected])
+        }),
       )
-
-    it.effect("are no more than set, over creating and looking together", () =>
-      Effect.gen(function* () {
-        const time = yield* VirtualTime.make
-        const arrivals: Array<number> = []
-        const service = yield* ScriptedService.make(
-          () => {
-            arrivals.push(time.now())
-            return { status: 200, body: { task_id: "task_1", status: "pending" } }
-          },
-          { requestsPerSecond: 10 },
-        )
-        const client = AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient))
-        const start = time.now()
-        yield* time.run(Effect.provide(many(50), client), "50 millis")
-        assert.strictEqual(arrivals.length, 50)
-        // Ten at once, and then one each tenth of a second.
-        for (const [i, at] of arrivals.toSorted((a, b) => a - b).entries()) {
-          assert.isAtLeast(at - start, 100 * (i - 10), `request ${i}`)
-        }
-      }),
-    )
-
-    it.effect("are no more than set when a request is tried again", () =>
-      Effect.gen(function* () {
-        const time = yield* VirtualTime.make
-        const arrivals: Array<number> = []
-        const service = yield* ScriptedService.make(
-          () => {
-            arrivals.push(time.now())
-            return { status: 503, headers: { "retry-after": "0" } }
-          },
-          { requestsPerSecond: 1, retries: 2 },
-        )
-        const client = AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient))
-        for (const request of Object.values(requests)) {
-          yield* time.run(Effect.exit(Effect.provide(request, client)), "50 millis")
-        }
-        assert.strictEqual(arrivals.length, 6)
-        // The first retry would come after half a second by itself.
-        for (const first of [0, 3]) assert.isAtLeast(arrivals[first + 1]! - arrivals[first]!, 800)
-      }),
-    )
-
-    it.effect("may make a request wait for its turn longer than for its answer", () =>
-      Effect.gen(function* () {
-        const time = yield* VirtualTime.make
-        const service = yield* ScriptedService.make(
-          () => ({ status: 200, body: { task_id: "task_1", status: "pending" } }),
-          { requestsPerSecond: 1, requestTimeout: "5 seconds", retries: 0 },
-        )
-        const client = AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient))
-        yield* time.run(Effect.provide(many(20), client), "20 millis")
-        assert.strictEqual(service.received.length, 20)
-      }),
-    )
+    }
   })
 
   describe("the task id in the answer to a creation", () => {
@@ -505,20 +496,27 @@ describe("AnnotationClient", () => {
         const { client: without } = yield* answering({ status: 201, body: { task_id: "other" } }, settings)
         const failure = yield* failureOf(create, without)
         assert.strictEqual(failure.reason._tag, "UnusableAnswer")
-        assert.match(failure.message, /no task id at any of result\.task\.uid: \{"task_id":"other"\}/)
+        assert.match(failure.message, /no task id at any of result\.task\.uid, found \{"task_id":"other"\}/)
       }),
     )
 
-    for (const answer of ["", "OK", "null", "[]", '"task_1"', "{}", '{"__proto__":{"task_id":"x"}}']) {
+    for (const [answer, isJson] of [
+      ["", false],
+      ["OK", false],
+      ["null", true],
+      ["[]", true],
+      ['"task_1"', true],
+      ["{}", true],
+      ['{"__proto__":{"task_id":"x"}}', true],
+    ] as const) {
       test(
-        `is missed in ${JSON.stringify(answer)}`,
+        `is missed in ${JSON.stringify(answer)}${isJson ? "" : ", which is asked for again where keys are honoured"}`,
         Effect.gen(function* () {
-          const { client, service } = yield* answering(
-            { status: 201, body: answer },
-            { idempotencyKey: "honoured", retries: 2 },
-          )
-          assert.strictEqual((yield* failureOf(create, client)).reason._tag, "UnusableAnswer")
-          assert.strictEqual(service.received.length, 1)
+          for (const idempotencyKey of ["honoured", "ignored"] as const) {
+            const { client, service } = yield* answering({ status: 201, body: answer }, { idempotencyKey, retries: 1 })
+            assert.strictEqual((yield* failureOf(create, client)).reason._tag, "UnusableAnswer")
+            assert.strictEqual(service.received.length, idempotencyKey === "honoured" && !isJson ? 2 : 1)
+          }
         }),
       )
     }
@@ -633,7 +631,7 @@ describe("AnnotationClient", () => {
     test(
       "does not stand in the error about an address that is none",
       Effect.gen(function* () {
-        const profile = ServiceProfile.layer({ baseUrl: "nowhere", token: Redacted.make("secret-token"), retries: 0 })
+        const profile = ServiceProfile.layer({ baseUrl: "nowhere", token: Redacted.make("secret-token") })
         const exit = yield* Effect.exit(Effect.provide(create, clientOf(profile)))
         assert.isTrue(Exit.isFailure(exit))
         assert.notInclude(inspect(exit, { depth: Infinity, showHidden: true }), "secret-token")

@@ -9,6 +9,7 @@ import { Ledger } from "../../src/task/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import * as VirtualTime from "../support/virtualTime.ts"
 import { newTasks, plan } from "./support.ts"
@@ -123,8 +124,14 @@ describe("collect", () => {
 
   test("goes on over a passing failure of the service", () =>
     Effect.gen(function* () {
-      const { process } = yield* submitted((taskId, seen, before) =>
-        seen === 0 ? { status: 500, body: "oops" } : seen === 1 ? "reset" : ScriptedService.completedBy(before, taskId),
+      const { process } = yield* submitted(
+        (taskId, seen, before) =>
+          seen === 0
+            ? { status: 500, body: "oops" }
+            : seen === 1
+              ? "reset"
+              : ScriptedService.completedBy(before, taskId),
+        { downAfter: 100 },
       )
       const { counts } = yield* collectAll.pipe(Effect.andThen(state), process)
       assert.strictEqual(counts.completed.tasks, 3)
@@ -134,7 +141,7 @@ describe("collect", () => {
     Effect.gen(function* () {
       const { process } = yield* submitted(() => ({ status: 503, body: { detail: "down" } }), { patience: 0 })
       const failure = yield* collectAll.pipe(Effect.flip, process)
-      assert.match(String((failure as Error).message), /unavailable \(503\): down/)
+      assert.match(String((failure as Error).message), /has been down since .*503: down.*the same command goes on/)
       const { counts } = yield* state.pipe(process)
       assert.strictEqual(counts.submitted.tasks, 3)
     }))
@@ -155,7 +162,7 @@ describe("collect", () => {
       const { process, service } = yield* submitted(
         (taskId, seen, before) =>
           taskId === "task_0"
-            ? { status: 429, headers: { "retry-after": "600" } }
+            ? { status: 425 }
             : seen < 2
               ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
               : ScriptedService.completedBy(before, taskId),
@@ -253,6 +260,104 @@ describe("collect, while webhook deliveries arrive", () => {
       assert.deepStrictEqual(looks.slice(0, 3), ["task_0", "task_33", "task_1"])
       assert.strictEqual(looks.length, 40)
     }))
+})
+
+describe("collect, with more tasks than its requests suffice for", () => {
+  const many = 100
+
+  /** Outstanding tasks, in an order that is not that of their due times. */
+  const outstanding = Effect.fnUntraced(function* (dueAt: (i: number) => number) {
+    const ledger = yield* Ledger
+    yield* plan(newTasks(Array.from({ length: many }, () => 1)))
+    for (
+      let page = yield* ledger.plannedAfter(-1);
+      page.length > 0;
+      page = yield* ledger.plannedAfter(page.at(-1)!.seq)
+    ) {
+      yield* Effect.forEach(page, ledger.claim, { concurrency: 64 })
+    }
+    yield* Effect.forEach(
+      Array.from({ length: many }, (_, i) => i),
+      (i) => ledger.markSubmitted(i, `task_${i}`, dueAt(i)),
+      { concurrency: 64 },
+    )
+  })
+
+  it.effect("looks at what is longest due first, starves none, keeps to its rate, and says that it is late", () =>
+    Effect.gen(function* () {
+      const time = yield* VirtualTime.make
+      const logs = Logs.make()
+      const looks: Array<{ readonly task: string; readonly at: number }> = []
+      const service = yield* ScriptedService.make(
+        ({ path }) => {
+          looks.push({ task: path.split("/").at(-1)!, at: time.now() })
+          return { status: 200, body: { status: looks.length < 4 * many ? "in_progress" : "failed" } }
+        },
+        { pollInterval: { min: "2 seconds", max: "20 seconds" }, requestsPerSecond: 2, concurrency: 4 },
+      )
+      yield* Effect.gen(function* () {
+        yield* outstanding((i) => (i * 7919) % many)
+        yield* time.run(collect(), "500 millis")
+      }).pipe(inProcess(yield* temporaryDirectory, service.profile), Effect.provide(time.httpClient), logs.during)
+      const byDueTime = Array.from({ length: many }, (_, i) => ({ i, due: (i * 7919) % many }))
+        .toSorted((a, b) => a.due - b.due)
+        .map(({ i }) => `task_${i}`)
+      // Four are under way at once, and may overtake each other by as many.
+      for (const [i, { task }] of looks.slice(0, many).entries()) {
+        assert.isAtMost(Math.abs(byDueTime.indexOf(task) - i), 8, task)
+      }
+      // A round takes 50 seconds where 20 were wanted; nobody waits for two.
+      const last = new Map<string, number>()
+      for (const { at, task } of looks) {
+        assert.isAtMost(at - (last.get(task) ?? 0), 100_000)
+        last.set(task, at)
+      }
+      for (let i = 2; i < looks.length; i++) assert.isAtLeast(looks[i]!.at - looks[i - 2]!.at, 1000)
+      assert.deepStrictEqual(
+        logs.messages.filter((message) => message.includes("outstanding")),
+        [
+          "more tasks are outstanding than 2 requests per second suffice to look at each every 20s: results come in later than they are there",
+        ],
+      )
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
+  it.effect("goes on looking while much is submitted, and on submitting while much is due", () =>
+    Effect.gen(function* () {
+      const time = yield* VirtualTime.make
+      const methods: Array<string> = []
+      const service = yield* ScriptedService.make(
+        (request, before) => {
+          methods.push(request.method)
+          if (request.method === "POST") return ScriptedService.obliging(request, before)
+          return { status: 200, body: { status: methods.length < 200 ? "in_progress" : "failed" } }
+        },
+        { pollInterval: { min: "1 second", max: "2 seconds" }, requestsPerSecond: 10, concurrency: 4 },
+      )
+      yield* Effect.gen(function* () {
+        const submittingDone = yield* Latch.make()
+        const both = Effect.all(
+          [
+            submit(records(items(100)), { batch: { maxPrompts: 1, maxBytes: 1_000_000 } }).pipe(
+              Effect.ensuring(submittingDone.open),
+            ),
+            collect({ submittingDone }),
+          ],
+          { concurrency: 2 },
+        )
+        yield* time.run(both, "100 millis")
+      }).pipe(
+        inProcess(yield* temporaryDirectory, service.profile),
+        Effect.provide(time.httpClient),
+        Logs.make().during,
+      )
+      const lastPost = methods.lastIndexOf("POST")
+      const during = methods.slice(20, lastPost)
+      const share = during.filter((method) => method === "GET").length / during.length
+      assert.isAtLeast(share, 0.2)
+      assert.isAtMost(share, 0.3)
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
 })
 
 describe("nextLook", () => {

@@ -1,13 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { match } from "../../src/task/Judgments.ts"
-import type { TaskQuestion } from "../../src/task/LedgerModel.ts"
+import type { ReadQuestion } from "../../src/task/LedgerModel.ts"
 
-const question = (prompts: ReadonlyArray<string>): TaskQuestion => ({
-  body: JSON.stringify({
-    task_type: "rlhf_ranking",
-    prompts: prompts.map((prompt) => ({ prompt, completions: ["a", "b"] })),
-  }),
+const question = (prompts: ReadonlyArray<string>): Pick<ReadQuestion, "items" | "prompts"> => ({
+  prompts: prompts.map((prompt) => ({ prompt, completions: ["a", "b"] })),
   items: prompts.map((_, i) => ({ item_id: `item-${i}`, origin: { file: "f", line: i + 1 } })),
 })
 

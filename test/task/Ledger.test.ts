@@ -112,7 +112,7 @@ describe("a ledger's file", () => {
         yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, writing))
         assert.strictEqual((yield* reading.counts).planned.tasks, 2)
         assert.match((yield* Effect.flip(reading.startRun())).message, /readonly/)
-        assert.strictEqual(yield* writing.startRun(), 2)
+        assert.strictEqual((yield* writing.startRun()).run, 2)
       }),
     )
 

@@ -273,19 +273,19 @@ describe("submit", () => {
       assert.strictEqual(second?.headers["idempotency-key"], first?.headers["idempotency-key"])
     }))
 
-  test("gives up after the set number of retries, and keeps the task for later", () =>
+  test("gives up when the run's patience is over, and keeps the task for later", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const service = yield* ScriptedService.make(
         () => ({ ...problem(503, "down for maintenance"), headers: { "retry-after": "0" } }),
-        { retries: 1 },
+        { patience: 0 },
       )
       const failure = yield* submit(records(items(1)), { batch }).pipe(
         Effect.flip,
         inProcess(directory, service.profile),
       )
       assert.match(String(failure.message), /unavailable \(503\): down for maintenance/)
-      assert.strictEqual(posts(service).length, 2)
+      assert.strictEqual(posts(service).length, 1)
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(counts.planned, { tasks: 1, items: 1 })
     }))
@@ -366,17 +366,88 @@ describe("submit", () => {
       assert.strictEqual(posts(service).length, 2)
     }))
 
-  test("does not give a whole job to a service that breaks down", () =>
+  for (const [what, answer, reason] of [
+    ["that breaks down", problem(500, "oops"), /unavailable \(500\): oops/],
+    ["whose answers name no task", { status: 200, body: { ok: true } }, /no task id at any of task_id, id/],
+  ] as const) {
+    test(`does not give a whole job to a service ${what}`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        const service = yield* ScriptedService.make(
+          (request, before) => (request.method === "POST" ? answer : ScriptedService.obliging(request, before)),
+          { concurrency: 1 },
+        )
+        const failure = yield* submit(records(items(40)), { batch }).pipe(
+          Effect.flip,
+          inProcess(directory, service.profile),
+        )
+        assert.match(String(failure.message), reason)
+        const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+        assert.deepStrictEqual([counts.in_doubt.tasks, counts.planned.tasks], [5, 15])
+      }))
+  }
+
+  test("waits for a service that is down before more comes to be in doubt, asks by GET alone, and ends in the end", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(() => problem(500, "oops"), { concurrency: 1 })
+      const service = yield* ScriptedService.make(() => problem(500, "oops"), { concurrency: 1, patience: "2 seconds" })
       const failure = yield* submit(records(items(40)), { batch }).pipe(
         Effect.flip,
         inProcess(directory, service.profile),
       )
+      assert.match(String(failure.message), /has been down since .*500: oops/)
+      assert.strictEqual(posts(service).length, 3)
+      assert.isAtLeast(service.received.length, 4)
+      const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual([counts.in_doubt.tasks, counts.planned.tasks], [3, 17])
+    }))
+
+  test("where keys are honoured, leaves a task that can't be created for the next run, and submits the others", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      let mended = false
+      const service = yield* ScriptedService.make(
+        (request, before) =>
+          request.body.includes("prompt 2") && !mended
+            ? problem(500, "oops")
+            : ScriptedService.obliging(
+                request,
+                before.filter(({ body }) => mended || !body.includes("prompt 2")),
+              ),
+        { concurrency: 1, retries: 1, idempotencyKey: "honoured" },
+      )
+      const run = submit(records(items(8)), { batch })
+      const failure = yield* run.pipe(Effect.flip, inProcess(directory, service.profile))
       assert.match(String(failure.message), /unavailable \(500\): oops/)
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual([counts.in_doubt.tasks, counts.planned.tasks], [5, 15])
+      assert.deepStrictEqual([counts.submitted.tasks, counts.planned.tasks], [3, 1])
+      mended = true
+      const after = yield* run.pipe(Effect.andThen(ledgerState), inProcess(directory, service.profile))
+      assert.deepStrictEqual([after.counts.submitted.tasks, after.counts.planned.tasks], [4, 0])
+    }))
+
+  test("ends at once where the token is refused, though others wait as long as the service asked", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const both = Promise.withResolvers<void>()
+      const service = yield* ScriptedService.make(
+        async (_, before) => {
+          if (before.length === 0) {
+            await both.promise
+            return problem(401, "unknown token")
+          }
+          setImmediate(both.resolve)
+          return { ...problem(429, "slow down"), headers: { "retry-after": "600" } }
+        },
+        { concurrency: 2 },
+      )
+      const failure = yield* submit(records(items(8)), { batch }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
+      assert.match(String(failure.message), /refuses the token/)
+      const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+      assert.strictEqual(counts.planned.tasks, 4)
     }))
 
   test("takes 503 without a time to come back for a request that may have been taken", () =>
@@ -423,7 +494,7 @@ describe("submit", () => {
   test("says that nobody listens at the address, and leaves nothing in doubt", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
-      const service = yield* Effect.scoped(ScriptedService.make(ScriptedService.obliging, { retries: 0 }))
+      const service = yield* Effect.scoped(ScriptedService.make(ScriptedService.obliging, { patience: 0 }))
       const failure = yield* submit(records(items(1)), { batch }).pipe(
         Effect.flip,
         inProcess(directory, service.profile),

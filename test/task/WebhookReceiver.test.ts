@@ -1,60 +1,14 @@
 import { createServer } from "node:http"
 import { connect, type AddressInfo } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Logger, Option, References, Redacted } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import * as NodeServer from "../../src/node/HttpServer.ts"
-import * as SqliteClient from "../../src/node/SqliteClient.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
 import * as WebhookReceiver from "../../src/task/WebhookReceiver.ts"
 import { test } from "../support/job.ts"
 import { completed, deliver, otherSecret, secret, secrets, send, signed } from "../support/webhooks.ts"
-import * as VirtualTime from "../support/virtualTime.ts"
-import { newTasks, plan } from "./support.ts"
-
-const profile = (settings: Partial<ServiceSettings> = {}) =>
-  ServiceProfile.layer({ baseUrl: "http://127.0.0.1:9/v1", token: Redacted.make("t"), ...settings })
-
-const database = Ledger.layer().pipe(Layer.provideMerge(SqliteClient.layer({ filename: ":memory:" })))
-
-/** Three outstanding tasks, `task_0` to `task_2`, that are to be looked at in an hour. */
-const outstanding = Effect.gen(function* () {
-  const ledger = yield* Ledger
-  yield* plan(newTasks([1, 1, 1]))
-  yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-  yield* Effect.forEach([0, 1, 2], (seq) => ledger.markSubmitted(seq, `task_${seq}`, 3_600_000))
-})
-
-/** The ids of the tasks that are due. */
-const due = Ledger.use((ledger) =>
-  Effect.map(ledger.due(10, Option.none()), ({ tasks }) => tasks.map(({ taskId }) => taskId)),
-)
-
-const receiving = Effect.fnUntraced(function* (options: Partial<WebhookReceiver.ListenOptions> = {}) {
-  const url = yield* Deferred.make<string>()
-  yield* Layer.build(
-    WebhookReceiver.layer({ secrets, onListening: (at) => Effect.asVoid(Deferred.succeed(url, at)), ...options }),
-  )
-  return yield* Deferred.await(url)
-})
-
-const withLedger =
-  (settings?: Partial<ServiceSettings>) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.scoped(effect).pipe(Effect.provide(Layer.merge(database, profile(settings))))
-
-/** A receiver over the outstanding tasks. */
-const received = (
-  body: (url: string) => Effect.Effect<void, unknown, Ledger | SqlClient.SqlClient>,
-  options?: Partial<WebhookReceiver.ListenOptions>,
-  settings?: Partial<ServiceSettings>,
-) =>
-  Effect.gen(function* () {
-    yield* outstanding
-    yield* body(yield* receiving(options))
-  }).pipe(withLedger(settings))
+import { due, looked, outstanding, received, receiving, withLedger } from "./webhookSupport.ts"
 
 const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
 
@@ -98,8 +52,17 @@ describe("WebhookReceiver", () => {
         assert.strictEqual(yield* deliver(url, { data: { tasks, task_ids: ["task_0"] } }), 204)
         assert.deepStrictEqual(yield* due, ["task_1", "task_2"])
       }),
-      {},
+      { secrets },
       { webhook: { taskIdPaths: ["data.tasks[*].id"] } },
+    ))
+
+  test("finds task ids where its own options say, rather than where the profile does", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        assert.strictEqual(yield* deliver(url, { finished: [{ task: "task_1" }], task_id: "task_0" }), 204)
+        assert.deepStrictEqual(yield* due, ["task_1"])
+      }),
+      { secrets, taskIdPaths: ["finished[*].task"] },
     ))
 
   test("takes the signature of any of its secrets, and one of several signatures", () =>
@@ -162,10 +125,6 @@ describe("WebhookReceiver", () => {
   test("answers a repetition with 204, and changes nothing; the same message sent anew counts", () =>
     received(
       Effect.fnUntraced(function* (url) {
-        const ledger = yield* Ledger
-        const looked = Effect.gen(function* () {
-          for (const task of (yield* ledger.due(10, Option.none())).tasks) yield* ledger.postpone(task, 3_600_000)
-        })
         const delivery = signed(completed(["task_0"]), { id: "msg_same", at: minutesAgo(1) })
         assert.strictEqual((yield* send(url, delivery)).status, 204)
         yield* looked
@@ -224,65 +183,6 @@ describe("WebhookReceiver", () => {
       }),
     ))
 
-  test("says why it refused once in a while, and no secret or signature", () => {
-    const said: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => {
-      if (logLevel !== "Info") said.push(String(message))
-    })
-    return received(
-      Effect.fnUntraced(function* (url) {
-        for (let i = 0; i < 5; i++) yield* deliver(url, completed(["task_0"]), { secret: otherSecret })
-        assert.deepStrictEqual(
-          said.filter((line) => line.includes("webhook")),
-          ["a webhook delivery was refused: its signature fits none of the secrets"],
-        )
-      }),
-    ).pipe(Effect.provideService(References.MinimumLogLevel, "All"), Effect.provide(Logger.layer([logger])))
-  })
-
-  test("serves many senders at once, also beside some that never finish", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const { port } = new URL(url)
-        yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            Array.from({ length: 20 }, () => {
-              const socket = connect(Number(port), "127.0.0.1")
-              socket.on("error", () => undefined)
-              socket.write("POST /webhook HTTP/1.1\r\nhost: x\r\ncontent-length: 900000\r\n\r\n{")
-              return socket
-            }),
-          ),
-          (sockets) => Effect.sync(() => sockets.forEach((socket) => socket.destroy())),
-        )
-        const statuses = yield* Effect.forEach(
-          Array.from({ length: 200 }, (_, i) => `task_${i % 3}`),
-          (taskId) => deliver(url, completed([taskId])),
-          { concurrency: 50 },
-        )
-        assert.deepStrictEqual([...new Set(statuses)], [204])
-        assert.deepStrictEqual((yield* due).toSorted(), ["task_0", "task_1", "task_2"])
-      }, Effect.scoped),
-    ))
-
-  it.effect("cuts off a sender after 15 seconds, and goes on", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const time = yield* VirtualTime.make
-        const slow = Effect.callback<void>((resume) => {
-          const socket = connect(Number(new URL(url).port), "127.0.0.1")
-          socket.on("error", () => undefined)
-          socket.on("close", () => resume(Effect.void))
-          socket.write("POST /webhook HTTP/1.1\r\nhost: x\r\ncontent-length: 900\r\n\r\n{")
-        })
-        yield* time.run(slow, "1 second")
-        assert.isAtLeast(time.now(), 15_000)
-        assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: time.now() }), 204)
-        assert.deepStrictEqual(yield* due, ["task_0"])
-      }),
-    ),
-  )
-
   test("is a route for a server of one's own, at a path of one's own", () =>
     Effect.gen(function* () {
       yield* outstanding
@@ -297,6 +197,20 @@ describe("WebhookReceiver", () => {
       assert.strictEqual((yield* send(`${base}/health`, { method: "GET" })).body, "well")
       assert.strictEqual(yield* deliver(`${base}/hooks/annotation`, completed(["task_2"])), 204)
       assert.deepStrictEqual(yield* due, ["task_2"])
+    }).pipe(withLedger()))
+
+  test("tells whoever watches over the process that it listens, unless its path is taken", () =>
+    Effect.gen(function* () {
+      yield* outstanding
+      const at = (url: string) => new URL("/healthz", url).href
+      const url = yield* receiving()
+      assert.deepInclude(yield* send(at(url), { method: "GET" }), { status: 200, body: "listening\n" })
+      assert.deepInclude(yield* send(at(url), { method: "HEAD" }), { status: 200, body: "" })
+      assert.strictEqual((yield* send(at(url), signed(completed(["task_0"])))).status, 404)
+      const taken = yield* receiving({ secrets, path: "/healthz" })
+      assert.strictEqual((yield* send(taken, { method: "GET" })).status, 405)
+      assert.strictEqual(yield* deliver(taken, completed(["task_1"])), 204)
+      assert.deepStrictEqual(yield* due, ["task_1"])
     }).pipe(withLedger()))
 
   test("stops when its scope closes, also with a connection open", () =>
@@ -324,9 +238,9 @@ describe("WebhookReceiver", () => {
         (server) => Effect.sync(() => server.close()),
       )
       const { port } = server.address() as AddressInfo
-      const inUse = yield* Effect.flip(receiving({ port }))
+      const inUse = yield* Effect.flip(receiving({ secrets, port }))
       assert.strictEqual(inUse.message, `can't receive webhooks at 127.0.0.1:${port}: the port is in use`)
-      const unknown = yield* Effect.flip(receiving({ host: "no-such-host.invalid" }))
+      const unknown = yield* Effect.flip(receiving({ secrets, host: "no-such-host.invalid" }))
       assert.strictEqual(unknown._tag, "CannotListen")
       const misnamed = yield* Effect.flip(receiving({ secrets: [Redacted.make("hunter2")] }))
       assert.strictEqual(misnamed._tag, "MalformedSecret")

@@ -8,9 +8,12 @@ import { Effect, Exit, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
-import type { CompletedTask, Delivery, StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
+import type { CompletedTask, Delivery, Run, StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
 import { difficultTexts } from "../support/pairs.ts"
-import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject } from "./support.ts"
+import { campaignConformance } from "./campaignConformance.ts"
+import { deliveryConformance } from "./deliveryConformance.ts"
+import { resolveConformance } from "./resolveConformance.ts"
+import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject, type LedgerTest } from "./support.ts"
 
 type Service = Ledger["Service"]
 
@@ -23,6 +26,8 @@ const untouched: StateCounts = {
   failed: { tasks: 0, items: 0 },
   refused: { tasks: 0, items: 0 },
   in_doubt: { tasks: 0, items: 0 },
+  superseded: { tasks: 0, items: 0 },
+  given_up: { tasks: 0, items: 0 },
 }
 
 /** Identities stand in text columns, which not every database fills with every text. */
@@ -65,13 +70,13 @@ const delivery = (id: string, sentAt: number, taskIds?: ReadonlyArray<string>): 
 })
 
 /** Everything that a step of reading may change, as it can be seen from outside. */
-const readState = Effect.fnUntraced(function* (run: number, of: ReturnType<typeof batchItems>) {
+const readState = Effect.fnUntraced(function* (run: Run, of: ReturnType<typeof batchItems>) {
   const ledger = yield* Ledger
   return {
     counts: yield* ledger.counts,
     planned: yield* ledger.plannedAfter(-1),
-    sightings: yield* ledger.sight(run + 1, of),
-    rejects: yield* Stream.runCollect(ledger.rejects(run)),
+    sightings: yield* ledger.sight({ ...run, run: run.run + 1 }, of),
+    rejects: yield* Stream.runCollect(ledger.rejects(run.run)),
     lastRun: yield* ledger.lastRun,
   }
 })
@@ -80,7 +85,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
   const ledgerOf = (client: SqlClient.SqlClient, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, client)))
 
-  const test = (name: string, effect: Effect.Effect<void, unknown, Ledger | SqlClient.SqlClient>) =>
+  const test: LedgerTest = (name, effect) =>
     it.effect(name, () => Effect.provide(effect, Ledger.layer().pipe(Layer.provideMerge(database))))
 
   describe(`Ledger over ${name}`, () => {
@@ -91,7 +96,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const ledger = yield* Ledger
           assert.deepStrictEqual(
             yield* Effect.all([ledger.startRun(), ledger.startRun(), ledger.startRun()]),
-            [1, 2, 3],
+            [1, 2, 3].map((run) => ({ run, campaign: 1 })),
           )
         }),
       )
@@ -106,11 +111,11 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const counts = { read: 9, new: 4, known: 0, duplicates: 3, rejected: 2 }
           const step = { tasks: newTasks([2]), known: [], rejects: [reject(1), reject(2)] }
           yield* ledger.record(run, { ...step, counts, finished: false })
-          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ run, readFinished: false, counts }))
+          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ ...run, readFinished: false, counts }))
           const more = { ...counts, read: 10, known: 1 }
           yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts: more, finished: true })
           yield* ledger.startRun()
-          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ run, readFinished: true, counts: more }))
+          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ ...run, readFinished: true, counts: more }))
         }),
       )
 
@@ -147,7 +152,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const ledger = yield* Ledger
           yield* plan(newTasks([3]))
           const many = Array.from({ length: 70_000 }, (_, i) => ({ itemId: `item-${i}`, contentHash: "other" }))
-          const sightings = yield* ledger.sight(2, many)
+          const sightings = yield* ledger.sight({ run: 2, campaign: 1 }, many)
           assert.strictEqual(sightings.length, many.length)
           assert.deepStrictEqual(sightings.slice(0, 4), ["conflict", "conflict", "conflict", "new"])
         }),
@@ -191,7 +196,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           assert.deepStrictEqual(seqs(after.planned), [0, 2, 5])
           assert.deepStrictEqual(after.rejects, [reject(1), reject(2), reject(3)])
           assert.deepStrictEqual(new Set(after.sightings), new Set(["known"]))
-          assert.deepStrictEqual(after.lastRun, Option.some({ run, readFinished: true, counts: step.counts }))
+          assert.deepStrictEqual(after.lastRun, Option.some({ ...run, readFinished: true, counts: step.counts }))
           assert.isTrue(ledger.planned.isOpen())
         }),
       )
@@ -282,9 +287,9 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             counts: { ...nothing, read: 1, rejected: 1 },
             finished: true,
           })
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(run)), rejects)
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next)), [reject(99)])
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next + 1)), [])
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(run.run)), rejects)
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next.run)), [reject(99)])
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next.run + 1)), [])
         }),
       )
     })
@@ -387,7 +392,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           Effect.gen(function* () {
             const ledger = yield* Ledger
             yield* plan(newTasks([3, 2, 4]))
-            yield* ledger.claim((yield* planned)[1]!)
+            const claimed = (yield* planned)[1]!
+            yield* ledger.claim(claimed)
             yield* move(ledger)
             assert.deepStrictEqual(
               yield* ledger.counts,
@@ -397,12 +403,26 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             )
             assert.deepStrictEqual(
               yield* ledger.troubles(10),
-              trouble === undefined ? [] : [{ seq: 3, state: to, items: 2, ...trouble }],
+              trouble === undefined
+                ? []
+                : [
+                    {
+                      number: 4,
+                      seq: 3,
+                      campaign: 1,
+                      attempt: 1,
+                      state: to,
+                      idempotencyKey: claimed.idempotencyKey,
+                      items: 2,
+                      sentAt: 0,
+                      ...trouble,
+                    },
+                  ],
             )
             assert.deepStrictEqual(seqs(yield* planned), to === "planned" ? [0, 3, 5] : [0, 5])
             assert.deepStrictEqual(ids(yield* ledger.due(10, never)), to === "submitted" ? ["task_x"] : [])
             assert.strictEqual((yield* Stream.runCollect(ledger.completed)).length, to === "completed" ? 1 : 0)
-            assert.strictEqual((yield* Stream.runCollect(ledger.refused)).length, to === "refused" ? 1 : 0)
+            assert.strictEqual((yield* Stream.runCollect(ledger.dropped(never))).length, to === "refused" ? 1 : 0)
           }),
         )
       }
@@ -553,7 +573,10 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           )
           assert.deepStrictEqual(yield* Effect.forEach([0, 7], ledger.question), before)
           // The items are as known as before, and the next task comes after them.
-          assert.deepStrictEqual(new Set(yield* ledger.sight(2, batchItems(0, 9))), new Set(["known"]))
+          assert.deepStrictEqual(
+            new Set(yield* ledger.sight({ run: 2, campaign: 1 }, batchItems(0, 9))),
+            new Set(["known"]),
+          )
           yield* plan(newTasks([1], 9))
           assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7, 9])
         }),
@@ -729,6 +752,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
                     seq: 2 * i,
                     taskId: `task_${withoutNul(textOf(i))}${i}`,
                     body: task.body,
+                    prompts: task.items.map(({ item }) => ({ prompt: item.prompt, completions: item.completions })),
                     items: task.items.map(({ item, itemId, origin }) => ({
                       item_id: itemId,
                       origin,
@@ -767,7 +791,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* plan(tasks)
           yield* claimAll
           for (let seq = 0; seq < 50; seq++) yield* ledger.markRefused(seq, `reason ${seq}`)
-          const refused = yield* Stream.runCollect(ledger.refused)
+          const refused = yield* Stream.runCollect(ledger.dropped(never))
           assert.deepStrictEqual(
             refused.map(({ body, items, reason }) => [reason, body, items.map((item) => item.item_id)]),
             tasks.map(({ body }, i) => [`reason ${i}`, body, [`item-${i}`]]),
@@ -782,7 +806,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const first = yield* plan(newTasks([3, 2]))
           yield* claimAll
           yield* ledger.markRefused(0, "no")
-          assert.strictEqual(yield* ledger.itemsIn(first, ["refused"]), 3)
+          assert.strictEqual(yield* ledger.itemsIn(first.run, ["refused"]), 3)
           const second = yield* ledger.startRun()
           yield* ledger.record(second, {
             tasks: [],
@@ -791,11 +815,11 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             counts: { ...nothing, read: 2, known: 2 },
             finished: true,
           })
-          assert.strictEqual(yield* ledger.itemsIn(second, ["refused"]), 1)
-          assert.strictEqual(yield* ledger.itemsIn(second, ["submitting"]), 1)
-          assert.strictEqual(yield* ledger.itemsIn(second, ["submitting", "refused", "planned"]), 2)
-          assert.strictEqual(yield* ledger.itemsSeenBy(second), 2)
-          assert.strictEqual(yield* ledger.itemsSeenBy(first), 3)
+          assert.strictEqual(yield* ledger.itemsIn(second.run, ["refused"]), 1)
+          assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting"]), 1)
+          assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting", "refused", "planned"]), 2)
+          assert.strictEqual(yield* ledger.itemsSeenBy(second.run), 2)
+          assert.strictEqual(yield* ledger.itemsSeenBy(first.run), 3)
         }),
       )
     })
@@ -969,10 +993,10 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const state = Effect.gen(function* () {
             const ledger = yield* Ledger
             return {
-              ...(yield* readState(1, batchItems(0, 5))),
+              ...(yield* readState({ run: 1, campaign: 1 }, batchItems(0, 5))),
               due: yield* ledger.due(10, never),
               completed: yield* Stream.runCollect(ledger.completed),
-              refused: yield* Stream.runCollect(ledger.refused),
+              refused: yield* Stream.runCollect(ledger.dropped(never)),
               troubles: yield* ledger.troubles(10),
               refusedItems: yield* ledger.itemsIn(1, ["refused"]),
               itemsSeen: yield* ledger.itemsSeenBy(1),
@@ -981,7 +1005,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const work = Effect.fnUntraced(function* (partition: string) {
             const ledger = yield* Ledger
             const run = yield* ledger.startRun()
-            assert.strictEqual(run, 1)
+            assert.strictEqual(run.run, 1)
             yield* ledger.record(run, {
               tasks: newTasks([1, 1, 1, 1, 1]),
               known: [],
@@ -1031,6 +1055,10 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
         }).pipe(Effect.provide(database)),
       )
     })
+
+    campaignConformance(test)
+    deliveryConformance(test)
+    resolveConformance(test)
 
     it.effect("a ledger of a newer version is refused, and told so", () =>
       Effect.gen(function* () {

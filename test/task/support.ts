@@ -1,5 +1,6 @@
 /** Steps of reading as the submit loop hands them to the ledger. */
 import { Array as Arr, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
 import { content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
@@ -47,7 +48,10 @@ export const reject = (line: number): Reject => ({
 
 export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
 
-/** Records tasks in a run of their own, and gives its number. */
+/** A test over a new ledger, and the database that it stands on. */
+export type LedgerTest = (name: string, effect: Effect.Effect<void, unknown, Ledger | SqlClient.SqlClient>) => void
+
+/** Records tasks in a run of their own, and gives it. */
 export const plan = Effect.fnUntraced(function* (tasks: ReadonlyArray<NewTask>) {
   const ledger = yield* Ledger
   const run = yield* ledger.startRun()

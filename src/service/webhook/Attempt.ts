@@ -10,7 +10,8 @@ import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { AddressRefused } from "../../node/GuardedHttpClient.ts"
-import * as WebhookSignature from "../../api/WebhookSignature.ts"
+import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
+import type { WebhookSecret } from "../../api/WebhookSignature.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
 export interface AttemptedMessage {
@@ -104,12 +105,12 @@ export const make = Effect.fnUntraced(function* ({ timeout, userAgent }: Attempt
 
   return Effect.fn("WebhookAttempt.send")(function* (
     url: string,
-    secrets: ReadonlyArray<WebhookSignature.WebhookSecret>,
+    secrets: ReadonlyArray<WebhookSecret>,
     { messageId, payload }: AttemptedMessage,
   ): Effect.fn.Return<Outcome, never, Mac.Mac> {
     const at = yield* Clock.currentTimeMillis
     const body = encoder.encode(payload)
-    const signed = yield* WebhookSignature.sign({ id: messageId, timestamp: Math.floor(at / 1000), body }, secrets)
+    const signed = yield* StandardWebhooks.sign({ id: messageId, timestamp: Math.floor(at / 1000), body }, secrets)
     const request = HttpClientRequest.post(url).pipe(
       HttpClientRequest.bodyUint8Array(body, "application/json"),
       HttpClientRequest.setHeaders({ ...signed, "user-agent": userAgent }),

@@ -10,7 +10,8 @@
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
-import * as WebhookSignature from "../../api/WebhookSignature.ts"
+import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
+import type { WebhookSecret } from "../../api/WebhookSignature.ts"
 import type { WebhookSettings } from "../web/DashboardApi.ts"
 
 interface EndpointRow {
@@ -29,7 +30,7 @@ interface SecretRow {
 /** What an attempt needs. */
 export interface Target {
   readonly url: string
-  readonly secrets: ReadonlyArray<WebhookSignature.WebhookSecret>
+  readonly secrets: ReadonlyArray<WebhookSecret>
   /** Nothing is sent before that time (epoch milliseconds). */
   readonly pausedUntil: number
 }
@@ -67,7 +68,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     if (Option.isNone(endpoint) || endpoint.value.enabled === 0) return Option.none<Target>()
     const rows = yield* valid(now)
     const secrets = yield* Effect.orDie(
-      Effect.forEach(rows, ({ secret }) => WebhookSignature.readSecret(Redacted.make(secret))),
+      Effect.forEach(rows, ({ secret }) => StandardWebhooks.readSecret(Redacted.make(secret))),
     )
     return Option.some<Target>({ url: endpoint.value.url, secrets, pausedUntil: endpoint.value.paused_until })
   })

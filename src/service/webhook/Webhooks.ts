@@ -20,6 +20,7 @@
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql/SqlError"
+import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 import { version } from "../../node/Version.ts"
@@ -128,7 +129,7 @@ const make = Effect.fnUntraced(function* (
     set: Effect.fn("Webhooks.set")(function* (url: string) {
       const problem = yield* WebhookTarget.problem(url, client)
       if (Option.isSome(problem)) return yield* new WebhookTargetRefused({ problem: problem.value })
-      const drawn = yield* WebhookSignature.drawSecret
+      const drawn = yield* StandardWebhooks.drawSecret
       const isFirst = yield* write(
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
@@ -149,7 +150,7 @@ const make = Effect.fnUntraced(function* (
     ).pipe(Effect.withSpan("Webhooks.remove")),
 
     rotateSecret: Effect.fn("Webhooks.rotateSecret")(function* (keepHours: number) {
-      const drawn = yield* WebhookSignature.drawSecret
+      const drawn = yield* StandardWebhooks.drawSecret
       const rotated = yield* write(
         Effect.flatMap(Clock.currentTimeMillis, (now) => endpoint.writeRotation(drawn, Duration.hours(keepHours), now)),
       )

@@ -1,0 +1,60 @@
+/**
+ * The questions of tasks on their way from planning over sending to matching, in memory,
+ * so that what was just planned need not be read, unpacked and parsed again.
+ *
+ * Guarantees: it holds what the ledger holds, and no more than a bounded amount of text. A
+ * question that is not here is read from the ledger.
+ *
+ * When full, it takes no newer question: the oldest are the next to be sent. One that was
+ * sent leaves when its result is there, or when a newer one needs the room: experts may
+ * take weeks.
+ */
+import type { ReadQuestion } from "./LedgerModel.ts"
+
+export interface QuestionCache {
+  readonly get: (seq: number) => ReadQuestion | undefined
+  /**
+   * Only after the task was committed.
+   *
+   * @param size UTF-16 units of the body and the items' details
+   */
+  readonly add: (seq: number, question: ReadQuestion, size: number) => void
+  /** The task was sent: its question is wanted once more, for matching, but perhaps not soon. */
+  readonly sent: (seq: number) => void
+  readonly drop: (seq: number) => void
+}
+
+/** The prompts, which stand in the body once more, are not counted. */
+const mostSize = 16 * 1024 * 1024
+
+export const make = (most: number = mostSize): QuestionCache => {
+  const questions = new Map<number, { readonly question: ReadQuestion; readonly size: number }>()
+  const outstanding = new Set<number>()
+  let total = 0
+
+  const drop = (seq: number) => {
+    const entry = questions.get(seq)
+    if (entry === undefined) return
+    questions.delete(seq)
+    outstanding.delete(seq)
+    total -= entry.size
+  }
+
+  return {
+    get: (seq) => questions.get(seq)?.question,
+    add: (seq, question, size) => {
+      drop(seq)
+      for (const oldest of outstanding) {
+        if (total + size <= most) break
+        drop(oldest)
+      }
+      if (total + size > most) return
+      questions.set(seq, { question, size })
+      total += size
+    },
+    sent: (seq) => {
+      if (questions.has(seq)) outstanding.add(seq)
+    },
+    drop,
+  }
+}

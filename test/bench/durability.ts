@@ -1,0 +1,106 @@
+/**
+ * Durability's price: the whole flow with the ledger beside the same Effect program without
+ * one, by default 2,000 tasks of 50 prompts of 2 kB, in turns, each run in a process of its own.
+ *
+ *     node test/bench/durability.ts [TASKS] [PROMPTS] [ROUNDS]      (default 2000 50 5: about 3 minutes, 1 GB of disk)
+ *
+ * Both sides read the same file, speak to the same service (durabilityService.ts, a process of its
+ * own that answers at once), and end with the same dataset on disk, which is checked. The program
+ * without a ledger (durabilityRun.ts) forgets what it sent when it dies. The ledger is run as it is with
+ * a service that honours idempotency keys (`normal`: a commit survives the process) and as with
+ * one that ignores them (`full`: a commit survives a loss of power).
+ *
+ * Exits with 1 where the ledger's throughput is less than 0.8 of that without, by the medians, in either
+ * way. Throughput is by the clock, so the machine must have nothing else to do; the processor's time, main thread
+ * and whole process, stands beside it.
+ */
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { itemOf } from "./durabilityItems.ts"
+
+const [tasks, prompts, rounds] = [2_000, 50, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [
+  number,
+  number,
+  number,
+]
+const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
+const input = join(scratch, "items.jsonl")
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+const out = createWriteStream(input)
+for (let i = 0; i < tasks * prompts; i++) {
+  if (!out.write(`${JSON.stringify(itemOf(i))}\n`)) await once(out, "drain")
+}
+out.end()
+await once(out, "finish")
+
+const service = spawn(process.execPath, [path("durabilityService.ts"), String(tasks), String(prompts)], {
+  stdio: ["ignore", "pipe", "inherit"],
+})
+process.on("exit", () => {
+  service.kill()
+  rmSync(scratch, { recursive: true })
+})
+const [address] = (await once(service.stdout, "data")) as [Buffer]
+
+interface Run {
+  readonly seconds: number
+  /** Seconds of the processor: of the whole process, of its main thread. */
+  readonly cpu: number
+  readonly main: number
+  readonly rss: number
+  readonly dataset: string
+}
+
+const run = (side: "ledger" | "none", synchronous: "normal" | "full") => {
+  const directory = join(scratch, "job")
+  const { status, stderr, stdout } = spawnSync(
+    process.execPath,
+    ["--conditions=prefstream-source", path("durabilityRun.ts")].concat(
+      [side, address.toString().trim(), input, directory, synchronous, String(prompts)], // prettier-ignore
+    ),
+    { encoding: "utf8" },
+  )
+  if (status !== 0) throw new Error(stderr)
+  const ledger = statSync(join(directory, "ledger.db"), { throwIfNoEntry: false })?.size ?? 0
+  rmSync(directory, { recursive: true })
+  return { ...(JSON.parse(stdout) as Run), ledger }
+}
+
+const sides = [
+  { name: "no ledger", side: "none", synchronous: "normal" },
+  { name: "ledger, normal", side: "ledger", synchronous: "normal" },
+  { name: "ledger, full", side: "ledger", synchronous: "full" },
+] as const
+
+const runs = sides.map((): Array<ReturnType<typeof run>> => [])
+for (let round = 0; round < rounds; round++) {
+  for (const [i, { side, synchronous }] of sides.entries()) runs[i]!.push(run(side, synchronous))
+}
+const megabytes = (statSync(input).size / 1e6).toFixed(0)
+
+const datasets = new Set(runs.flat().map(({ dataset }) => dataset))
+if (datasets.size !== 1) throw new Error(`the datasets differ: ${[...datasets].join(", ")}`)
+
+const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
+const of = (i: number, what: "seconds" | "cpu" | "main" | "rss" | "ledger") => median(runs[i]!.map((run) => run[what]))
+const ratios = sides.map((_, i) => of(0, "seconds") / of(i, "seconds"))
+
+console.log(`${tasks} tasks of ${prompts} prompts, ${megabytes} MB; medians of ${rounds} rounds`)
+console.table(
+  sides.map(({ name }, i) => ({
+    run: name,
+    "tasks/s": Math.round(tasks / of(i, "seconds")),
+    ratio: ratios[i]!.toFixed(2),
+    seconds: of(i, "seconds").toFixed(1),
+    "CPU s": of(i, "cpu").toFixed(1),
+    "main thread s": of(i, "main").toFixed(1),
+    "peak RSS MB": Math.round(of(i, "rss")),
+    "ledger MB": Math.round(of(i, "ledger") / 1e6),
+  })),
+)
+process.exitCode = Math.min(...ratios) >= 0.8 ? 0 : 1

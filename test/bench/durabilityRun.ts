@@ -1,0 +1,130 @@
+/**
+ * One side of durability.ts, in a process of its own:
+ * `durabilityRun.ts ledger|none URL INPUT FOLDER normal|full PROMPTS`. A line of JSON on stdout.
+ *
+ * `none` is the same flow as an Effect program without a ledger: source, batches, client,
+ * matching, pairs and dataset are the library's own; what the ledger would keep is in
+ * memory, and forgotten as soon as the pairs are made.
+ */
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { NodeHttpClient, NodeServices } from "@effect/platform-node"
+import { type Array as Arr, Effect, Layer, Redacted, Result, Stream } from "effect"
+import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
+import * as Dataset from "../../src/dataset/Dataset.ts"
+import { content, type SourceItem } from "../../src/domain/PromptItem.ts"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { rlhfRanking } from "../../src/domain/Task.ts"
+import * as Sha256 from "../../src/node/Sha256.ts"
+import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
+import * as Pipeline from "../../src/pipeline/Pipeline.ts"
+import * as Source from "../../src/source/Source.ts"
+import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
+import { type BatchItem, cut } from "../../src/task/Batch.ts"
+import * as Judgments from "../../src/task/Judgments.ts"
+
+const [side = "", baseUrl = "", input = "", directory = "", synchronous = "", prompts = ""] = process.argv.slice(2)
+const batch = { maxPrompts: Number(prompts), maxBytes: 1024 * 1024 }
+const concurrency = 64
+
+const service = ServiceProfile.layer({
+  baseUrl,
+  token: Redacted.make("bench"),
+  identity: "bench",
+  idempotencyKey: synchronous === "normal" ? "honoured" : "ignored",
+  concurrency,
+  requestsPerSecond: 1_000_000,
+  pollInterval: { min: "10 millis", max: "1 second" },
+})
+
+const source = Source.jsonl(input)
+const guidelines = "Prefer the completion that is correct."
+
+const withLedger = Pipeline.run({ directory, source, guidelines, batch }).pipe(
+  Effect.provide(Pipeline.layer({ directory, service })),
+)
+
+const identify = ({ item, origin }: SourceItem): BatchItem => {
+  const json = content(item)
+  const bytes = new TextEncoder().encode(json)
+  const contentHash = Sha256.hex(bytes)
+  return { item, origin, json, bytes: bytes.length, contentHash, itemId: item.id ?? contentHash }
+}
+
+const withoutLedger = Effect.gen(function* () {
+  const client = yield* AnnotationClient
+  const seen = new Set<string>()
+
+  const tasks = source.records.pipe(
+    Stream.mapAccumArray(
+      (): ReadonlyArray<BatchItem> => [],
+      (waiting, records) => {
+        const fresh = [...waiting]
+        for (const record of records) {
+          if (Result.isFailure(record)) throw new Error(record.failure.reason)
+          const item = identify(record.success)
+          if (seen.has(item.itemId)) continue
+          seen.add(item.itemId)
+          fresh.push(item)
+        }
+        const { batches, rest } = cut(fresh, batch)
+        return [rest, batches]
+      },
+      { onHalt: (rest) => [rest] },
+    ),
+    Stream.filter((items) => items.length > 0),
+  )
+
+  const judge = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>) {
+    const body = `{"task_type":"${rlhfRanking}","prompts":[${items.map(({ json }) => json).join(",")}],"guidelines":${JSON.stringify(guidelines)}}`
+    const key = Sha256.hex(
+      JSON.stringify([rlhfRanking, guidelines, items.map((item) => [item.itemId, item.contentHash])]),
+    )
+    const taskId = yield* client.create(body, key)
+    while (true) {
+      yield* Effect.sleep("10 millis")
+      const view = yield* client.look(taskId)
+      if (view._tag === "Failed") return yield* Effect.die(view)
+      if (view._tag === "Open") continue
+      const details = items.map(({ item, itemId, origin }) => ({
+        item_id: itemId,
+        origin,
+        ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
+      }))
+      const prompts = items.map(({ item: { completions, prompt } }) => ({ prompt, completions }))
+      return Result.getOrThrow(Judgments.match(taskId, { items: details, prompts }, view.body))
+    }
+  })
+
+  const pairs = tasks.pipe(
+    Stream.mapEffect(judge, { concurrency }),
+    Stream.map((judgments) => judgments.flatMap(bestAgainstRest)),
+    Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
+    Stream.flattenArray,
+  )
+  return yield* Dataset.write(pairs, { directory: `${directory}/dataset` })
+}).pipe(Effect.provide(AnnotationClient.layer.pipe(Layer.provide(service))))
+
+const start = performance.now()
+const before = process.cpuUsage()
+const beforeMain = process.threadCpuUsage()
+await Effect.runPromise(
+  (side === "ledger" ? Effect.asVoid(withLedger) : Effect.asVoid(withoutLedger)).pipe(
+    Effect.provide([NodeServices.layer, NodeHttpClient.layerUndici]),
+  ),
+)
+const seconds = (performance.now() - start) / 1000
+const { system, user } = process.cpuUsage(before)
+const main = process.threadCpuUsage(beforeMain)
+const dataset = createHash("sha256")
+  .update(readFileSync(`${directory}/dataset/manifest.json`))
+  .digest("hex")
+console.log(
+  JSON.stringify({
+    seconds,
+    cpu: (system + user) / 1e6,
+    main: (main.system + main.user) / 1e6,
+    rss: process.resourceUsage().maxRSS / 1024,
+    dataset,
+  }),
+)

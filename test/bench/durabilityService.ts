@@ -1,0 +1,43 @@
+/**
+ * The annotation service of durability.ts: node:http by hand, much faster than any client.
+ * It takes a task and has judged it at once; it reads no more of a request than the ordinal
+ * that its first prompt begins with, by which the answers were made before the start.
+ * `durabilityService.ts TASKS PROMPTS`; its address is a line on stdout.
+ */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { itemOf, rationaleOf } from "./durabilityItems.ts"
+
+const [tasks, prompts] = process.argv.slice(2).map(Number) as [number, number]
+
+const answers = Array.from({ length: tasks }, (_, task) =>
+  Buffer.from(
+    JSON.stringify({
+      task_id: `task_${task}`,
+      status: "completed",
+      results: Array.from({ length: prompts }, (_, i) => {
+        const ordinal = task * prompts + i
+        return {
+          prompt: itemOf(ordinal).prompt,
+          best_completion_index: ordinal % 2,
+          annotations: { rationale: rationaleOf(ordinal) },
+        }
+      }),
+    }),
+  ),
+)
+
+const server = createServer((request, response) => {
+  response.setHeader("content-type", "application/json")
+  if (request.method === "GET") return void response.end(answers[Number(/\d+$/.exec(request.url!)![0])])
+  let head: Buffer | undefined
+  request.on("data", (chunk: Buffer) => (head ??= chunk))
+  request.on("end", () => {
+    const ordinal = Number(/"prompt":"(\d+): /.exec(head!.toString("latin1", 0, 4_096))![1])
+    response.statusCode = 201
+    response.end(`{"task_id":"task_${Math.floor(ordinal / prompts)}","status":"pending"}`)
+  })
+})
+server.listen(0, "127.0.0.1", () => {
+  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
+})

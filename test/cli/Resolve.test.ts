@@ -1,0 +1,253 @@
+/** What waits for a person is listed, settled, and told by `status`. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import type { ListedTask } from "../../src/cli/TroubleList.ts"
+import * as FileLock from "../../src/node/FileLock.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import type { JobStatus } from "../../src/pipeline/JobStatus.ts"
+import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+import { newTasks, plan } from "../task/support.ts"
+
+const isPost = ({ method }: ScriptedService.Received) => method === "POST"
+
+/** Four items, a task each: the first is done, the others are in doubt, failed, and refused. */
+const makeJob = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const job = yield* temporaryDirectory
+  yield* write(`${job}/items.jsonl`, itemLines(4))
+  let isCalm = false
+  const service = yield* ScriptedService.make((request, before) => {
+    if (!isCalm && request.method === "POST") {
+      if (request.body.includes("prompt 1")) return "reset"
+      if (request.body.includes("prompt 3"))
+        return { status: 422, body: { title: "no", detail: "too odd", status: 422 } }
+    }
+    const isFailing = !isCalm && request.method === "GET" && request.path.endsWith("/task_2")
+    if (isFailing) return { status: 200, body: { task_id: "task_2", status: "cancelled" } }
+    return ScriptedService.obliging(request, before)
+  })
+  const run = (...more: ReadonlyArray<string>) =>
+    cli(
+      ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--concurrency", "1", ...quick, ...more],
+      to(service),
+    )
+  const resolve = (...args: ReadonlyArray<string>) => cli(["resolve", ...args, "--dir", job])
+  assert.strictEqual((yield* run()).status, 4)
+  return {
+    job,
+    service,
+    run,
+    resolve,
+    /** From now on the service takes everything. */
+    calm: () => void (isCalm = true),
+    list: Effect.map(resolve("--json"), ({ stdout }) => JSON.parse(stdout) as ReadonlyArray<ListedTask>),
+    status: Effect.map(cli(["status", "--dir", job, "--json"]), (said) => reportOf(said) as JobStatus),
+    rejects: Effect.map(fs.readFileString(`${job}/rejects.jsonl`), (text) =>
+      text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { code: string; line: number; reason: string }),
+    ),
+    items: Effect.map(fs.readFileString(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`), (text) =>
+      text
+        .trimEnd()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { item_id: string }).item_id),
+    ),
+  }
+})
+
+describe("resolve", () => {
+  test("lists what waits for a person: which items, since when, under which key, why, and what can be done", () =>
+    Effect.gen(function* () {
+      const { job, list, resolve } = yield* makeJob
+      assert.deepStrictEqual(
+        (yield* list).map(({ items, places, state, task, task_id }) => [task, state, items, task_id, places]),
+        [
+          [2, "in_doubt", 1, null, [{ item_id: "item-1", file: `${job}/items.jsonl`, line: 2 }]],
+          [3, "failed", 1, "task_2", [{ item_id: "item-2", file: `${job}/items.jsonl`, line: 3 }]],
+          [4, "refused", 1, null, [{ item_id: "item-3", file: `${job}/items.jsonl`, line: 4 }]],
+        ],
+      )
+      const { status, stdout } = yield* resolve()
+      assert.strictEqual(status, 0)
+      assert.match(
+        stdout,
+        new RegExp(
+          `^Task 2: in doubt, 1 item: ${job}/items.jsonl:2\n  sent +20\\S+Z, Idempotency-Key [0-9a-f]{64}\n  why `,
+        ),
+      )
+      assert.match(stdout, /^Task 3: failed, .*\n.*\n  task id +task_2\n  why +.*cancelled/m)
+      assert.match(stdout, /^Task 4: refused, .*\n.*\n  why +.*too odd/m)
+      assert.match(stdout, new RegExp(`prefstream resolve 2 --dir ${job} --send-again .*paid for twice`))
+      assert.deepStrictEqual((yield* resolve("--all", "failed", "--json")).stdout.match(/"task":\d/g), ['"task":3'])
+      assert.deepStrictEqual((yield* resolve("4", "--json")).stdout.match(/"task":\d/g), ['"task":4'])
+    }))
+
+  test("adopts, sends again and gives up; then the job is done, and each record is accounted for", () =>
+    Effect.gen(function* () {
+      const { calm, items, list, rejects, resolve, run, service, status } = yield* makeJob
+      calm()
+      // The service has the task that was in doubt: it took it before it broke the connection off.
+      const adopted = yield* resolve("2", "--adopt", "task_1")
+      assert.strictEqual(adopted.status, 0, adopted.stderr)
+      assert.match(adopted.stdout, /^Task 2 is task_1 at the service/)
+      assert.strictEqual((yield* resolve("--all", "failed", "--send-again")).status, 0)
+      assert.strictEqual((yield* resolve("4", "--give-up")).status, 0)
+      assert.deepStrictEqual(yield* list, [])
+      assert.deepStrictEqual(
+        (yield* rejects).map(({ code, line }) => [code, line]),
+        [["given_up", 4]],
+      )
+      assert.strictEqual((yield* resolve()).stdout, "No task waits for a person.\n")
+      const before = yield* status
+      assert.deepStrictEqual([before.read, before.submitted, before.not_submitted, before.rejected], [4, 2, 1, 1])
+
+      const sent = service.received.filter(isPost).length
+      const ran = yield* run()
+      assert.strictEqual(ran.status, 0, ran.stderr)
+      assert.strictEqual(service.received.filter(isPost).length, sent + 1)
+      assert.deepStrictEqual(yield* items, ["item-0", "item-1", "item-2"])
+      const dropped = yield* rejects
+      assert.deepStrictEqual(
+        dropped.map(({ code, line }) => [code, line]),
+        [["given_up", 4]],
+      )
+      assert.match(dropped[0]!.reason, /^given up; before: .*too odd/)
+      const after = yield* status
+      assert.deepStrictEqual([after.read, after.submitted, after.rejected, after.status], [4, 3, 1, "done"])
+
+      // Later it is decided otherwise.
+      assert.strictEqual((yield* resolve("--all", "given-up", "--send-again")).status, 0)
+      assert.strictEqual((yield* run()).status, 0)
+      assert.deepStrictEqual(yield* items, ["item-0", "item-1", "item-2", "item-3"])
+    }))
+
+  test("takes what was being sent when a process was killed for what is in doubt", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const file = `${job}/ledger.db`
+      // What a kill leaves: claimed, and neither submitted nor given back.
+      yield* Effect.gen(function* () {
+        yield* plan(newTasks([2, 3]))
+        const [task] = yield* Ledger.use((ledger) => ledger.plannedAfter(-1))
+        yield* Ledger.use((ledger) => ledger.claim(task!))
+      }).pipe(Effect.provide(Ledger.layerFile(file)))
+      assert.match((yield* cli(["status", "--dir", job])).stdout, /unsettled +1 task may have been sent/)
+      const listed = yield* cli(["resolve", "--dir", job])
+      assert.match(listed.stdout, /^Task 1: in doubt, 2 items: memory:1-2\n.*\n +why +a process was killed/)
+      const inDoubt = yield* cli(["resolve", "--all", "in-doubt", "--json", "--dir", job])
+      assert.deepStrictEqual(inDoubt.stdout.match(/"task":\d/g), ['"task":1'])
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* FileLock.acquire(file)
+          // It is being sent now.
+          assert.strictEqual((yield* cli(["resolve", "--dir", job])).stdout, "No task waits for a person.\n")
+        }),
+      )
+      assert.strictEqual((yield* cli(["resolve", "1", "--adopt", "found", "--dir", job])).status, 0)
+      const counts = yield* Ledger.use((ledger) => ledger.counts).pipe(Effect.provide(Ledger.layerReadonly(file)))
+      assert.deepStrictEqual([counts.submitted.tasks, counts.planned.tasks], [1, 1])
+    }))
+
+  test("decides nothing while another process works the job, and says which; listing goes on", () =>
+    Effect.gen(function* () {
+      const { job, list, resolve } = yield* makeJob
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* FileLock.acquire(`${job}/ledger.db`)
+          const refused = yield* resolve("2", "--send-again")
+          assert.strictEqual(refused.status, 75)
+          assert.match(refused.stderr, new RegExp(`in use by process ${process.pid} on`))
+          assert.strictEqual((yield* list).length, 3)
+        }),
+      )
+      assert.strictEqual((yield* list).length, 3)
+      assert.strictEqual((yield* resolve("2", "--send-again")).status, 0)
+    }))
+
+  test("refuses what makes no sense, in words, and changes nothing", () =>
+    Effect.gen(function* () {
+      const { list, resolve } = yield* makeJob
+      const before = yield* list
+      const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
+        [["9"], /no task 9/],
+        [["2", "9", "--send-again"], /no task 9/],
+        [["1", "--send-again"], /can't send again task 1: its result is here/],
+        [["2", "1", "--give-up"], /can't give up task 1: its result is here/],
+        [["--give-up"], /name the tasks/],
+        [["--adopt", "x"], /name the tasks/],
+        [["--all", "in-doubt", "--adopt", "x"], /--adopt: name the one task/],
+        [["2", "3", "--adopt", "x"], /--adopt: name the one task/],
+        [["2", "--adopt", "task_0"], /task_0 is task 1 already/],
+        [["2", "--adopt", " "], /no id of a task/],
+        [["2", "--send-again", "--give-up"], /say one of them/],
+        [["2", "--all", "failed"], /not both/],
+        [["--all", "invalid", "--give-up"], /no task is invalid/],
+        [["two"], /TASK/],
+        [["--all", "sent"], /--all/],
+      ]
+      for (const [args, message] of wrong) {
+        const said = yield* resolve(...args)
+        assert.strictEqual(said.status, 2, `${args.join(" ")}: ${said.stdout}${said.stderr}`)
+        assert.match(said.stderr, message)
+      }
+      assert.deepStrictEqual(yield* list, before)
+      const nowhere = yield* cli(["resolve", "--dir", "/tmp/no-such-job"])
+      assert.strictEqual(nowhere.status, 2)
+      assert.match(nowhere.stderr, /no ledger at/)
+    }))
+})
+
+describe("status", () => {
+  test("names what is in doubt and what to do, what is waited for, and who works the job", () =>
+    Effect.gen(function* () {
+      const { job, status } = yield* makeJob
+      const idle = yield* cli(["status", "--dir", job])
+      assert.match(idle.stdout, new RegExp(`prefstream resolve --dir ${job}`))
+      assert.match(idle.stdout, /worked by +nobody now; run 1 submitted until 20\d\d-/)
+      assert.match(idle.stdout, /^in doubt: task 2: /m)
+      assert.isNull((yield* status).worked_by)
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* FileLock.acquire(`${job}/ledger.db`)
+          assert.match(
+            (yield* cli(["status", "--dir", job])).stdout,
+            new RegExp(`worked by +process ${process.pid} on `),
+          )
+          const { worked_by } = yield* status
+          assert(worked_by !== null && worked_by !== "unknown")
+          assert.strictEqual(worked_by.pid, process.pid)
+        }),
+      )
+    }))
+})
+
+describe("campaigns", () => {
+  test("other guidelines are refused with what differs; --new-campaign takes them; --campaign exports either", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(2))
+      const run = (...more: ReadonlyArray<string>) =>
+        cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", ...more])
+      const rows = (...more: ReadonlyArray<string>) =>
+        Effect.map(cli(["export", "--dir", job, "--json", ...more]), (said) => reportOf(said).dataset?.rows)
+      assert.strictEqual((yield* run("--guidelines", "Be brief.")).status, 0)
+      const refused = yield* run("--guidelines", "Be kind.")
+      assert.strictEqual(refused.status, 2)
+      assert.match(refused.stderr, /^prefstream: .*"Be brief\.", and are "Be kind\.".*--new-campaign/m)
+      assert.notMatch((yield* cli(["status", "--dir", job])).stdout, /campaigns/)
+      assert.strictEqual((yield* run("--guidelines", "Be kind.", "--new-campaign")).status, 0)
+      assert.match(
+        (yield* cli(["status", "--dir", job])).stdout,
+        /campaigns +1: .*"Be brief\."\n +2 \(last run\): .*"Be kind\."/,
+      )
+      assert.deepStrictEqual(yield* Effect.all([rows(), rows("--campaign", "1"), rows("--campaign", "all")]), [2, 2, 4])
+      const none = yield* cli(["export", "--dir", job, "--campaign", "3"])
+      assert.deepStrictEqual([none.status, none.stderr.includes("has no campaign 3: it has 1, 2")], [2, true])
+      assert.strictEqual((yield* cli(["export", "--dir", job, "--campaign", "0"])).status, 2)
+      assert.strictEqual((yield* run("--max-attempts", "2")).status, 2)
+    }))
+})

@@ -1,0 +1,164 @@
+import { Console as NodeConsole } from "node:console"
+import { Writable } from "node:stream"
+import { assert, describe, it } from "@effect/vitest"
+import { Console, Duration, Effect, Exit, Fiber, Latch, type Option, Queue } from "effect"
+import { TestClock } from "effect/testing"
+import * as Stop from "../../src/cli/Stop.ts"
+
+/** A command under supervision, on the test's clock; what it says; and how to send it signals. */
+const supervised = Effect.fnUntraced(function* <E>(command: Effect.Effect<number, E>) {
+  const received = yield* Queue.unbounded<Stop.Signal>()
+  let said = ""
+  const stream = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      said += chunk.toString()
+      done()
+    },
+  })
+  const fiber = yield* Stop.supervise(command, received).pipe(
+    Effect.provideService(Console.Console, new NodeConsole(stream, stream)),
+    Effect.forkChild,
+  )
+  yield* Effect.yieldNow
+  return {
+    fiber,
+    said: () => said.trimEnd().split("\n"),
+    send: (signal: Stop.Signal) => Effect.andThen(Queue.offer(received, signal), TestClock.adjust(0)),
+    status: Effect.map(Fiber.await(fiber), (exit) => (Exit.isSuccess(exit) ? exit.value : exit)),
+  }
+})
+
+/** A command with something under way that takes its time to end, and can't be broken off. */
+const finishing = (latch: Latch.Latch) =>
+  Effect.as(Effect.uninterruptible(latch.await), 0).pipe(
+    Effect.andThen(Effect.never),
+    Stop.waitingFor(Effect.succeedSome("3 requests under way")),
+  )
+
+describe("a command that is not stopped", () => {
+  it.effect("ends with its status", () =>
+    Effect.gen(function* () {
+      const { said, status } = yield* supervised(Effect.succeed(3))
+      assert.strictEqual(yield* status, 3)
+      assert.deepStrictEqual(said(), [""])
+    }),
+  )
+
+  it.effect("fails as it fails", () =>
+    Effect.gen(function* () {
+      const { fiber } = yield* supervised(Effect.fail("no"))
+      assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.fail("no"))
+    }),
+  )
+})
+
+describe("a signal", () => {
+  for (const [signal, expected] of [
+    ["SIGHUP", 129],
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const) {
+    it.effect(`${signal} ends a command that has nothing under way with ${expected}, at once`, () =>
+      Effect.gen(function* () {
+        const { said, send, status } = yield* supervised(Effect.never)
+        yield* send(signal)
+        assert.strictEqual(yield* status, expected)
+        assert.deepStrictEqual(said(), ["prefstream: stopped; the same command goes on from here"])
+      }),
+    )
+  }
+
+  it.effect("lets what is under way finish, and says what it waits for", () =>
+    Effect.gen(function* () {
+      const latch = yield* Latch.make()
+      const { said, send, status } = yield* supervised(finishing(latch))
+      yield* send("SIGTERM")
+      yield* TestClock.adjust("5 seconds")
+      assert.deepStrictEqual(said(), [
+        "prefstream: SIGTERM: waiting for 3 requests under way to end, for 25.0 s at the most; a second signal ends at once",
+      ])
+      yield* latch.open
+      assert.strictEqual(yield* status, 143)
+      assert.match(said().at(-1)!, /stopped; the same command goes on from here/)
+    }),
+  )
+
+  it.effect("ends the command when its grace time is over, and says what is left", () =>
+    Effect.gen(function* () {
+      const { fiber, said, send, status } = yield* supervised(
+        Stop.withGrace(Duration.seconds(3))(finishing(yield* Latch.make())),
+      )
+      yield* send("SIGINT")
+      yield* TestClock.adjust("2999 millis")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* status, 130)
+      assert.strictEqual(
+        said().at(-1),
+        "prefstream: the grace time is over; left unfinished: 3 requests under way; the same command goes on from here",
+      )
+    }),
+  )
+
+  it.effect("a second one ends it at once, with the status of the first", () =>
+    Effect.gen(function* () {
+      const { said, send, status } = yield* supervised(finishing(yield* Latch.make()))
+      yield* send("SIGTERM")
+      yield* TestClock.adjust("1 second")
+      yield* send("SIGINT")
+      assert.strictEqual(yield* status, 143)
+      assert.match(said().at(-1)!, /SIGINT: ended at once; left unfinished: 3 requests under way;/)
+    }),
+  )
+
+  it.effect("that npm or a terminal delivers twice is one", () =>
+    Effect.gen(function* () {
+      const { fiber, send, status } = yield* supervised(finishing(yield* Latch.make()))
+      yield* send("SIGINT")
+      yield* send("SIGINT")
+      yield* TestClock.adjust("499 millis")
+      yield* send("SIGINT")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 millis")
+      yield* send("SIGINT")
+      assert.strictEqual(yield* status, 130)
+    }),
+  )
+
+  it.effect("is the normal end of what has no end of its own; but not of what it is doing just then", () =>
+    Effect.gen(function* () {
+      const server = yield* supervised(Stop.isNormalEnd(Effect.never))
+      yield* server.send("SIGTERM")
+      assert.strictEqual(yield* server.status, 0)
+      assert.deepStrictEqual(server.said(), ["prefstream: stopped"])
+      const atWork = yield* supervised(Stop.isNormalEnd(Stop.breaksOff(Effect.never)))
+      yield* atWork.send("SIGTERM")
+      assert.strictEqual(yield* atWork.status, 143)
+    }),
+  )
+
+  it.effect("is not held up by a command that can't say what is under way", () =>
+    Effect.gen(function* () {
+      const mute: Effect.Effect<Option.Option<string>> = Effect.never
+      const { said, send, status } = yield* supervised(
+        Effect.uninterruptible(Effect.never).pipe(Stop.waitingFor(mute), Stop.withGrace(Duration.seconds(3))),
+      )
+      yield* send("SIGTERM")
+      yield* TestClock.adjust("6 seconds")
+      assert.strictEqual(yield* status, 143)
+      assert.match(said()[0]!, /waiting for what is under way to end/)
+    }),
+  )
+
+  it.effect("does not hide a failure that stopping brought about", () =>
+    Effect.gen(function* () {
+      const { fiber, send } = yield* supervised(
+        Effect.never.pipe(Effect.onInterrupt(() => Effect.die("a bug in what is done at the end"))),
+      )
+      yield* send("SIGTERM")
+      const exit = yield* Fiber.await(fiber)
+      assert(Exit.isFailure(exit))
+      assert.include(String(exit.cause), "a bug in what is done at the end")
+    }),
+  )
+})

@@ -1,0 +1,252 @@
+/**
+ * A process is killed (SIGKILL) at each commit point of submit, collect and export, and the same
+ * command is run again: the job comes to what the undisturbed job comes to. The points are named
+ * in `support/points.ts`, each with the stories in which a process is killed at it.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { until } from "../support/process.ts"
+import * as Doubts from "./support/Doubts.ts"
+import * as Embedded from "./support/EmbeddedService.ts"
+import * as Input from "./support/input.ts"
+import { accounts, command, finish, type Job, killedAt, outcome, reportOf, rows, start, type Trace, traced, watched } from "./support/Job.ts"
+import { covers, momentsOf, points, pointsIn, type Story } from "./support/points.ts"
+import * as RecordingService from "./support/RecordingService.ts"
+import * as Room from "./support/Room.ts"
+
+const room = Room.make()
+afterAll(room.remove)
+
+const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
+const honoured = ["--idempotency-key", "honoured"]
+const ignored = ["--idempotency-key", "ignored"]
+const pace = ["--concurrency", "2", "--requests-per-second", "1000"]
+const submit = [input, "--batch-size", "6", ...pace]
+const poll = ["--poll-min", "20ms"]
+
+type Finished = Awaited<ReturnType<typeof finish>>
+
+interface Scene {
+  readonly story: Story
+  readonly args: ReadonlyArray<string>
+  /** Gives a job, and all that is to be seen of it at its end, to `use`, with the service at work. */
+  readonly staged: <A>(name: string, use: (job: Job, seen: (report: Finished) => Promise<unknown>) => Promise<A>) => Promise<A>
+}
+
+/** The tests of one story: the undisturbed job, and one that is killed, for each point. */
+const play = ({ args, staged, story }: Scene) => {
+  let trace: Trace
+  let undisturbed: unknown
+  beforeAll(
+    () =>
+      staged(`${story} undisturbed`, async (job, seen) => {
+        const report = await watched(job, args)
+        trace = report.trace
+        undisturbed = await seen(report)
+      }),
+    60_000,
+  )
+
+  it("makes no write without a name", () => covers(trace))
+
+  for (const event of pointsIn(story)) {
+    it(`${points[event].name}: what follows is as if nothing had happened`, () =>
+      room.inTurn(() =>
+        staged(`${story} ${event}`, async (job, seen) => {
+          for (const moment of momentsOf(event, trace)) await killedAt(job, args, moment)
+          assert.deepStrictEqual(await seen(await finish(job, args)), undisturbed)
+        }),
+      ))
+  }
+}
+
+const options = { concurrent: true, timeout: 300_000 }
+
+describe("run, with the embedded service", options, () =>
+  play({
+    story: "run",
+    args: ["run", ...submit, ...honoured, ...poll],
+    staged: (name, use) => {
+      const database = `${room.folder}/${Room.plain(name)}.service.db`
+      return Embedded.serving(database, "data/sample.jsonl", (baseUrl) => {
+        const job = room.job(name, { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: Embedded.token })
+        return use(job, (report) => {
+          const tasks = Embedded.tasksOf(database)
+          noItemTwice([...tasks.values()].flat())
+          return Promise.resolve({ ...outcome(job), ...accounts(report), service: [...tasks].toSorted() })
+        })
+      })
+    },
+  }),
+)
+
+const services = { honours: await RecordingService.start("honoured"), ignores: await RecordingService.start("ignored") }
+afterAll(() => Promise.all([services.honours.close(), services.ignores.close()]))
+
+/** A job at the recording service, with a book of its own; where `like` is given, as that one stands. */
+const recorded = (service: RecordingService.RecordingService, name: string, like?: Job) => {
+  const token = Room.plain(name)
+  const book = service.book(token, like?.env["PREFSTREAM_TOKEN"])
+  return { book, job: room.job(name, { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: token }, like) }
+}
+
+/** What a job and its book of the service have come to. */
+const seenOf = ({ book, job }: ReturnType<typeof recorded>, report: Finished) => ({
+  ...outcome(job),
+  ...accounts(report),
+  service: [...book.tasks.values()].map(({ id, prompts }) => [id, prompts]).toSorted(),
+})
+
+const noItemTwice = (prompts: ReadonlyArray<string>) =>
+  assert.strictEqual(new Set(prompts).size, prompts.length, "an item is in two tasks of the service")
+
+/** A story that begins where others have ended. */
+const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job) => Promise<unknown>) => {
+  let first: Job
+  beforeAll(async () => {
+    first = recorded(services.honours, `${story} before`).job
+    await before(first)
+  }, 60_000)
+  play({
+    story,
+    args,
+    staged: (name, use) => {
+      const it = recorded(services.honours, name, first)
+      return use(it.job, (report) => Promise.resolve(seenOf(it, report)))
+    },
+  })
+}
+
+describe("run again, over a growing file", options, () => {
+  const growing = Input.write(`${room.folder}/growing.jsonl`, { misfits: true, share: 0.98 })
+  const run = (file: string) => ["run", file, ...submit.slice(1), ...honoured, ...poll]
+  continued("again", run(input), (job) => finish(job, run(growing)))
+})
+
+describe("submit after it was killed, to a service that honours keys", options, () => {
+  const args = ["submit", ...submit, ...honoured]
+  continued("resume", args, (job) => killedAt(job, args, { event: "http: POST /tasks", when: "after", nth: 4 }))
+})
+
+describe("collect", options, () => {
+  continued("collect", ["collect", ...pace, ...poll], (job) => finish(job, ["submit", ...submit, ...honoured]))
+})
+
+describe("export, in the place of an older dataset", options, () => {
+  const run = ["run", ...submit, ...honoured, ...poll]
+  continued("export", ["export"], (job) => finish(job, run))
+})
+
+describe("submit, to a service that ignores keys", options, () => {
+  const args = ["submit", ...submit, ...ignored]
+
+  /** What may have arrived is in doubt, and said to be; settled, the job goes on to its end, and nothing was posted twice. */
+  const settled = async (it: Doubts.Recorded) => {
+    while ((await Doubts.settle(it)) > 0) await command(it.job, args)
+    const collected = await command(it.job, ["collect", ...pace, ...poll])
+    await command(it.job, ["export"])
+    assert.strictEqual(it.book.posts.length, it.book.tasks.size)
+    noItemTwice(it.book.posts.flatMap(({ prompts }) => prompts))
+    return seenOf(it, { ...reportOf(collected), exitStatus: collected.status })
+  }
+  let undisturbed: unknown
+  const afterwards = (name: string, disturb: (it: Doubts.Recorded) => Promise<unknown>) =>
+    room.inTurn(async () => {
+      const it = recorded(services.ignores, `submit ${name}`)
+      await disturb(it)
+      await finish(it.job, args)
+      assert.deepStrictEqual(await settled(it), undisturbed)
+    })
+
+  play({
+    story: "submit",
+    args,
+    staged: (name, use) => {
+      const it = recorded(services.ignores, name)
+      return use(it.job, async () => {
+        const seen = await settled(it)
+        undisturbed ??= seen
+        return seen
+      })
+    },
+  })
+
+  for (const [when, hook] of [
+    ["has a request that it has not taken yet", "beforeTaking"],
+    ["has taken a task and not answered yet", "afterTaking"],
+  ] as const) {
+    it(`the service ${when}, and the process dies: the task is in doubt, and is found again`, () =>
+      afterwards(hook, async ({ book, job }) => {
+        const { child, ended } = start(job, args)
+        book[hook] = async () => {
+          if (book.tasks.size < 4) return
+          child.kill("SIGKILL")
+          await ended
+        }
+        assert.strictEqual((await ended).signal, "SIGKILL")
+      }))
+  }
+
+  it(points["task: submitting → in_doubt"].name, () =>
+    afterwards("doubt", async ({ job }) => {
+      await killedAt(job, args, { event: "http: POST /tasks answered 201", when: "after", nth: 3 })
+      await killedAt(job, args, { event: "task: submitting → in_doubt", when: "before", nth: 1 })
+      await killedAt(job, args, { event: "task: submitting → in_doubt", when: "after", nth: 1 })
+    }))
+})
+
+describe("submit --resubmit", options, () => {
+  const args = ["submit", ...submit, ...honoured, "--resubmit", "failed", "--resubmit", "invalid"]
+  continued("replan", args, (job) => finish(job, ["run", ...submit, ...honoured, ...poll]))
+})
+
+describe("resolve", options, () => {
+  let before: Job
+  let taken: Doubts.Doubt
+  let lost: Doubts.Doubt
+
+  /** Killed while two requests were under way, of which the service then takes one. */
+  beforeAll(async () => {
+    const { book, job } = recorded(services.ignores, "resolve before")
+    before = job
+    const { child, ended } = start(job, ["submit", input, "--batch-size", "3", ...pace, ...ignored])
+    let arrived = 0
+    book.beforeTaking = async () => {
+      arrived++
+      if (arrived === 2) child.kill("SIGKILL")
+      const second = arrived === 2
+      await ended
+      if (second) throw new Error("it never arrives")
+    }
+    await until("a task that was taken", () => book.tasks.size > 0)
+    const doubtful = Doubts.of({ book, job }, "submitting")
+    taken = doubtful.find(({ id }) => id !== undefined)!
+    lost = doubtful.find(({ id }) => id === undefined)!
+  }, 60_000)
+
+  const decided = (job: Job) => [
+    rows(job, "SELECT seq, state, attempt, task_id, reason FROM task ORDER BY seq"),
+    rows(job, "SELECT seq, state, attempt, task_id, reason FROM task_attempt ORDER BY seq"),
+  ]
+
+  for (const [event, argsOf] of [
+    ["task: in_doubt → submitted", () => [String(taken.number), "--adopt", taken.id!]],
+    ["task: in_doubt → planned", () => [String(lost.number), "--send-again"]],
+    ["task: in_doubt → given_up", () => [String(lost.number), "--give-up"]],
+  ] as const) {
+    it(`${points[event].name}: that is so, or not, and can be said again`, () =>
+      room.inTurn(async () => {
+        const args = ["resolve", ...argsOf()]
+        const { job: undisturbed } = recorded(services.ignores, `resolved ${event}`, before)
+        covers((await traced(undisturbed, args)).trace)
+        const { job } = recorded(services.ignores, `resolve ${event}`, before)
+        for (const when of ["before", "after"] as const) {
+          await killedAt(job, args, { event: "task: submitting → in_doubt", when, nth: 1 })
+        }
+        for (const when of ["before", "after"] as const) await killedAt(job, args, { event, when, nth: 1 })
+        assert.deepStrictEqual(decided(job), decided(undisturbed))
+        // Said once more, it is refused, or the same.
+        assert.include([0, 2], (await command(job, args)).status)
+        assert.deepStrictEqual(decided(job), decided(undisturbed))
+      }))
+  }
+})

@@ -1,0 +1,91 @@
+/**
+ * A process that receives webhooks is killed (SIGKILL) at each commit point of receiving. Polling
+ * would look at a task in hours only, so a hint that is lost is a result that does not come: what
+ * was recorded is not sent again, what was not recorded is.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { secret } from "../support/webhooks.ts"
+import type { Moment } from "./fixtures/killAt.ts"
+import * as Input from "./support/input.ts"
+import { accounts, finish, killedAt, outcome, type Job, type Trace, watched } from "./support/Job.ts"
+import { covers, momentsOf, points, pointsIn, type Story } from "./support/points.ts"
+import * as RecordingService from "./support/RecordingService.ts"
+import * as Room from "./support/Room.ts"
+import * as Sender from "./support/Sender.ts"
+
+const room = Room.make()
+const service = await RecordingService.start("honoured")
+afterAll(async () => {
+  await service.close()
+  room.remove()
+})
+
+const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
+const submit = [input, "--batch-size", "6", "--idempotency-key", "honoured"]
+// One request at a time, so that one delivery at the most is under way.
+const seldom = ["--concurrency", "1", "--requests-per-second", "1000", "--poll-min", "5h", "--poll-max", "10h"]
+
+const listening = (name: string, like?: Job) => {
+  const token = Room.plain(name)
+  const book = service.book(token, like?.env["PREFSTREAM_TOKEN"])
+  book.judgesAtOnce = true
+  const env = { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: token, PREFSTREAM_WEBHOOK_SECRET: secret }
+  return { book, job: room.job(token, env, like), sender: Sender.make() }
+}
+
+const wasRecorded = ({ event, when }: Moment) => when === "after" || event.startsWith("http: answer")
+
+const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string) => ReturnType<typeof listening>) => {
+  const seen = ({ book, job }: ReturnType<typeof listening>, report: Awaited<ReturnType<typeof finish>>) => ({
+    ...outcome(job),
+    ...accounts(report),
+    service: [...book.tasks.keys()].toSorted(),
+  })
+  let trace: Trace
+  let undisturbed: unknown
+  beforeAll(async () => {
+    const it = prepared(`${story} undisturbed`)
+    const report = await watched(it.job, args, it.sender.to(true))
+    trace = report.trace
+    undisturbed = seen(it, report)
+  }, 60_000)
+
+  it("makes no write without a name", () => covers(trace))
+
+  for (const event of pointsIn(story)) {
+    it(`${points[event].name}: no result is lost`, () =>
+      room.inTurn(async () => {
+        const it = prepared(`${story} ${event}`)
+        for (const moment of momentsOf(event, trace)) {
+          await killedAt(it.job, args, moment, it.sender.to(!wasRecorded(moment)))
+        }
+        assert.deepStrictEqual(seen(it, await finish(it.job, args, it.sender.to(true))), undisturbed)
+      }))
+  }
+}
+
+const options = { concurrent: true, timeout: 120_000 }
+
+describe("collect --listen", options, () => {
+  let submitted: ReturnType<typeof listening>
+  beforeAll(async () => {
+    submitted = listening("listen before")
+    await finish(submitted.job, ["submit", ...submit, ...seldom])
+  }, 60_000)
+  play("listen", ["collect", "--listen", "0", ...seldom], (name) => {
+    const it = listening(name, submitted.job)
+    const deliverAll = async () => {
+      for (const id of it.book.tasks.keys()) await it.sender.deliver([id])
+    }
+    void deliverAll()
+    return it
+  })
+})
+
+describe("run --listen, whose deliveries overtake the answers to the creation of their tasks", options, () => {
+  play("overtaken", ["run", ...submit, "--listen", "0", ...seldom], (name) => {
+    const it = listening(name)
+    it.book.afterTaking = (id) => it.sender.deliver([id])
+    return it
+  })
+})

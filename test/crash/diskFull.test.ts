@@ -1,0 +1,189 @@
+/** A disk that fills: said in one line, exit status 1, and the same command finishes once there is space. */
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Ended, run, start } from "../support/process.ts"
+import * as SmallDisk from "../support/smallDisk.ts"
+
+const scratch = mkdtempSync(join(tmpdir(), "prefstream-full-"))
+
+const token = "disk-test-token"
+
+/** Text that no compression makes smaller. */
+const noise = (seed: string, bytes: number): string => {
+  let text = ""
+  for (let i = 0; text.length < bytes; i++) text += createHash("sha512").update(`${seed} ${i}`).digest("base64")
+  return text.slice(0, bytes)
+}
+
+/** 400 items, 3 MB, and their 1,000 bad lines, 1 MB. */
+const items = Array.from({ length: 400 }, (_, i) =>
+  JSON.stringify({
+    id: `item-${i}`,
+    prompt: `${i} ${noise(`p${i}`, 2500)}`,
+    completions: [noise(`a${i}`, 2500), noise(`b${i}`, 2500)],
+  }),
+)
+const bad = Array.from({ length: 1000 }, (_, i) => `{"id": "bad-${i}", "prompt": "${noise(`x${i}`, 1000)}"`)
+
+const hashes = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .toSorted()
+      .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
+  )
+
+const leftovers = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("partial"))
+
+describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
+  const input = join(scratch, "items.jsonl")
+  const disks: Array<SmallDisk.SmallDisk> = []
+  const disk = (size: string) => {
+    const made = SmallDisk.make(size)
+    disks.push(made)
+    return made
+  }
+  let service: Awaited<ReturnType<typeof serve>>
+  let dataset: Record<string, string>
+  let rejects: string
+
+  const serve = async () => {
+    const running = start(["serve", "--database", `${scratch}/service.db`, "--port", "0", "--expert", "first"], {
+      PREFSTREAM_TOKEN: token,
+    })
+    const said = await running.says(/PREFSTREAM_BASE_URL=\S+/)
+    const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
+    return { env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }, running }
+  }
+
+  const command = (dir: string, ledger: string, files: ReadonlyArray<string> = [input]) => [
+    "run", ...files, "--dir", dir, "--ledger", ledger, "--batch-size", "10",
+    "--idempotency-key", "honoured", "--requests-per-second", "1000", "--poll-min", "50ms",
+  ] // prettier-ignore
+
+  const full = ({ status, stderr, stdout }: Ended, place: string) => {
+    const line = stderr.split("\n").find((line) => line.startsWith("prefstream: ")) ?? ""
+    assert.strictEqual(status, 1, stderr)
+    assert.match(line, /is full|No space is left/)
+    assert.include(line, place)
+    assert.notMatch(stderr, /^ +at /m, "a stack")
+    assert.strictEqual(stdout, "")
+  }
+
+  beforeAll(async () => {
+    mkdirSync(`${scratch}/undisturbed`)
+    writeFileSync(input, [...items, ...bad].join("\n"))
+    service = await serve()
+    const job = `${scratch}/undisturbed`
+    const ended = await run(command(job, `${job}/ledger.db`), service.env)
+    assert.strictEqual(ended.status, 0, ended.stderr)
+    dataset = hashes(`${job}/dataset`)
+    rejects = readFileSync(`${job}/rejects.jsonl`, "utf8")
+  }, 60_000)
+
+  afterAll(async () => {
+    service.running.child.kill("SIGKILL")
+    await service.running.ended
+    for (const made of disks) made.remove()
+    rmSync(scratch, { recursive: true, force: true })
+  })
+
+  const asUndisturbed = async (job: string, ledger: string) => {
+    const ended = await run(command(job, ledger), service.env)
+    assert.strictEqual(ended.status, 0, ended.stderr)
+    assert.deepStrictEqual(hashes(`${job}/dataset`), dataset)
+    assert.strictEqual(readFileSync(`${job}/rejects.jsonl`, "utf8"), rejects)
+    const checked = await run(["ledger", "check", "--dir", job, "--ledger", ledger, "--json"])
+    assert.deepInclude(JSON.parse(checked.stdout), { findings: [], tasks: 40, items: 400, results: 40 })
+  }
+
+  // From the first table to the last result: more space, and it fills later.
+  for (const size of ["64k", "1m", "3m"]) {
+    it(`of ${size}, under the ledger: the same command finishes, with the same bytes`, async () => {
+      const small = disk(size)
+      const job = join(scratch, `ledger-${size}`)
+      const ledger = join(small.path, "ledger.db")
+      full(await run(command(job, ledger), service.env), ledger)
+      // Full as it still is, it says the same again.
+      full(await run(command(job, ledger), service.env), ledger)
+      small.grow("64m")
+      await asUndisturbed(job, ledger)
+    }, 60_000)
+  }
+
+  for (const [what, size] of [
+    ["the rejects", "512k"],
+    ["the dataset", "3m"],
+  ] as const) {
+    it(`under ${what}: the same command finishes, with the same bytes`, async () => {
+      const small = disk(size)
+      const job = join(small.path, "job")
+      const ledger = join(scratch, `${what}.db`)
+      const ended = await run(command(job, ledger), service.env)
+      full(ended, what === "the rejects" ? "rejects.jsonl" : "dataset")
+      assert.deepStrictEqual(leftovers(job), [])
+      assert.isFalse(existsSync(`${job}/dataset`))
+      small.grow("64m")
+      await asUndisturbed(job, ledger)
+    }, 60_000)
+  }
+
+  it("under a dataset that replaces an older one: that one stays", async () => {
+    const small = disk("64m")
+    const job = join(small.path, "job")
+    const ledger = join(scratch, "older.db")
+    await asUndisturbed(job, ledger)
+    small.grow("8m")
+    const again = ["export", "--dir", job, "--ledger", ledger]
+    full(await run(again), "dataset")
+    assert.deepStrictEqual(hashes(`${job}/dataset`), dataset)
+    assert.deepStrictEqual(leftovers(job), [])
+    small.grow("64m")
+    assert.strictEqual((await run(again)).status, 0)
+    assert.deepStrictEqual(hashes(`${job}/dataset`), dataset)
+  }, 60_000)
+
+  it("under a backup: none is left behind, and the ledger is whole", async () => {
+    const small = disk("1m")
+    const job = `${scratch}/undisturbed`
+    const backup = join(small.path, "backup.db")
+    full(await run(["ledger", "backup", backup, "--dir", job]), backup)
+    assert.deepStrictEqual(readdirSync(small.path), [])
+    small.grow("64m")
+    const ended = await run(["ledger", "backup", backup, "--dir", job])
+    assert.strictEqual(ended.status, 0, ended.stderr)
+    assert.deepStrictEqual(readdirSync(small.path), ["backup.db"])
+  }, 60_000)
+
+  it("under a join's scratch: the same command finishes", async () => {
+    const small = disk("1m")
+    const job = join(scratch, "join")
+    const lines = (of: (i: number) => object) => Array.from({ length: 400 }, (_, i) => JSON.stringify(of(i))).join("\n")
+    writeFileSync(
+      `${scratch}/prompts.jsonl`,
+      lines((i) => ({ id: `${i}`, prompt: `prompt ${i}` })),
+    )
+    for (const model of ["a", "b"]) {
+      writeFileSync(
+        `${scratch}/${model}.jsonl`,
+        lines((i) => ({ id: `${i}`, completion: noise(`${model}${i}`, 2500) })),
+      )
+    }
+    const args = [
+      ...command(job, `${job}.db`, [`${scratch}/prompts.jsonl`]),
+      "--completions", `${scratch}/a.jsonl`, "--completions", `${scratch}/b.jsonl`,
+    ] // prettier-ignore
+    const ended = await run(args, { ...service.env, TMPDIR: small.path })
+    full(ended, "scratch")
+    assert.deepStrictEqual(readdirSync(small.path), [])
+    small.grow("64m")
+    const after = await run(args, { ...service.env, TMPDIR: small.path })
+    assert.strictEqual(after.status, 0, after.stderr)
+    assert.match(after.stdout, /400 submitted/)
+  }, 60_000)
+})

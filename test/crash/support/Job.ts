@@ -1,0 +1,144 @@
+/**
+ * A job in a folder of its own, whose commands can be watched and killed, and what must be true
+ * of it when it is over.
+ */
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import { assert } from "vitest"
+import type { RunReport } from "../../../src/pipeline/RunReport.ts"
+import { cli } from "../../support/cli.ts"
+import { platform } from "../../support/job.ts"
+import { bin, type Ended, fromSources, type Running, spawned } from "../../support/process.ts"
+import type { Moment, Traced } from "../fixtures/killAt.ts"
+
+const preload = fileURLToPath(new URL("../fixtures/killAt.ts", import.meta.url))
+
+export interface Job {
+  readonly folder: string
+  readonly env: Record<string, string>
+}
+
+const running = new Set<Running["child"]>()
+
+/** Ends what a test that failed has left behind. */
+export const stopAll = () => running.forEach((child) => child.kill("SIGKILL"))
+
+/** Starts `prefstream ARGS --dir FOLDER --json` under the preload. */
+export const start = (job: Job, args: ReadonlyArray<string>, env: Record<string, string> = {}): Running => {
+  const command = [...fromSources, "--import", preload, bin, ...args, "--dir", job.folder, "--json"]
+  const started = spawned(process.execPath, command, { env: { ...job.env, CRASH_FOLDER: job.folder, ...env } })
+  running.add(started.child)
+  void started.ended.then(() => running.delete(started.child))
+  return started
+}
+
+export const reportOf = ({ stderr, stdout }: Pick<Ended, "stdout" | "stderr">): RunReport => {
+  assert.match(stdout, /^\{.*\}\n$/, stderr)
+  return JSON.parse(stdout) as RunReport
+}
+
+/** Told of each process that is started. */
+export type OnStart = (process: Running) => void
+
+const nobody: OnStart = () => undefined
+
+/** Runs a command to its end; its report with the exit status. */
+export const finish = async (job: Job, args: ReadonlyArray<string>, onStart = nobody) => {
+  const process = start(job, args)
+  onStart(process)
+  const ended = await process.ended
+  return { ...reportOf(ended), exitStatus: ended.status }
+}
+
+/** Runs a command that is killed at a moment. Fails where it ends before that moment comes. */
+export const killedAt = async (job: Job, args: ReadonlyArray<string>, moment: Moment, onStart = nobody) => {
+  const process = start(job, args, { CRASH_AT: JSON.stringify(moment) })
+  onStart(process)
+  const { signal, stderr, stdout } = await process.ended
+  assert.strictEqual(signal, "SIGKILL", `it ended without ${JSON.stringify(moment)}:\n${stdout}${stderr}`)
+}
+
+/** Runs a command to its end in this process, for what comes after the one that is tried. */
+export const command = (job: Job, args: ReadonlyArray<string>) =>
+  Effect.runPromise(Effect.provide(cli([...args, "--dir", job.folder, "--json"], job.env), platform))
+
+export interface Trace {
+  readonly lines: ReadonlyArray<Traced>
+  /** How often each event happened. */
+  readonly totals: ReadonlyMap<string, number>
+}
+
+const readTrace = (file: string): Trace => {
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Traced)
+  const totals = new Map<string, number>()
+  for (const line of lines) {
+    for (const [event, times] of Object.entries(line)) totals.set(event, (totals.get(event) ?? 0) + times)
+  }
+  return { lines, totals }
+}
+
+/** Runs a command undisturbed, and tells what it did. */
+export const traced = async (job: Job, args: ReadonlyArray<string>, onStart = nobody) => {
+  const file = `${job.folder}.trace`
+  const process = start(job, args, { CRASH_TRACE: file })
+  onStart(process)
+  const ended = await process.ended
+  const trace = readTrace(file)
+  rmSync(file)
+  return { ended, trace }
+}
+
+/** The same of a command that reports. */
+export const watched = async (job: Job, args: ReadonlyArray<string>, onStart = nobody) => {
+  const { ended, trace } = await traced(job, args, onStart)
+  return { ...reportOf(ended), exitStatus: ended.status, trace }
+}
+
+// What can be seen of a job when nobody works at it.
+
+/** The rows of a query over the ledger. */
+export const rows = (job: Job, sql: string): ReadonlyArray<Record<string, unknown>> => {
+  const db = new DatabaseSync(`${job.folder}/ledger.db`, { readOnly: true })
+  try {
+    return db.prepare(sql).all()
+  } finally {
+    db.close()
+  }
+}
+
+/** Every file below a folder with the hash of its bytes. */
+export const bytes = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    (existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [])
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .toSorted()
+      .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
+  )
+
+/** All that a job comes to, but for times: what a killed one must have in common with the undisturbed one. */
+export const outcome = (job: Job) => {
+  assert.deepEqual(rows(job, "PRAGMA integrity_check"), [{ integrity_check: "ok" }])
+  return {
+    files: readdirSync(job.folder).filter((name) => !/-(shm|wal)$/.test(name)).toSorted(),
+    dataset: bytes(`${job.folder}/dataset`),
+    rejects: existsSync(`${job.folder}/rejects.jsonl`) ? readFileSync(`${job.folder}/rejects.jsonl`, "utf8") : undefined,
+    tasks: rows(job, "SELECT seq, item_count, state, task_id FROM task ORDER BY seq"),
+    items: rows(job, "SELECT item_id, content_hash, seq FROM item ORDER BY item_id"),
+    results: rows(job, "SELECT seq FROM task_result ORDER BY seq"),
+  }
+}
+
+/** What was read and what became of it; not how many runs it took. */
+export const accounts = (report: RunReport & { readonly exitStatus: number | null }) => {
+  const { duplicates, exitStatus, not_submitted, read, rejected, status, submitted, tasks } = report
+  assert.strictEqual(read, submitted + not_submitted + duplicates + rejected)
+  return { duplicates, exitStatus, not_submitted, read, rejected, status, submitted, tasks }
+}

@@ -1,0 +1,142 @@
+/**
+ * An annotation service that keeps a record of every request: what the crash suite believes,
+ * since it does not depend on what a killed process wrote down. It judges by itself, the same way
+ * each time, and names a task by what it asks, so that two undisturbed jobs have the same bytes.
+ *
+ * Each token has a book of its own, so that many jobs can share one server.
+ */
+import { createHash } from "node:crypto"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { TaskRequest } from "../../../src/domain/Task.ts"
+
+/** What makes the service do something else than judge. */
+export const misfits = { failed: "(nobody can say)", invalid: "(half an answer)" }
+
+export const limits = { bodyBytes: 5500, completions: 4 }
+
+interface Task {
+  readonly id: string
+  readonly prompts: ReadonlyArray<string>
+  readonly body: TaskRequest
+  looks: number
+}
+
+export interface Book {
+  /** Each creation that was taken, also where a key made it a repetition. */
+  readonly posts: Array<{ readonly id: string; readonly repeated: boolean; readonly prompts: ReadonlyArray<string> }>
+  readonly tasks: Map<string, Task>
+  readonly keys: Map<string, Task>
+  /** Whether no task takes any time. */
+  judgesAtOnce: boolean
+  /** Told of each creation that has arrived, before it is taken; it waits for that. */
+  beforeTaking: () => Promise<void>
+  /** Told of each task that was taken; the answer waits for it. */
+  afterTaking: (id: string) => Promise<void>
+}
+
+export interface RecordingService {
+  readonly baseUrl: string
+  /** The book of a token; opened with a copy of another's tasks, where one is named. */
+  readonly book: (token: string, from?: string) => Book
+  readonly close: () => Promise<void>
+}
+
+const read = async (request: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+const digest = (value: unknown) => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16)
+
+const resultOf = ({ body, id }: Task) => {
+  if (body.prompts.some(({ prompt }) => prompt.includes(misfits.failed))) return { task_id: id, status: "failed" }
+  const results = body.prompts.map(({ completions, prompt }) => ({
+    prompt,
+    best_completion_index: parseInt(digest(prompt).slice(0, 8), 16) % completions.length,
+    annotations: { rationale: `because of ${digest(completions)}` },
+  }))
+  const half = body.prompts.some(({ prompt }) => prompt.includes(misfits.invalid))
+  return { task_id: id, status: "completed", results: half ? results.slice(1) : results }
+}
+
+export const start = async (keys: "honoured" | "ignored"): Promise<RecordingService> => {
+  const books = new Map<string, Book>()
+  const book = (token: string, from?: string): Book => {
+    const found = books.get(token)
+    if (found !== undefined) return found
+    const tasks = [...(from === undefined ? [] : book(from).tasks)]
+    const opened: Book = {
+      posts: [],
+      tasks: new Map(tasks.map(([id, task]) => [id, { ...task, looks: 0 }])),
+      keys: new Map(from === undefined ? [] : book(from).keys),
+      judgesAtOnce: false,
+      beforeTaking: () => Promise.resolve(),
+      afterTaking: () => Promise.resolve(),
+    }
+    books.set(token, opened)
+    return opened
+  }
+
+  const create = (book: Book, bytes: Buffer, key: string): readonly [number, { readonly task_id?: string }] => {
+    const body = JSON.parse(bytes.toString()) as TaskRequest
+    if (bytes.length > limits.bodyBytes) return [413, {}]
+    if (body.prompts.some(({ completions }) => completions.length > limits.completions)) {
+      return [422, {}]
+    }
+    const prompts = body.prompts.map(({ prompt }) => prompt)
+    const before = keys === "honoured" ? book.keys.get(key) : undefined
+    if (before !== undefined) {
+      book.posts.push({ id: before.id, repeated: true, prompts })
+      return [200, { task_id: before.id }]
+    }
+    // A second task of the same items would have another name, and spoil the bytes.
+    const copies = [...book.tasks.values()].filter((task) => digest(task.body) === digest(body)).length
+    const id = `task_${digest(body)}${copies === 0 ? "" : `_${copies + 1}`}`
+    const task = { id, prompts, body, looks: 0 }
+    book.tasks.set(id, task)
+    book.keys.set(key, task)
+    book.posts.push({ id, repeated: false, prompts })
+    return [201, { task_id: id }]
+  }
+
+  const answer = async (request: IncomingMessage): Promise<readonly [number, unknown]> => {
+    const bytes = await read(request)
+    const opened = books.get(request.headers.authorization?.replace("Bearer ", "") ?? "")
+    if (opened === undefined) return [401, {}]
+    if (request.method === "POST") {
+      await opened.beforeTaking()
+      const created = create(opened, bytes, String(request.headers["idempotency-key"]))
+      if (created[1].task_id !== undefined) await opened.afterTaking(created[1].task_id)
+      return created
+    }
+    const task = opened.tasks.get(request.url?.split("/").at(-1) ?? "")
+    if (task === undefined) return [404, {}]
+    // Every third task takes some time.
+    task.looks++
+    const pending = !opened.judgesAtOnce && task.looks === 1 && parseInt(task.id.slice(5, 9), 16) % 3 === 0
+    return [200, pending ? { task_id: task.id, status: "pending" } : resultOf(task)]
+  }
+
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    void answer(request).then(
+      ([status, body]) => {
+        response.writeHead(status, { "content-type": "application/json" })
+        response.end(JSON.stringify(body))
+      },
+      // The connection broke off: its process was killed.
+      () => response.destroy(),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    book,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

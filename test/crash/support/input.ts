@@ -1,0 +1,42 @@
+/** Input in which everything occurs that a job has a kind of write for. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { misfits } from "./RecordingService.ts"
+
+const sample = readFileSync(new URL("../../../data/sample.jsonl", import.meta.url), "utf8").trimEnd().split("\n")
+
+interface Line {
+  readonly id: string
+  readonly prompt: string
+  readonly completions: ReadonlyArray<string>
+}
+
+const parsed = (line: string) => JSON.parse(line) as Line
+
+/** An item that nobody has an answer for: it has no gold. */
+const item = (id: string, prompt: string, completions = ["one", "another"]) => JSON.stringify({ id, prompt, completions })
+
+/** More records than are taken in one step of reading, so that the items are planned in several transactions. */
+const junk = Array.from({ length: 1100 }, () => "?")
+
+export const items = sample.length
+
+/** 72 items of the sample; with `misfits`, others that come to no good end. */
+const lines = (withMisfits: boolean) => [
+  ...sample.slice(0, 20),
+  ...(withMisfits ? [item("failed", misfits.failed)] : []),
+  sample[0]!,
+  ...junk,
+  ...sample.slice(20, 50),
+  ...(withMisfits ? [item("invalid", misfits.invalid)] : []),
+  sample[30]!,
+  JSON.stringify({ ...parsed(sample[5]!), prompt: "The same id, and another question?" }),
+  ...sample.slice(50),
+  ...(withMisfits ? [item("refused", "Which?", ["1", "2", "3", "4", "5"])] : []),
+]
+
+/** Writes the input, or as much of it as a growing file had at first. */
+export const write = (file: string, options: { readonly misfits: boolean; readonly share?: number }): string => {
+  const all = lines(options.misfits)
+  writeFileSync(file, `${all.slice(0, Math.round(all.length * (options.share ?? 1))).join("\n")}\n`)
+  return file
+}

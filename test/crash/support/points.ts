@@ -1,0 +1,134 @@
+/**
+ * The commit points: every kind of change that a job makes to its ledger, its folder or the
+ * service, by the event's name in `killAt.ts`.
+ *
+ * An event that is not in these tables turns the suite red: whoever adds a kind of write gives
+ * it a name here, and a story in which a process is killed at it.
+ */
+import { assert } from "vitest"
+import type { Moment } from "../fixtures/killAt.ts"
+import type { Trace } from "./Job.ts"
+
+/** What a process is told to do, and in which state it finds the job. */
+export type Story = "run" | "again" | "resume" | "collect" | "export" | "submit" | "doubt" | "replan" | "resolve" | "listen" | "overtaken"
+
+interface Point {
+  /** The command, and what it is doing. */
+  readonly name: string
+  /** Where a process is killed at it. */
+  readonly in: ReadonlyArray<Story>
+}
+
+export const points = {
+  // open
+  "file: create ledger.db": { name: "open: the ledger's file is made", in: ["run"] },
+  "prefstream_migration: added": { name: "open: the ledger's tables are made", in: ["run"] },
+  "setting: added": { name: "open: the ledger is bound to its service", in: ["run"] },
+  // submit
+  "run: added": { name: "submit: a run is started", in: ["run", "submit"] },
+  "task: added planned": { name: "submit: tasks are planned", in: ["run", "submit"] },
+  "reject: added": { name: "submit: records are refused", in: ["run"] },
+  "item: run": { name: "submit: known items are seen again", in: ["again"] },
+  "run: read_finished": { name: "submit: the input is read to its end", in: ["run", "submit"] },
+  "task: planned → submitting": { name: "submit: a task is claimed", in: ["run", "submit"] },
+  "http: POST /tasks": { name: "submit: a task is sent", in: ["run", "submit"] },
+  "http: POST /tasks answered 201": { name: "submit: a task was taken", in: ["run", "submit"] },
+  "task: submitting → submitted": { name: "submit: a task's id is recorded", in: ["run", "submit"] },
+  "http: POST /tasks answered 413": { name: "submit: a task was found too large", in: ["run"] },
+  "task: halved": { name: "submit: a task is halved", in: ["run", "submit"] },
+  "http: POST /tasks answered 422": { name: "submit: a task was refused", in: ["run", "submit"] },
+  "task: submitting → refused": { name: "submit: a refusal is recorded", in: ["run"] },
+  "task: submitting → planned": { name: "submit: what was interrupted is planned again", in: ["resume"] },
+  "task: submitting → in_doubt": { name: "submit: what was interrupted is held in doubt", in: ["doubt"] },
+  "task: failed → planned": { name: "submit: failed tasks are planned again", in: ["replan"] },
+  "task: invalid → planned": { name: "submit: tasks whose results did not fit are planned again", in: ["replan"] },
+  // resolve
+  "task: in_doubt → submitted": { name: "resolve: a task is adopted", in: ["resolve"] },
+  "task: in_doubt → planned": { name: "resolve: a task is to be sent again", in: ["resolve"] },
+  "task: in_doubt → given_up": { name: "resolve: a task is given up", in: ["resolve"] },
+  // collect
+  "task: failed → submitted": { name: "collect: failed tasks are asked for again", in: ["again"] },
+  "task: invalid → submitted": { name: "collect: tasks whose results did not fit are asked for again", in: ["again"] },
+  "http: GET /tasks/ID": { name: "collect: a task is looked at", in: ["collect"] },
+  "http: GET /tasks/ID answered 200": { name: "collect: a task was seen", in: ["collect"] },
+  "task: due_at": { name: "collect: the next look is set", in: ["collect"] },
+  "task: submitted → completed": { name: "collect: a result is recorded", in: ["run", "collect"] },
+  "task: submitted → invalid": { name: "collect: a result that does not fit is recorded", in: ["collect"] },
+  "task: submitted → failed": { name: "collect: a failure is recorded", in: ["run", "collect"] },
+  // receive
+  "delivery: added": { name: "receive: a delivery is recorded", in: ["listen"] },
+  "early_hint: added": { name: "receive: a hint is kept for a task that is not known yet", in: ["overtaken"] },
+  "http: answer /webhook 204": { name: "receive: a delivery is answered", in: ["listen"] },
+  // rejects
+  "file: create rejects.jsonl.partial": { name: "rejects: the file is begun", in: ["run"] },
+  "file: write rejects.jsonl.partial": { name: "rejects: records are written", in: ["run"] },
+  "file: rename rejects.jsonl.partial to rejects.jsonl": { name: "rejects: the file takes its place", in: ["again"] },
+  // export
+  "file: make .dataset.partial": { name: "export: a folder beside the place is made", in: ["export"] },
+  "file: write .dataset.partial/next/data/train-00000-of-00001.parquet": { name: "export: Parquet is written", in: ["export"] },
+  "file: write .dataset.partial/next/jsonl/train-00000-of-00001.jsonl": { name: "export: JSON Lines are written", in: ["run", "export"] },
+  "file: sync .dataset.partial/next/jsonl/train-00000-of-00001.jsonl": { name: "export: JSON Lines are synced", in: ["export"] },
+  "file: write .dataset.partial/next/manifest.json": { name: "export: the manifest is written", in: ["export"] },
+  "file: sync .dataset.partial/next/manifest.json": { name: "export: the manifest is synced", in: ["export"] },
+  "file: rename dataset to .dataset.partial/previous": { name: "export: the older dataset is moved aside", in: ["export", "again"] },
+  "file: rename .dataset.partial/next to dataset": { name: "export: the dataset takes its place", in: ["run", "export"] },
+  "file: remove .dataset.partial": { name: "export: the folder beside the place is removed", in: ["export"] },
+} as const satisfies Record<string, Point>
+
+export type Event = keyof typeof points
+
+export const pointsIn = (story: Story): ReadonlyArray<Event> =>
+  (Object.entries(points) as ReadonlyArray<readonly [Event, Point]>).flatMap(([event, point]) => point.in.includes(story) ? [event] : [])
+
+/**
+ * What happens only together with one of the named points, in the same transaction. So it is
+ * said here which changes the ledger makes whole or not at all.
+ */
+export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
+  "item: added": ["task: added planned"],
+  "task_request: added": ["task: added planned"],
+  "campaign: added": ["run: added"],
+  "task_request: body, items": ["task: halved"],
+  "task_attempt: added": ["task: failed → planned", "task: invalid → planned", "task: in_doubt → given_up"],
+  "task_result: added": ["task: submitted → completed", "task: submitted → invalid"],
+  "task_result: body": ["task: submitted → completed", "task: submitted → invalid"],
+}
+
+/** What has no point of its own, and why. */
+export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
+  [/^run: (\w+_count(, )?)+$/, "counts go along with what they count; the accounts are checked after each kill"],
+  [/^run: (ended_at|read_finished, ended_at)$/, "nothing depends on when a run ended"],
+  [/^file: (make|create|write|sync|remove) (\.|ledger\.db\.lock(\.json)?)$/, "the lock is the operating system's"],
+  [/^file: \w+ \.dataset\.partial\/writer\.lock(\.json)?$/, "so is the lock of an export"],
+  [/^file: remove \.dataset\.partial\/previous\//, "the older dataset goes away with the folder that it is in"],
+  [/^file: (make|create) \.dataset\.partial\/next/, "what stands in the folder beside the place is removed as a whole"],
+  [/^file: sync \.dataset\.partial\/next\/data\//, "as with JSON Lines"],
+]
+
+/** Every event of a trace has a name here, and what belongs together was committed together. */
+export const covers = ({ lines, totals }: Trace) => {
+  const strange = [...totals.keys()].filter(
+    (event) => !(event in points) && !(event in together) && !unnamed.some(([pattern]) => pattern.test(event)),
+  )
+  assert.deepStrictEqual(strange, [], "kinds of writes without a commit point: name them in points.ts")
+  for (const line of lines) {
+    for (const [event, leads] of Object.entries(together)) {
+      assert.isTrue(!(event in line) || leads.some((lead) => lead in line), `${event} alone: ${JSON.stringify(line)}`)
+    }
+  }
+}
+
+/** The moments of one kind of event at which a job is killed, one after the other: at first, and later on. */
+export const momentsOf = (event: Event, { totals }: Trace): ReadonlyArray<Moment> => {
+  const total = totals.get(event) ?? 0
+  assert.isAbove(total, 0, `the undisturbed job never comes to it: ${points[event].name}`)
+  const moment = (when: Moment["when"], nth: number): Moment => ({ event, when, nth })
+  const later = Math.ceil((total * 2) / 3)
+  // Once an answer is there, it is as with its request: what was there before is another point.
+  if (event.startsWith("http:")) {
+    const when = event.includes("answered") ? "after" : "before"
+    return [moment(when, 1), ...(total > 2 ? [moment(when, later)] : [])]
+  }
+  const written = event.startsWith("file: write") ? [moment("halfway", 1)] : []
+  return [moment("before", 1), ...written, moment("after", later)]
+}

@@ -1,0 +1,214 @@
+/**
+ * Whatever the service does to tasks, and whatever a person decides about them, over several
+ * runs and campaigns: every record that was read is counted once, every item stands in one task
+ * of its campaign, and no item has two results in it.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Result, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import fc from "fast-check"
+import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import * as RunReport from "../../src/pipeline/RunReport.ts"
+import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
+import { collect } from "../../src/task/Collect.ts"
+import * as Judgments from "../../src/task/Judgments.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import type { TaskState } from "../../src/task/LedgerModel.ts"
+import { submit } from "../../src/task/Submit.ts"
+import { platform } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+import { reject } from "../task/support.ts"
+
+const verbs = ["sendAgain", "giveUp", "adopt"] as const
+
+const decisions = fc.array(
+  fc.record({
+    verb: fc.constantFrom(...verbs),
+    state: fc.constantFrom<TaskState>("in_doubt", "failed", "invalid", "refused", "given_up", "planned", "submitted"),
+    /** Of the tasks in that state. */
+    which: fc.nat(5),
+  }),
+  { maxLength: 4 },
+)
+
+const runs = fc.array(
+  fc.record({
+    /** Records that are read: numbers of items, which repeat; -1 is one that the source refuses. */
+    records: fc.array(fc.integer({ min: -1, max: 14 }), { maxLength: 25 }),
+    campaign: fc.constantFrom("one", "two"),
+    resubmit: fc.subarray(["failed", "invalid", "refused"] as const),
+    batch: fc.integer({ min: 1, max: 4 }),
+    collects: fc.boolean(),
+    decisions,
+  }),
+  { minLength: 1, maxLength: 4 },
+)
+
+/** What becomes of each creation, and of each look, one after another and around. */
+const creations = fc.array(fc.constantFrom("taken", "taken", "refused", "reset", "unusable"), {
+  minLength: 1,
+  maxLength: 7,
+})
+const looks = fc.array(fc.constantFrom("completed", "completed", "open", "cancelled", "vanished", "odd"), {
+  minLength: 1,
+  maxLength: 7,
+})
+
+type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
+
+const answers = (created: Drawn<typeof creations>, looked: Drawn<typeof looks>) => {
+  let posts = 0
+  let gets = 0
+  return (
+    received: ScriptedService.Received,
+    before: ReadonlyArray<ScriptedService.Received>,
+  ): ScriptedService.Answer => {
+    if (received.method === "POST") {
+      switch (created[posts++ % created.length]!) {
+        case "refused":
+          return { status: 422, body: { title: "no", status: 422 } }
+        case "reset":
+          return "reset"
+        case "unusable":
+          return { status: 201, body: { status: "pending" } }
+        case "taken":
+          return ScriptedService.obliging(received, before)
+      }
+    }
+    const id = received.path.split("/").at(-1)!
+    switch (looked[gets++ % looked.length]!) {
+      case "open":
+        return { status: 200, body: { task_id: id, status: "pending" } }
+      case "cancelled":
+        return { status: 200, body: { task_id: id, status: "cancelled" } }
+      case "vanished":
+        return { status: 404, body: { title: "no such task", status: 404 } }
+      case "odd":
+        return { status: 200, body: { task_id: id, status: "completed", results: [] } }
+      case "completed":
+        return id.startsWith("task_")
+          ? ScriptedService.completedBy(before, id)
+          : { status: 404, body: { title: "no such task", status: 404 } }
+    }
+  }
+}
+
+const recordOf = (n: number, line: number) =>
+  n < 0
+    ? Result.fail(reject(line))
+    : Result.succeed({
+        item: { id: `id-${n}`, prompt: `prompt ${n}`, completions: ["a", "b"] },
+        origin: { file: "memory", line },
+      })
+
+/** What must hold at any moment between two steps. */
+const check = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* Ledger
+  const report = yield* RunReport.make({})
+  assert.strictEqual(report.read, report.submitted + report.not_submitted + report.duplicates + report.rejected)
+  for (const count of [report.submitted, report.not_submitted, report.duplicates, report.rejected]) {
+    assert.isAtLeast(count, 0)
+  }
+  const last = yield* ledger.lastRun
+  if (Option.isSome(last)) {
+    const { counts, run } = last.value
+    assert.strictEqual(report.rejected, counts.rejected + (yield* ledger.itemsIn(run, ["refused", "given_up"])))
+    const unsent = yield* ledger.itemsIn(run, ["planned", "submitting", "superseded"])
+    assert.strictEqual(report.not_submitted, unsent + counts.new + counts.known - (yield* ledger.itemsSeenBy(run)))
+  }
+  const items = yield* sql<{ campaign: number; seq: number }>`SELECT campaign, seq FROM item`
+  const tasks = yield* sql<{
+    campaign: number
+    seq: number
+    item_count: number
+  }>`SELECT campaign, seq, item_count FROM task`
+  const inTasks = tasks.flatMap(({ campaign, item_count, seq }) =>
+    Array.from({ length: item_count }, (_, i) => `${campaign}:${seq + i}`),
+  )
+  assert.deepStrictEqual(inTasks.toSorted(), items.map(({ campaign, seq }) => `${campaign}:${seq}`).toSorted())
+  for (const { campaign } of yield* ledger.campaigns) {
+    const judgments = yield* Stream.runCollect(Judgments.ofCampaign(campaign))
+    const judged = judgments.map(({ itemId }) => itemId)
+    assert.strictEqual(new Set(judged).size, judged.length)
+  }
+  const keys = yield* sql<{ key: string }>`SELECT idempotency_key AS key FROM task UNION ALL
+    SELECT idempotency_key FROM task_attempt a WHERE NOT EXISTS (
+      SELECT 1 FROM task t WHERE t.seq = a.seq AND t.attempt = a.attempt)`
+  assert.strictEqual(new Set(keys.map(({ key }) => key)).size, keys.length)
+})
+
+const property = Effect.fnUntraced(function* (
+  drawn: Drawn<typeof runs>,
+  created: Drawn<typeof creations>,
+  looked: Drawn<typeof looks>,
+) {
+  const service = yield* ScriptedService.make(answers(created, looked), {
+    concurrency: 2,
+    retries: 0,
+    patience: "1 minute",
+  })
+  yield* Effect.gen(function* () {
+    const ledger = yield* Ledger
+    let adopted = 0
+    for (const { batch, campaign, collects, decisions, records, resubmit } of drawn) {
+      const input = Stream.fromIterable(records.map(recordOf))
+      const options = {
+        guidelines: campaign,
+        newCampaign: true,
+        resubmit,
+        batch: { maxPrompts: batch, maxBytes: 1_000_000 },
+      }
+      // A service that breaks off too often ends the run; the ledger must be right all the same.
+      const run = yield* Effect.option(submit(input, options))
+      yield* check
+      if (Option.isSome(run)) {
+        const report = yield* RunReport.make({ run: run.value })
+        const distinct = new Set(records.filter((n) => n >= 0))
+        assert.deepStrictEqual([report.read, report.not_submitted], [records.length, 0])
+        assert.strictEqual(report.duplicates, records.filter((n) => n >= 0).length - distinct.size)
+      }
+      if (collects) yield* collect({ once: true })
+      yield* check
+      for (const { state, verb, which } of decisions) {
+        const found = yield* ledger.troubles(6, [state])
+        const task = found[which % Math.max(1, found.length)]
+        if (task === undefined) continue
+        const decided =
+          verb === "adopt"
+            ? ledger.adopt(task.number, `found_${adopted++}`)
+            : verb === "giveUp"
+              ? ledger.giveUp([task.number])
+              : ledger.sendAgain([task.number])
+        const before = yield* ledger.counts
+        const refused = yield* decided.pipe(
+          Effect.as(false),
+          Effect.catchTag("NotResolvable", () => Effect.succeed(true)),
+        )
+        if (refused) assert.deepStrictEqual(yield* ledger.counts, before)
+        yield* check
+      }
+    }
+  }).pipe(
+    Effect.provide(
+      Layer.mergeAll(Ledger.layer(), AnnotationClient.layer).pipe(
+        Layer.provideMerge(Layer.merge(service.profile, SqliteClient.layer({ filename: ":memory:" }))),
+      ),
+    ),
+  )
+})
+
+describe("accounts", () => {
+  it.live(
+    "are right after any run, whatever became of its tasks and was decided about them",
+    () =>
+      Effect.gen(function* () {
+        const context = yield* Effect.context<Layer.Success<typeof platform>>()
+        const holds = fc.asyncProperty(runs, creations, looks, (...drawn) =>
+          Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
+        )
+        yield* Effect.promise(() => fc.assert(holds, { numRuns: 60 }))
+      }).pipe(Effect.provide(platform)),
+    120_000,
+  )
+})

@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, DateTime, Duration, Effect, Fiber, Result } from "effect"
+import { TestClock } from "effect/testing"
+import * as CronJob from "../../src/pipeline/CronJob.ts"
+
+const cronOf = (expression: string, zone = "UTC") => Result.getOrThrow(CronJob.parse(expression, zone))
+
+const iso = (time: DateTime.Zoned) => DateTime.formatIsoOffset(time).replace(/(:00)?\.000/, "")
+
+/** What a schedule did from a moment on, told as lines. A run takes `takes`, in turn, and else no time. */
+const scheduled = Effect.fnUntraced(function* (
+  from: string,
+  options: {
+    readonly cron: string
+    readonly zone?: string
+    readonly now?: boolean
+    readonly takes?: ReadonlyArray<Duration.Input>
+  },
+) {
+  const cron = cronOf(options.cron, options.zone)
+  yield* TestClock.setTime(Date.parse(from))
+  const lines: Array<string> = []
+  const at = Effect.map(Clock.currentTimeMillis, (millis) =>
+    iso(DateTime.makeZonedUnsafe(millis, { timeZone: options.zone ?? "UTC" })),
+  )
+  const durations = [...(options.takes ?? [])]
+  const job = Effect.gen(function* () {
+    lines.push(`runs at ${yield* at}`)
+    yield* Effect.sleep(durations.shift() ?? 0)
+  })
+  const onEvent = (event: CronJob.Event) =>
+    Effect.sync(() => {
+      if (event._tag === "Waiting") lines.push(`waits for ${iso(event.due)}`)
+      if (event._tag === "Skipped") lines.push(`skipped ${event.times}: ${iso(event.first)} to ${iso(event.last)}`)
+      if (event._tag === "Starting" && Duration.toMillis(event.late) > 0)
+        lines.push(`late by ${Duration.format(event.late)}, ${event.missed} more missed`)
+    })
+  const fiber = yield* Effect.forkChild(CronJob.run(job, { cron, now: options.now, onEvent }))
+  yield* Effect.yieldNow
+  return { fiber, lines }
+})
+
+const runsOf = (lines: ReadonlyArray<string>) =>
+  lines.flatMap((line) => (line.startsWith("runs at ") ? [line.slice("runs at ".length)] : []))
+
+describe("a job by a cron expression", () => {
+  it.effect("runs at its times, and says the next one", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: "0 2 * * *" })
+      assert.deepStrictEqual(lines, ["waits for 2026-11-22T02:00+00:00"])
+      yield* TestClock.adjust("11 hours")
+      assert.deepStrictEqual(lines.slice(1), ["runs at 2026-11-22T02:00+00:00", "waits for 2026-11-23T02:00+00:00"])
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual(lines.slice(3), ["runs at 2026-11-23T02:00+00:00", "waits for 2026-11-24T02:00+00:00"])
+    }),
+  )
+
+  it.effect("runs at once, too, if told so", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: "0 2 * * *", now: true })
+      assert.deepStrictEqual(lines, ["runs at 2026-11-21T15:00+00:00", "waits for 2026-11-22T02:00+00:00"])
+    }),
+  )
+
+  it.effect("never overlaps: times that come while it runs are skipped, and said", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* scheduled("2026-11-21T00:59:00Z", {
+        cron: "0 * * * *",
+        takes: ["150 minutes", "30 minutes"],
+      })
+      yield* TestClock.adjust("4 hours")
+      assert.deepStrictEqual(lines, [
+        "waits for 2026-11-21T01:00+00:00",
+        "runs at 2026-11-21T01:00+00:00",
+        "skipped 2: 2026-11-21T02:00+00:00 to 2026-11-21T03:00+00:00",
+        "waits for 2026-11-21T04:00+00:00",
+        "runs at 2026-11-21T04:00+00:00",
+        "waits for 2026-11-21T05:00+00:00",
+      ])
+    }),
+  )
+
+  it.effect("makes up once for times that the machine slept through, within half a minute", () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      // While a machine sleeps, timers stand still and the wall clock goes on.
+      let asleep = 0
+      const now = () => clock.currentTimeMillisUnsafe() + asleep
+      const machine: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
+        currentTimeMillisUnsafe: now,
+        currentTimeMillis: Effect.sync(now),
+      })
+      const { lines } = yield* Effect.provideService(
+        scheduled("2026-11-21T00:50:00Z", { cron: "0 * * * *" }),
+        Clock.Clock,
+        machine,
+      )
+      yield* TestClock.adjust("5 minutes")
+      asleep = Duration.toMillis("215 minutes")
+      yield* TestClock.adjust("30 seconds")
+      assert.deepStrictEqual(lines, [
+        "waits for 2026-11-21T01:00+00:00",
+        "late by 3h 30m 30s, 3 more missed",
+        "runs at 2026-11-21T04:30:30+00:00",
+        "waits for 2026-11-21T05:00+00:00",
+      ])
+    }),
+  )
+
+  it.effect("ends when the job fails", () =>
+    Effect.gen(function* () {
+      const fiber = yield* Effect.forkChild(CronJob.run(Effect.fail("no"), { cron: cronOf("* * * * *") }))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* Effect.flip(Fiber.join(fiber)), "no")
+    }),
+  )
+})
+
+describe("daylight saving in Europe/Berlin", () => {
+  it.effect("spring: a time that is left out is run once, when the hour is over", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* scheduled("2026-03-28T12:00:00Z", { cron: "30 2 * * *", zone: "Europe/Berlin" })
+      yield* TestClock.adjust("2 days")
+      assert.deepStrictEqual(runsOf(lines), ["2026-03-29T03:30+02:00", "2026-03-30T02:30+02:00"])
+    }),
+  )
+
+  it.effect("autumn: a time that is repeated is run once", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* scheduled("2026-10-24T12:00:00Z", { cron: "30 2 * * *", zone: "Europe/Berlin" })
+      yield* TestClock.adjust("2 days")
+      assert.deepStrictEqual(runsOf(lines), ["2026-10-25T02:30+02:00", "2026-10-26T02:30+01:00"])
+    }),
+  )
+
+  it.effect("autumn: what runs each hour runs in both of them", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* scheduled("2026-10-24T23:45:00Z", { cron: "0 * * * *", zone: "Europe/Berlin" })
+      yield* TestClock.adjust("3 hours")
+      assert.deepStrictEqual(runsOf(lines), [
+        "2026-10-25T02:00+02:00",
+        "2026-10-25T02:00+01:00",
+        "2026-10-25T03:00+01:00",
+      ])
+    }),
+  )
+
+  it.effect("the day is that of the time zone", () =>
+    Effect.gen(function* () {
+      const { lines } = yield* scheduled("2026-06-01T12:00:00Z", { cron: "0 0 * * 2", zone: "Asia/Kolkata" })
+      yield* TestClock.adjust("1 day")
+      assert.deepStrictEqual(runsOf(lines), ["2026-06-02T00:00+05:30"])
+    }),
+  )
+})
+
+describe("an expression or time zone that is none", () => {
+  const wrong: ReadonlyArray<readonly [string, string | undefined, RegExp]> = [
+    ["", undefined, /such as "0 2 \* \* \*", found ""/],
+    ["0 2 * *", undefined, /found "0 2 \* \*"/],
+    ["60 2 * * *", undefined, /expected minute, hour/],
+    ["0 2 * * mond", undefined, /expected minute, hour/],
+    ["0 2 30 2 *", undefined, /at a time that never comes/],
+    ["0 2 * * *", "Europe/Berln", /expected a time zone such as Europe\/Berlin.*"Europe\/Berln"/],
+    ["0 2 * * *", "", /expected a time zone/],
+  ]
+  for (const [expression, zone, message] of wrong) {
+    it(`${JSON.stringify(expression)} in ${zone ?? "this machine's zone"} is refused`, () => {
+      const parsed = CronJob.parse(expression, zone)
+      assert(Result.isFailure(parsed))
+      assert.match(parsed.failure.message, message)
+    })
+  }
+})

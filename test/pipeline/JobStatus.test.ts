@@ -1,0 +1,164 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import * as JobStatus from "../../src/pipeline/JobStatus.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import { newTasks, plan } from "../task/support.ts"
+
+const test = (name: string, effect: Effect.Effect<void, unknown, Ledger>) =>
+  it.effect(name, () =>
+    Effect.provide(effect, Ledger.layer().pipe(Layer.provide(SqliteClient.layer({ filename: ":memory:" })))),
+  )
+
+const hour = 3_600_000
+const begun = Date.UTC(2026, 10, 2)
+
+/** Ten tasks of ten items each, submitted at the beginning; looked at two minutes later. */
+const job = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  yield* TestClock.setTime(begun)
+  yield* plan(newTasks(Array.from({ length: 10 }, () => 10)))
+  yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+  for (let i = 0; i < 10; i++) yield* ledger.markSubmitted(10 * i, `task_${i}`, 120_000)
+})
+
+const complete = Effect.fnUntraced(function* (at: number, ...tasks: ReadonlyArray<number>) {
+  const ledger = yield* Ledger
+  yield* TestClock.setTime(begun + at)
+  for (const i of tasks) yield* ledger.markCompleted(10 * i, "{}")
+})
+
+const statusAt = (at: number) => Effect.andThen(TestClock.setTime(begun + at), JobStatus.make())
+
+describe("JobStatus", () => {
+  test(
+    "of an empty ledger has nothing to tell",
+    Effect.gen(function* () {
+      const status = yield* JobStatus.make()
+      const { campaigns, estimate, last_run, next_look_at, oldest_outstanding, results, webhook, worked_by } = status
+      assert.deepStrictEqual(
+        { campaigns, estimate, last_run, next_look_at, oldest_outstanding, webhook, worked_by },
+        {
+          campaigns: [],
+          estimate: null,
+          last_run: null,
+          next_look_at: null,
+          oldest_outstanding: null,
+          webhook: { deliveries: 0, last_at: null },
+          worked_by: null,
+        },
+      )
+      assert.deepStrictEqual(results, {
+        since: null,
+        last_at: null,
+        last_hour: { tasks: 0, items: 0 },
+        last_day: { tasks: 0, items: 0 },
+        items_per_day: null,
+      })
+    }),
+  )
+
+  test(
+    "tells how long the oldest waits, and when the next look is: now, where it is due",
+    Effect.gen(function* () {
+      yield* job
+      const soon = yield* statusAt(60_000)
+      assert.deepStrictEqual(soon.oldest_outstanding, {
+        task: 1,
+        task_id: "task_0",
+        submitted_at: "2026-11-02T00:00:00.000Z",
+        age_seconds: 60,
+      })
+      assert.strictEqual(soon.next_look_at, "2026-11-02T00:02:00.000Z")
+      const later = yield* statusAt(hour)
+      assert.deepStrictEqual([later.at, later.next_look_at], ["2026-11-02T01:00:00.000Z", "2026-11-02T01:00:00.000Z"])
+      yield* Ledger.use((ledger) => ledger.makeDue)
+      assert.strictEqual((yield* statusAt(hour)).next_look_at, "2026-11-02T01:00:00.000Z")
+    }),
+  )
+
+  test(
+    "estimates the end from the last day, or the job's age where it is younger; not where nothing came in",
+    Effect.gen(function* () {
+      yield* job
+      assert.isNull((yield* statusAt(hour)).estimate)
+      yield* complete(2 * hour, 0, 1)
+      // 20 items in four hours: 80 more take sixteen.
+      assert.deepStrictEqual((yield* statusAt(4 * hour)).estimate, {
+        ends_at: "2026-11-02T20:00:00.000Z",
+        seconds_left: 16 * 3600,
+        items_left: 80,
+        window_seconds: 4 * 3600,
+        window_items: 20,
+      })
+      yield* complete(40 * hour, 2, 3, 4, 5)
+      // 40 items in a day: 40 more take another; what came in two days ago does not count.
+      const status = yield* statusAt(48 * hour)
+      assert.deepStrictEqual(status.estimate, {
+        ends_at: "2026-11-05T00:00:00.000Z",
+        seconds_left: 86_400,
+        items_left: 40,
+        window_seconds: 86_400,
+        window_items: 40,
+      })
+      assert.deepStrictEqual(status.results, {
+        since: "2026-11-02T00:00:00.000Z",
+        last_at: "2026-11-03T16:00:00.000Z",
+        last_hour: { tasks: 0, items: 0 },
+        last_day: { tasks: 4, items: 40 },
+        items_per_day: 30,
+      })
+      assert.isNull((yield* statusAt(65 * hour)).estimate)
+      yield* complete(65 * hour, 6, 7, 8, 9)
+      const done = yield* statusAt(66 * hour)
+      assert.deepStrictEqual([done.status, done.estimate, done.oldest_outstanding], ["done", null, null])
+    }),
+  )
+
+  test(
+    "counts each campaign's tasks, and reports the last run's",
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* job
+      yield* complete(hour, 0)
+      const run = yield* ledger.startRun({ guidelines: "Be brief.", newCampaign: true })
+      const counts = { read: 4, new: 4, known: 0, duplicates: 0, rejected: 0 }
+      yield* ledger.record(run, { tasks: newTasks([2, 2]), known: [], rejects: [], counts, finished: true })
+      yield* ledger.endRun(run)
+      const status = yield* statusAt(hour)
+      assert.deepStrictEqual([status.campaign, status.read, status.submitted, status.not_submitted], [2, 4, 0, 4])
+      assert.deepStrictEqual(
+        status.campaigns.map(({ campaign, guidelines, tasks, task_type }) => [
+          campaign,
+          task_type,
+          guidelines,
+          tasks.completed.items,
+          tasks.submitted.items,
+          tasks.planned.items,
+        ]),
+        [
+          [1, "rlhf_ranking", null, 10, 90, 0],
+          [2, "rlhf_ranking", "Be brief.", 0, 0, 4],
+        ],
+      )
+      assert.deepStrictEqual(status.tasks.completed, { tasks: 1, items: 10 })
+      const at = "2026-11-02T01:00:00.000Z"
+      assert.deepStrictEqual(status.last_run, { run: 2, started_at: at, ended_at: at })
+    }),
+  )
+
+  test(
+    "tells of webhooks, and who works the ledger",
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* job
+      yield* TestClock.setTime(begun + hour)
+      yield* ledger.recordDelivery({ id: "a", sentAt: 1, taskIds: Option.none() })
+      const holder = { pid: 7, host: "here", since: "2026-11-02T00:00:00.000Z" }
+      const status = yield* JobStatus.make({ holder: Option.some(holder) })
+      assert.deepStrictEqual(status.webhook, { deliveries: 1, last_at: "2026-11-02T01:00:00.000Z" })
+      assert.deepStrictEqual(status.worked_by, holder)
+    }),
+  )
+})

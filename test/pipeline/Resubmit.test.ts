@@ -1,0 +1,124 @@
+/** Tasks that came to nothing at the service, and are sent again by choice. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import * as Pipeline from "../../src/pipeline/Pipeline.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import { items, records } from "../support/items.ts"
+import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+type Fate = (
+  received: ScriptedService.Received,
+  before: ReadonlyArray<ScriptedService.Received>,
+) => ScriptedService.Answer
+
+/** The task with the id `task_0` comes to nothing, as the service says in one of these ways. */
+const fates: { readonly [state in "failed" | "invalid" | "refused"]: ReadonlyArray<readonly [string, Fate]> } = {
+  failed: [
+    ["cancelled", () => ({ status: 200, body: { task_id: "task_0", status: "cancelled" } })],
+    ["gone", () => ({ status: 404, body: { title: "no such task", status: 404 } })],
+  ],
+  invalid: [["of no use", () => ({ status: 200, body: { task_id: "task_0", status: "completed", results: [] } })]],
+  refused: [["refused", () => ({ status: 422, body: { title: "no", status: 422 } })]],
+}
+
+const idOf = ({ path }: ScriptedService.Received) => path.split("/").at(-1)!
+
+const makeJob = Effect.fnUntraced(function* (
+  fate: Fate,
+  isHit: (id: string) => boolean = (id) => id === "task_0",
+  atCreation = false,
+) {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* temporaryDirectory
+  const service = yield* ScriptedService.make(
+    (received, before) => {
+      const posts = before.filter(({ method }) => method === "POST").length
+      const id = received.method === "POST" ? `task_${posts}` : idOf(received)
+      return isHit(id) && atCreation === (received.method === "POST")
+        ? fate(received, before)
+        : ScriptedService.obliging(received, before)
+    },
+    { concurrency: 1 },
+  )
+  return {
+    service,
+    posts: () => service.received.filter(({ method }) => method === "POST"),
+    dataset: fs.readFileString(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`),
+    attempts: Ledger.use((ledger) => ledger.attempts(1)).pipe(inProcess(directory, service.profile)),
+    run: (settings: Partial<Pipeline.Settings> = {}) =>
+      Pipeline.run({
+        directory,
+        source: { description: "memory", records: records(items(4)) },
+        batch: { maxPrompts: 2, maxBytes: 1_000_000 },
+        ...settings,
+      }).pipe(inProcess(directory, service.profile)),
+  }
+})
+
+const keyOf = ({ headers }: ScriptedService.Received) => String(headers["idempotency-key"])
+
+describe("--resubmit", () => {
+  for (const state of ["failed", "invalid", "refused"] as const) {
+    for (const [what, fate] of fates[state]) {
+      test(`a task that is ${what} is sent again, as a new task, only where that was chosen`, () =>
+        Effect.gen(function* () {
+          const job = yield* makeJob(fate, undefined, state === "refused")
+          const first = yield* job.run()
+          assert.strictEqual(first.tasks[state].tasks, 1)
+          yield* job.run()
+          yield* job.run({ resubmit: state === "failed" ? ["invalid"] : ["failed"] })
+          assert.strictEqual(job.posts().length, 2)
+
+          const again = yield* job.run({ resubmit: [state] })
+          assert.strictEqual(again.status, "done")
+          assert.strictEqual(again.tasks.completed.tasks, 2)
+          const [dead, , alive, ...more] = job.posts()
+          assert.deepStrictEqual(more, [])
+          assert.strictEqual(alive!.body, dead!.body)
+          assert.notStrictEqual(keyOf(alive!), keyOf(dead!))
+          assert.strictEqual(again.read, again.submitted + again.duplicates + again.rejected)
+          const ids = (yield* job.dataset)
+            .trimEnd()
+            .split("\n")
+            .map((line) => (JSON.parse(line) as { task_id: string }).task_id)
+          assert.deepStrictEqual(ids, ["task_2", "task_2", "task_1", "task_1"])
+          const attempts = yield* job.attempts
+          assert.deepStrictEqual(
+            attempts.map(({ attempt, state, taskId }) => [attempt, state, taskId]),
+            [[1, state, state === "refused" ? null : "task_0"]],
+          )
+        }))
+    }
+  }
+
+  test("what fails each time is sent three times at the most, or as often as is said", () =>
+    Effect.gen(function* () {
+      const job = yield* makeJob(
+        (received) => ({ status: 200, body: { task_id: idOf(received), status: "cancelled" } }),
+        (id) => id !== "task_1",
+      )
+      const sent: Array<number> = []
+      for (let i = 0; i < 5; i++) {
+        yield* job.run({ resubmit: ["failed"] })
+        sent.push(job.posts().length)
+      }
+      assert.deepStrictEqual(sent, [2, 3, 4, 4, 4])
+      yield* job.run({ resubmit: ["failed"], maxAttempts: 4 })
+      assert.strictEqual(job.posts().length, 5)
+      assert.strictEqual(new Set(job.posts().map(keyOf)).size, 5)
+    }))
+
+  test("a task that failed and completed late after all is taken, where it was not sent again", () =>
+    Effect.gen(function* () {
+      let isOver = false
+      const job = yield* makeJob((_, before) =>
+        isOver ? ScriptedService.completedBy(before, "task_0") : { status: 404, body: { title: "gone", status: 404 } },
+      )
+      yield* job.run()
+      isOver = true
+      const again = yield* job.run()
+      assert.strictEqual(again.status, "done")
+      assert.strictEqual(job.posts().length, 2)
+    }))
+})

@@ -1,0 +1,219 @@
+/** What every ledger must do with campaigns: terms under which items are judged, each once. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Ledger } from "../../src/task/Ledger.ts"
+import type { CampaignTerms, Run } from "../../src/task/LedgerModel.ts"
+import { batchItem, batchItems, newTasks, nothing, reject, type LedgerTest } from "./support.ts"
+
+const kind: CampaignTerms = { guidelines: "Be kind.\nBe brief." }
+const strict: CampaignTerms = { guidelines: "Be kind.\nBe strict." }
+
+/** Plans tasks in the campaign of the given terms. */
+const planUnder = Effect.fnUntraced(function* (
+  terms: CampaignTerms & { readonly newCampaign?: boolean },
+  tasks: ReturnType<typeof newTasks>,
+) {
+  const ledger = yield* Ledger
+  const run = yield* ledger.startRun(terms)
+  const read = tasks.reduce((sum, task) => sum + task.items.length, 0)
+  const counts = { ...nothing, read, new: read }
+  yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
+  return run
+})
+
+const states = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const { countsOf } = yield* ledger.progress
+  return (campaign: number) =>
+    Object.fromEntries(
+      Object.entries(countsOf(campaign)).flatMap(([state, { items }]) => (items === 0 ? [] : [[state, items]])),
+    )
+})
+
+/** Sends the task at `seq` and completes it. */
+const complete = Effect.fnUntraced(function* (seq: number) {
+  const ledger = yield* Ledger
+  const task = (yield* ledger.plannedAfter(seq - 1)).find((task) => task.seq === seq)!
+  yield* ledger.claim(task)
+  yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+  yield* ledger.markCompleted(seq, "{}")
+})
+
+export const campaignConformance = (test: LedgerTest) =>
+  describe("campaigns", () => {
+    test(
+      "begin with the first run, and go on with each under the same terms",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        assert.deepStrictEqual(yield* ledger.campaigns, [])
+        assert.deepStrictEqual(yield* ledger.lastCampaign, Option.none())
+        yield* TestClock.setTime(5)
+        assert.deepStrictEqual(yield* planUnder(kind, newTasks([2])), { run: 1, campaign: 1 })
+        yield* TestClock.setTime(9)
+        assert.deepStrictEqual(yield* ledger.startRun({ ...kind, taskType: "rlhf_ranking" }), { run: 2, campaign: 1 })
+        assert.deepStrictEqual(
+          (yield* ledger.campaigns).map(({ campaign, guidelines, startedAt, taskType }) => ({
+            campaign,
+            taskType,
+            guidelines,
+            startedAt,
+          })),
+          [{ campaign: 1, taskType: "rlhf_ranking", guidelines: kind.guidelines, startedAt: 5 }],
+        )
+      }),
+    )
+
+    const changes: ReadonlyArray<readonly [string, CampaignTerms, CampaignTerms, RegExp]> = [
+      ["other guidelines", kind, strict, /line 2 of the guidelines was "Be brief\.", and is "Be strict\."/],
+      ["guidelines at last", {}, kind, /there were no guidelines, and now there are: "Be kind\./],
+      ["no guidelines any more", kind, {}, /there were guidelines, and now there are none: "Be kind\./],
+      [
+        "a line more",
+        kind,
+        { guidelines: `${kind.guidelines}\nBe fair.` },
+        /line 3 .* was not there, and is "Be fair\."/,
+      ],
+      ["a line less", kind, { guidelines: "Be kind." }, /line 2 of the guidelines was "Be brief\.", and is not there/],
+      ["another task type", {}, { taskType: "other" }, /the task type was "rlhf_ranking", and is "other"/],
+      ["a blank", { guidelines: "a b" }, { guidelines: "a  b" }, /the guidelines were "a b", and are "a  b"/],
+      [
+        "a letter far in",
+        { guidelines: `${"same ".repeat(100)}old` },
+        { guidelines: `${"same ".repeat(100)}new` },
+        /the guidelines were "….*same old", and are "….*same new"/,
+      ],
+    ]
+    for (const [what, before, now, message] of changes) {
+      test(
+        `${what} is refused, and told, unless a new campaign was asked for`,
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const first = yield* planUnder(before, newTasks([2]))
+          const failure = yield* Effect.flip(ledger.startRun(now))
+          assert(failure._tag === "TermsChanged")
+          assert.match(failure.message, message)
+          assert.match(failure.message, /campaign 1\).*--new-campaign/)
+          assert.strictEqual((yield* ledger.campaigns).length, 1)
+          assert.deepStrictEqual(yield* ledger.startRun({ ...now, newCampaign: true }), { run: 2, campaign: 2 })
+          // Asked for once more, it goes on: the same command, every night, begins no third.
+          assert.deepStrictEqual(yield* ledger.startRun({ ...now, newCampaign: true }), { run: 3, campaign: 2 })
+          assert.deepStrictEqual(yield* ledger.startRun(before), { ...first, run: 4 })
+        }),
+      )
+    }
+
+    test(
+      "are the same however their lines end",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planUnder({ guidelines: "Be kind.\nBe brief." }, newTasks([1]))
+        for (const guidelines of ["Be kind.\r\nBe brief.\r\n", "Be kind.\nBe brief.\n\n"]) {
+          assert.strictEqual((yield* ledger.startRun({ guidelines })).campaign, 1)
+        }
+        yield* planUnder({ newCampaign: true }, newTasks([1]))
+        assert.strictEqual((yield* ledger.startRun({ guidelines: " \n" })).campaign, 2)
+      }),
+    )
+
+    test(
+      "under which nothing was planned bind nobody",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const run = yield* ledger.startRun(kind)
+        const counts = { ...nothing, read: 1, rejected: 1 }
+        yield* ledger.record(run, { tasks: [], known: [], rejects: [reject(1)], counts, finished: true })
+        assert.deepStrictEqual(yield* planUnder(strict, newTasks([2])), { run: 2, campaign: 1 })
+        assert.deepStrictEqual(
+          (yield* ledger.campaigns).map(({ guidelines }) => guidelines),
+          [strict.guidelines],
+        )
+        yield* ledger.startRun({ ...kind, newCampaign: true })
+        assert.deepStrictEqual(yield* ledger.startRun({ newCampaign: true }), { run: 4, campaign: 2 })
+      }),
+    )
+
+    test(
+      "judge each item once each, also one that has other content under its id",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const [a, b] = batchItems(0, 2)
+        const changed = batchItem({ ...a!, item: { ...a!.item, prompt: "another prompt" } })
+        yield* planUnder(kind, newTasks([2]))
+        const run: Run = yield* ledger.startRun({ ...strict, newCampaign: true })
+        assert.deepStrictEqual(yield* ledger.sight(run, [a!, changed, b!]), ["new", "new", "new"])
+        yield* ledger.record(run, {
+          tasks: newTasks([2]),
+          known: [],
+          rejects: [],
+          counts: { ...nothing, read: 2, new: 2 },
+          finished: true,
+        })
+        assert.deepStrictEqual(yield* ledger.sight(run, [a!, changed]), ["duplicate", "conflict"])
+        assert.deepStrictEqual(yield* ledger.sight({ run: 9, campaign: 1 }, [a!]), ["known"])
+        assert.strictEqual(yield* ledger.itemsSeenBy(1), 2)
+        assert.strictEqual(yield* ledger.itemsSeenBy(2), 2)
+      }),
+    )
+
+    test(
+      "keep what they brought; what was never sent is not sent while another goes on, and what may have been is",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planUnder(kind, newTasks([1, 1, 1, 1, 1]))
+        yield* complete(0)
+        const [second, third] = yield* ledger.plannedAfter(-1)
+        yield* ledger.claim(second!)
+        yield* ledger.markSubmitted(second!.seq, "task_x", 0)
+        yield* ledger.claim(third!)
+        yield* ledger.settleInterrupted("planned")
+        yield* planUnder({ ...strict, newCampaign: true }, newTasks([2]))
+        assert.deepStrictEqual((yield* states)(1), { completed: 1, submitted: 1, planned: 1, superseded: 2 })
+        assert.deepStrictEqual((yield* states)(2), { planned: 2 })
+        assert.deepStrictEqual(
+          (yield* ledger.plannedAfter(-1)).map(({ seq }) => seq),
+          [2, 5],
+        )
+        yield* ledger.startRun(kind)
+        assert.deepStrictEqual((yield* states)(1), { completed: 1, submitted: 1, planned: 3 })
+        assert.deepStrictEqual((yield* states)(2), { superseded: 2 })
+      }),
+    )
+
+    test(
+      "are exported one by one, or all, in the order of the items",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planUnder(kind, newTasks([1, 1]))
+        yield* complete(1)
+        yield* planUnder({ ...strict, newCampaign: true }, newTasks([1, 1]))
+        yield* complete(3)
+        yield* complete(2)
+        yield* planUnder(kind, [])
+        const seqsOf = (campaign: Option.Option<number>) =>
+          Effect.map(Stream.runCollect(ledger.completedOf(campaign)), (tasks) => tasks.map(({ seq }) => seq))
+        assert.deepStrictEqual(yield* seqsOf(Option.some(1)), [1])
+        assert.deepStrictEqual(yield* seqsOf(Option.some(2)), [2, 3])
+        assert.deepStrictEqual(yield* seqsOf(Option.none()), [1, 2, 3])
+        // The last run read nothing: the campaign is that of the last that did.
+        assert.deepStrictEqual(yield* ledger.campaignOf(Option.none()), Option.some(2))
+        assert.deepStrictEqual(yield* ledger.campaignOf(Option.some(1)), Option.some(1))
+        const failure = yield* Effect.flip(ledger.campaignOf(Option.some(3)))
+        assert.strictEqual(failure.message, "the ledger has no campaign 3: it has 1, 2")
+      }),
+    )
+
+    test(
+      "a run has an end, unless it was killed",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        assert.deepStrictEqual(yield* ledger.newestRun, Option.none())
+        yield* TestClock.setTime(5)
+        const run = yield* ledger.startRun()
+        assert.deepStrictEqual(yield* ledger.newestRun, Option.some({ ...run, startedAt: 5, endedAt: Option.none() }))
+        yield* TestClock.setTime(7)
+        yield* ledger.endRun(run)
+        assert.deepStrictEqual(yield* ledger.newestRun, Option.some({ ...run, startedAt: 5, endedAt: Option.some(7) }))
+      }),
+    )
+  })
