@@ -79,6 +79,7 @@ const inWords = (cause: unknown, path: string | undefined): Option.Option<string
   return Option.map(Option.fromUndefinedOr(words), (words) => (path === undefined ? words : `${path}: ${words}`))
 }
 
+const isFileLockError = Schema.is(FileLockError)
 const isAboutPath = Schema.is(Schema.Union([LockUnavailable, BackupFailed, FileSystemFailure]))
 
 const sqlMessage = (failure: SqlError.SqlError): string => {
@@ -111,7 +112,7 @@ const platformMessage = (failure: PlatformError.PlatformError): string => {
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
-  const failed = failure instanceof FileLockError ? failure.reason : failure
+  const failed = isFileLockError(failure) ? failure.reason : failure
   if (isAboutPath(failed)) {
     const { cause, path } = failed
     return Option.getOrElse(inWords(cause, path), () => failed.message)

@@ -12,6 +12,8 @@ import { Effect } from "effect"
 const level = (level: number) => ({ params: { [constants.ZSTD_c_compressionLevel]: level } })
 const small = level(3)
 const fast = level(1)
+/** Room for the result of the usual payload at once: each further piece is a way to the thread and back. */
+const fastWhole = { ...fast, chunkSize: 64 * 1024 }
 
 const OUTPUT_LIMIT = 256 * 1024 * 1024
 
@@ -25,11 +27,13 @@ const worthAThread = 16 * 1024
  * At level 1, which makes text a twentieth larger in two thirds of the time, and in one of Node's
  * threads while this one goes on.
  */
-export const compressAside = (text: string): Effect.Effect<Uint8Array> =>
+export const compressAside = (text: Uint8Array | string): Effect.Effect<Uint8Array> =>
   text.length < worthAThread
     ? Effect.sync(() => zstdCompressSync(text, fast))
     : Effect.callback((resume) => {
-        zstdCompress(text, fast, (error, bytes) => resume(error === null ? Effect.succeed(bytes) : Effect.die(error)))
+        zstdCompress(text, fastWhole, (error, bytes) =>
+          resume(error === null ? Effect.succeed(bytes) : Effect.die(error)),
+        )
       })
 
 /**

@@ -27,8 +27,8 @@ export interface BatchItem extends SourceItem {
   readonly contentHash: string
   /** The element of the task's `prompts`. */
   readonly json: string
-  /** Size of `json` in UTF-8 bytes. */
-  readonly bytes: number
+  /** `json` as UTF-8. */
+  readonly utf8: Uint8Array
 }
 
 export interface Cut {
@@ -51,7 +51,8 @@ export const cut = (items: ReadonlyArray<BatchItem>, limits: BatchLimits): Cut =
     prompts.clear()
   }
   for (let i = 0; i < items.length; i++) {
-    const { bytes: size, item } = items[i]!
+    const { item, utf8 } = items[i]!
+    const size = utf8.length
     if (i > start && (i - start === limits.maxPrompts || bytes + size > limits.maxBytes || prompts.has(item.prompt))) {
       close(i)
     }

@@ -51,6 +51,12 @@ const pageSize = 256
 /** Answers about one task that are of no use, or say that there is no such task, one after another, before it is set aside. */
 const mostUseless = 3
 
+/** Milliseconds within which a task that the service does not know may only be too new to it. */
+const fresh = Duration.toMillis("1 minute")
+
+/** Milliseconds by which looks may be late without a word. */
+const smallDelay = Duration.toMillis("10 seconds")
+
 /** Tasks that are set aside with a word about each; then there is one about the rest. */
 const mostWords = 20
 
@@ -115,10 +121,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     // What is due at 0 was not made due by its age.
     if (saidLate || listed.dueAt <= 0 || options.once === true) return
     const late = (yield* Clock.currentTimeMillis) - Math.max(listed.dueAt, undisturbedSince)
-    if (late <= longestPoll) return
+    if (late <= Math.max(longestPoll, smallDelay)) return
     saidLate = true
     yield* Effect.logWarning(
-      `more tasks are outstanding than ${profile.requestsPerSecond} requests per second suffice to look at each every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}: results come in later than they are there`,
+      `more tasks are outstanding than can be looked at every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} by ${profile.requestsPerSecond} requests per second, ${profile.concurrency} at once: results come in later than they are there`,
     )
   })
 
@@ -153,7 +159,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (reason._tag) {
       case "TaskUnknown":
         // A service may know a task a moment after it has told of it; 410 says that it was and is no more.
-        if (reason.status !== 410 && useless < mostUseless && options.once !== true) return yield* soon(task, times)
+        if (reason.status !== 410) {
+          const age = (yield* Clock.currentTimeMillis) - task.submittedAt
+          if (options.once === true ? age < fresh : useless < mostUseless) return yield* soon(task, times)
+        }
         failures.delete(task.seq)
         yield* say(`${task.taskId} has vanished: ${failure.message}`)
         return yield* ledger.markFailed(task.seq, failure.message, task.taskId)

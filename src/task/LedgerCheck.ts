@@ -87,8 +87,8 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOpt
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
       const rows = yield* rowFindings(options.partition)
-      const payloads = options.quick === true ? [] : yield* payloadFindings(options.partition)
-      return { findings: [...rows, ...payloads], counted: yield* count(options.partition) }
+      const tasks = yield* taskFindings(options)
+      return { findings: [...rows, ...tasks], counted: yield* count(options.partition) }
     }),
   )
   return { findings, ...counted, seconds: ((yield* Clock.currentTimeMillis) - started) / 1000 } satisfies CheckReport
@@ -149,6 +149,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
   const both = (a: string, b: string) => sql.literal(`${a}.partition_id = ${b}.partition_id AND ${a}.seq = ${b}.seq`)
   const states = TaskState.literals
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type stands beside its query
   const finds = <Row extends object>(code: FindingCode, query: Fragment, message: (row: Row) => string) =>
     Effect.map(
       sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${shown}`,
@@ -167,18 +168,6 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
           SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected FROM task WHERE ${here}
         ) AS ranges WHERE seq <> expected ORDER BY seq`,
       (row) => `${taskName(row)} begins at item ${Number(row.seq) + 1}, the one before it ends at ${row.expected}`,
-    ),
-    yield* finds<Task & { readonly item_count: number; readonly found: number; readonly astray: number }>(
-      "items_astray",
-      sql`SELECT * FROM (
-          SELECT t.seq, t.task_id, t.item_count, COUNT(i.seq) AS found, COUNT(DISTINCT i.seq) AS places,
-            COALESCE(SUM(CASE WHEN i.campaign <> t.campaign THEN 1 ELSE 0 END), 0) AS astray
-          FROM task t LEFT JOIN item i
-            ON i.partition_id = t.partition_id AND i.seq >= t.seq AND i.seq < t.seq + t.item_count
-          WHERE t.partition_id = ${partition} GROUP BY t.seq, t.task_id, t.item_count
-        ) AS counted WHERE found <> item_count OR places <> item_count OR astray > 0 ORDER BY seq`,
-      (row) =>
-        `${taskName(row)} should have ${row.item_count} items of its campaign, and has ${Number(row.found) - Number(row.astray)}`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -269,41 +258,74 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
   ])
 })
 
-interface PayloadRow {
+interface TaskRow {
   readonly seq: number
   readonly task_id: string | null
+  readonly campaign: number
   readonly state: string
   readonly item_count: number
-  readonly body: Uint8Array
-  readonly items: Uint8Array
+}
+
+interface PayloadRow extends TaskRow {
+  readonly body: Uint8Array | null
+  readonly items: Uint8Array | null
   readonly result: Uint8Array | null
 }
 
-/** Unpacks every request and result. */
-const payloadFindings = Effect.fnUntraced(function* (partition: string) {
+interface ItemRow {
+  readonly seq: number
+  readonly campaign: number
+  readonly item_id: string
+}
+
+/** Goes through the tasks with their items, and unless it is to be quick, with every request and result. */
+const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOptions) {
   const sql = yield* SqlClient.SqlClient
+  const page = (after: number) =>
+    quick === true
+      ? sql<PayloadRow>`SELECT seq, task_id, campaign, state, item_count, NULL AS body, NULL AS items, NULL AS result
+          FROM task WHERE partition_id = ${partition} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
+      : sql<PayloadRow>`
+          SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, q.body, q.items, r.body AS result FROM task t
+          LEFT JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+          LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
+          WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
   const findings: Array<Finding> = []
   let after = -1
   while (findings.length < shown) {
-    const rows = yield* sql<PayloadRow>`
-      SELECT t.seq, t.task_id, t.state, t.item_count, q.body, q.items, r.body AS result FROM task t
-      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-      LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
-      WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
+    const rows = yield* page(after)
+    const [first] = rows
     const last = rows.at(-1)
-    if (last === undefined) return findings
-    const items = yield* sql<{ seq: number; item_id: string }>`SELECT seq, item_id FROM item
-      WHERE partition_id = ${partition} AND seq >= ${Number(rows[0]!.seq)}
-        AND seq < ${Number(last.seq) + Number(last.item_count)} ORDER BY seq`
-    const idAt = new Map(items.map(({ item_id, seq }) => [Number(seq), item_id]))
-    for (const row of rows) findings.push(...payloadFinding(row, idAt))
+    if (first === undefined || last === undefined) return findings
+    const items = yield* sql<ItemRow>`SELECT seq, campaign, item_id FROM item WHERE partition_id = ${partition}
+      AND seq >= ${Number(first.seq)} AND seq < ${Number(last.seq) + Number(last.item_count)} ORDER BY seq`
+    const at = Map.groupBy(items, ({ seq }) => Number(seq))
+    for (const row of rows) {
+      const own = itemsOf(row, at)
+      if (own.length !== Number(row.item_count)) {
+        findings.push({
+          code: "items_astray",
+          message: `${taskName(row)} should have ${row.item_count} items of its campaign, and has ${own.length}`,
+        })
+      }
+      findings.push(...payloadFinding(row, own))
+    }
     after = Number(last.seq)
   }
   return findings
 })
 
-const payloadFinding = (row: PayloadRow, idAt: ReadonlyMap<number, string>): ReadonlyArray<Finding> => {
-  const question = Result.try(() => readQuestion(row))
+/** The items of a task, in order; without those of which there should be one, and are several. */
+const itemsOf = (row: TaskRow, at: ReadonlyMap<number, ReadonlyArray<ItemRow>>): ReadonlyArray<ItemRow> =>
+  Array.from({ length: Number(row.item_count) }, (_, i) => at.get(Number(row.seq) + i) ?? [])
+    .filter((items) => items.length === 1)
+    .flat()
+    .filter(({ campaign }) => Number(campaign) === Number(row.campaign))
+
+const payloadFinding = (row: PayloadRow, own: ReadonlyArray<ItemRow>): ReadonlyArray<Finding> => {
+  const { body, items } = row
+  if (body === null || items === null) return []
+  const question = Result.try(() => readQuestion({ body, items }))
   const unreadable = (why: string): ReadonlyArray<Finding> => [
     { code: "request_unreadable", message: `the request of ${taskName(row)} can't be read: ${why}` },
   ]
@@ -314,8 +336,8 @@ const payloadFinding = (row: PayloadRow, idAt: ReadonlyMap<number, string>): Rea
   if (prompts !== expected || asked.items.length !== expected) {
     return unreadable(`it asks for ${prompts} prompts of ${asked.items.length} items, where ${expected} are expected`)
   }
-  const other = asked.items.find(({ item_id }, i) => idAt.get(Number(row.seq) + i) !== item_id)
-  if (other !== undefined) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
+  const other = own.length === expected && asked.items.find(({ item_id }, i) => own[i]?.item_id !== item_id)
+  if (other) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
   if (row.state !== "completed" || row.result === null) return []
   const result = row.result
   const judged = Result.flatMap(

@@ -19,8 +19,8 @@ const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
   ...(item.gold === undefined ? {} : { gold: item.gold }),
 })
 
-const packNew = ({ body, idempotencyKey, items }: NewTask) =>
-  pack({ body, idempotencyKey, items: items.map(detailsOf), of: items })
+const packNew = ({ body, idempotencyKey, items, utf8 }: NewTask) =>
+  pack({ body, idempotencyKey, items: items.map(detailsOf), of: items }, utf8)
 
 type PackedTask = Effect.Success<ReturnType<typeof packNew>>
 

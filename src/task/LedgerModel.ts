@@ -75,6 +75,8 @@ export interface NewTask {
   readonly idempotencyKey: string
   /** The body of `POST /tasks`. */
   readonly body: string
+  /** The same, encoded: that takes as long as all that SQLite does with it. */
+  readonly utf8: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
 }
 

@@ -24,9 +24,12 @@ export const readQuestion = (row: { readonly body: Uint8Array; readonly items: U
 }
 
 /** A task with what it asks, compressed beside the main thread and before a transaction waits for it. */
-export const pack = Effect.fnUntraced(function* <Task extends TaskQuestion>(task: Task) {
+export const pack = Effect.fnUntraced(function* <Task extends TaskQuestion>(
+  task: Task,
+  utf8: Uint8Array | string = task.body,
+) {
   const details = JSON.stringify(task.items)
-  const body = yield* Zstd.compressAside(task.body)
+  const body = yield* Zstd.compressAside(utf8)
   const items = yield* Zstd.compressAside(details)
   return { ...task, size: task.body.length + details.length, packed: { body, items } }
 })

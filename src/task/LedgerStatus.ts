@@ -104,8 +104,12 @@ export const make = ({ partition, sql }: LedgerContext) => {
       FROM task WHERE ${all} GROUP BY campaign, state`
     const next = yield* sql<{ due_at: number }>`SELECT due_at FROM task
       WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT 1`
-    const oldest = yield* sql<{ seq: number; task_id: string; submitted_at: number }>`
-      SELECT seq, task_id, submitted_at FROM task WHERE ${all} AND state = 'submitted' ORDER BY submitted_at, seq LIMIT 1`
+    const waitingSince = rows.filter(({ state }) => state === "submitted").map((row) => row.first_at)
+    const oldest = yield* Option.match(optional(waitingSince, Math.min), {
+      onNone: () => Effect.succeed([]),
+      onSome: (at) => sql<{ seq: number; task_id: string; submitted_at: number }>`SELECT seq, task_id, submitted_at
+        FROM task WHERE ${all} AND state = 'submitted' AND submitted_at = ${at} ORDER BY seq LIMIT 1`,
+    })
     const [recent] = yield* sql<{ readonly [Name in "tasks" | "items" | "hour_tasks" | "hour_items"]: number | null }>`
       SELECT COUNT(*) AS tasks, SUM(item_count) AS items,
         SUM(CASE WHEN completed_at > ${hour} THEN 1 ELSE 0 END) AS hour_tasks,
@@ -145,7 +149,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
   /** How many items' results were removed to save space. */
   const prunedItems = Effect.suspend(
     () => sql<{ items: number | null }>`SELECT SUM(item_count) AS items FROM task
-      WHERE ${here} AND state = 'completed' AND pruned_at IS NOT NULL`,
+      WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,
   ).pipe(
     Effect.map((rows) => Number(rows[0]?.items ?? 0)),
     Effect.withSpan("Ledger.prunedItems"),

@@ -302,11 +302,13 @@ const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
     onFailure: ({ raw = "", raw_base64 = "" }) => raw.length + raw_base64.length,
   })
 
+const encoder = new TextEncoder()
+
 const identify = ({ item, origin }: SourceItem): BatchItem => {
   const json = content(item)
-  const bytes = new TextEncoder().encode(json)
-  const contentHash = Sha256.hex(bytes)
-  return { item, origin, json, bytes: bytes.length, contentHash, itemId: item.id ?? contentHash }
+  const utf8 = encoder.encode(json)
+  const contentHash = Sha256.hex(utf8)
+  return { item, origin, json, utf8, contentHash, itemId: item.id ?? contentHash }
 }
 
 const conflict = ({ item, origin }: BatchItem): Reject => ({
@@ -316,13 +318,17 @@ const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: JSON.stringify(item),
 })
 
+const comma = encoder.encode(",")
+
 const newTask = (items: Arr.NonEmptyReadonlyArray<BatchItem>, options: SubmitOptions): NewTask => {
   const { guidelines, taskType = rlhfRanking } = options
-  const prompts = items.map((item) => item.json).join(",")
-  const end = guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`
+  const start = `{"task_type":${JSON.stringify(taskType)},"prompts":[`
+  const end = `]${guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`}}`
+  const parts = items.flatMap((item, i) => (i === 0 ? [item.utf8] : [comma, item.utf8]))
   return {
     items,
-    body: `{"task_type":${JSON.stringify(taskType)},"prompts":[${prompts}]${end}}`,
+    body: `${start}${items.map((item) => item.json).join(",")}${end}`,
+    utf8: Buffer.concat([encoder.encode(start), ...parts, encoder.encode(end)]),
     idempotencyKey: idempotencyKey(
       { task_type: taskType, guidelines },
       items.map((item) => [item.itemId, item.contentHash]),

@@ -46,9 +46,9 @@ const withLedger = Pipeline.run({ directory, source, guidelines, batch }).pipe(
 
 const identify = ({ item, origin }: SourceItem): BatchItem => {
   const json = content(item)
-  const bytes = new TextEncoder().encode(json)
-  const contentHash = Sha256.hex(bytes)
-  return { item, origin, json, bytes: bytes.length, contentHash, itemId: item.id ?? contentHash }
+  const utf8 = new TextEncoder().encode(json)
+  const contentHash = Sha256.hex(utf8)
+  return { item, origin, json, utf8, contentHash, itemId: item.id ?? contentHash }
 }
 
 const withoutLedger = Effect.gen(function* () {

@@ -65,7 +65,8 @@ describe("README.md", () => {
       assert.isNotEmpty(examples)
       for (const [example, command = "", rest = ""] of examples) {
         assert.include(commands, command)
-        assert.includeMembers([...flagsIn(yield* helpOf(command))], [...flagsIn(rest.split("#")[0] ?? "")], example)
+        const verb = command === "ledger" ? `${command} ${rest.trim().split(" ")[0]}` : command
+        assert.includeMembers([...flagsIn(yield* helpOf(verb))], [...flagsIn(rest.split("#")[0] ?? "")], example)
       }
     }))
 

@@ -170,7 +170,7 @@ describe("resolve", () => {
 
   test("refuses what makes no sense, in words, and changes nothing", () =>
     Effect.gen(function* () {
-      const { list, resolve } = yield* makeJob
+      const { job, list, resolve } = yield* makeJob
       const before = yield* list
       const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["9"], /no task 9/],
@@ -195,7 +195,7 @@ describe("resolve", () => {
         assert.match(said.stderr, message)
       }
       assert.deepStrictEqual(yield* list, before)
-      const nowhere = yield* cli(["resolve", "--dir", "/tmp/no-such-job"])
+      const nowhere = yield* cli(["resolve", "--dir", `${job}/nowhere`])
       assert.strictEqual(nowhere.status, 2)
       assert.match(nowhere.stderr, /no ledger at/)
     }))

@@ -10,6 +10,7 @@ import * as Embedded from "./support/EmbeddedService.ts"
 import * as Input from "./support/input.ts"
 import { accounts, command, finish, type Job, killedAt, outcome, reportOf, rows, start, type Trace, traced, watched } from "./support/Job.ts"
 import { covers, momentsOf, points, pointsIn, type Story } from "./support/points.ts"
+import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 
@@ -82,19 +83,8 @@ describe("run, with the embedded service", options, () =>
 const services = { honours: await RecordingService.start("honoured"), ignores: await RecordingService.start("ignored") }
 afterAll(() => Promise.all([services.honours.close(), services.ignores.close()]))
 
-/** A job at the recording service, with a book of its own; where `like` is given, as that one stands. */
-const recorded = (service: RecordingService.RecordingService, name: string, like?: Job) => {
-  const token = Room.plain(name)
-  const book = service.book(token, like?.env["PREFSTREAM_TOKEN"])
-  return { book, job: room.job(name, { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: token }, like) }
-}
-
-/** What a job and its book of the service have come to. */
-const seenOf = ({ book, job }: ReturnType<typeof recorded>, report: Finished) => ({
-  ...outcome(job),
-  ...accounts(report),
-  service: [...book.tasks.values()].map(({ id, prompts }) => [id, prompts]).toSorted(),
-})
+const recorded = (service: RecordingService.RecordingService, name: string, like?: Job) =>
+  Recorded.make({ room, service }, name, like && { like })
 
 const noItemTwice = (prompts: ReadonlyArray<string>) =>
   assert.strictEqual(new Set(prompts).size, prompts.length, "an item is in two tasks of the service")
@@ -111,7 +101,7 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
     args,
     staged: (name, use) => {
       const it = recorded(services.honours, name, first)
-      return use(it.job, (report) => Promise.resolve(seenOf(it, report)))
+      return use(it.job, (report) => Promise.resolve(Recorded.seen(it, report)))
     },
   })
 }
@@ -140,16 +130,16 @@ describe("submit, to a service that ignores keys", options, () => {
   const args = ["submit", ...submit, ...ignored]
 
   /** What may have arrived is in doubt, and said to be; settled, the job goes on to its end, and nothing was posted twice. */
-  const settled = async (it: Doubts.Recorded) => {
+  const settled = async (it: Recorded.Recorded) => {
     while ((await Doubts.settle(it)) > 0) await command(it.job, args)
     const collected = await command(it.job, ["collect", ...pace, ...poll])
     await command(it.job, ["export"])
     assert.strictEqual(it.book.posts.length, it.book.tasks.size)
     noItemTwice(it.book.posts.flatMap(({ prompts }) => prompts))
-    return seenOf(it, { ...reportOf(collected), exitStatus: collected.status })
+    return Recorded.seen(it, { ...reportOf(collected), exitStatus: collected.status })
   }
   let undisturbed: unknown
-  const afterwards = (name: string, disturb: (it: Doubts.Recorded) => Promise<unknown>) =>
+  const afterwards = (name: string, disturb: (it: Recorded.Recorded) => Promise<unknown>) =>
     room.inTurn(async () => {
       const it = recorded(services.ignores, `submit ${name}`)
       await disturb(it)

@@ -7,8 +7,9 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { secret } from "../support/webhooks.ts"
 import type { Moment } from "./fixtures/killAt.ts"
 import * as Input from "./support/input.ts"
-import { accounts, finish, killedAt, outcome, type Job, type Trace, watched } from "./support/Job.ts"
+import { finish, type Job, killedAt, type Trace, watched } from "./support/Job.ts"
 import { covers, momentsOf, points, pointsIn, type Story } from "./support/points.ts"
+import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 import * as Sender from "./support/Sender.ts"
@@ -26,28 +27,21 @@ const submit = [input, "--batch-size", "6", "--idempotency-key", "honoured"]
 const seldom = ["--concurrency", "1", "--requests-per-second", "1000", "--poll-min", "5h", "--poll-max", "10h"]
 
 const listening = (name: string, like?: Job) => {
-  const token = Room.plain(name)
-  const book = service.book(token, like?.env["PREFSTREAM_TOKEN"])
-  book.judgesAtOnce = true
-  const env = { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: token, PREFSTREAM_WEBHOOK_SECRET: secret }
-  return { book, job: room.job(token, env, like), sender: Sender.make() }
+  const it = Recorded.make({ room, service }, name, { env: { PREFSTREAM_WEBHOOK_SECRET: secret }, ...(like && { like }) })
+  it.book.judgesAtOnce = true
+  return { ...it, sender: Sender.make() }
 }
 
 const wasRecorded = ({ event, when }: Moment) => when === "after" || event.startsWith("http: answer")
 
 const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string) => ReturnType<typeof listening>) => {
-  const seen = ({ book, job }: ReturnType<typeof listening>, report: Awaited<ReturnType<typeof finish>>) => ({
-    ...outcome(job),
-    ...accounts(report),
-    service: [...book.tasks.keys()].toSorted(),
-  })
   let trace: Trace
   let undisturbed: unknown
   beforeAll(async () => {
     const it = prepared(`${story} undisturbed`)
     const report = await watched(it.job, args, it.sender.to(true))
     trace = report.trace
-    undisturbed = seen(it, report)
+    undisturbed = Recorded.seen(it, report)
   }, 60_000)
 
   it("makes no write without a name", () => covers(trace))
@@ -59,7 +53,7 @@ const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string
         for (const moment of momentsOf(event, trace)) {
           await killedAt(it.job, args, moment, it.sender.to(!wasRecorded(moment)))
         }
-        assert.deepStrictEqual(seen(it, await finish(it.job, args, it.sender.to(true))), undisturbed)
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args, it.sender.to(true))), undisturbed)
       }))
   }
 }

@@ -108,7 +108,9 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
       const small = disk(size)
       const job = join(scratch, `ledger-${size}`)
       const ledger = join(small.path, "ledger.db")
-      full(await run(command(job, ledger), service.env), ledger)
+      const ended = await run(command(job, ledger), service.env)
+      assert.strictEqual(ended.status, 1, ended.stderr)
+      full(ended, ledger)
       // Full as it still is, it says the same again.
       full(await run(command(job, ledger), service.env), ledger)
       small.grow("64m")

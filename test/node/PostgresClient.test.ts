@@ -1,5 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Array as Arr, Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Array as Arr, Context, Effect, Exit, Fiber, Layer, Redacted, Schema, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { FileLockError } from "../../src/node/FileLock.ts"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
@@ -31,7 +31,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
 
   const held = Effect.fnUntraced(function* (attempt: Effect.Effect<unknown, unknown, Scope.Scope>) {
     const error = yield* Effect.flip(Effect.scoped(attempt))
-    assert(error instanceof FileLockError && error.reason._tag === "FileLocked")
+    assert(Schema.is(FileLockError)(error) && error.reason._tag === "FileLocked")
     return { message: error.message, holder: error.reason.holder }
   })
 

@@ -207,7 +207,7 @@ describe("accounts", () => {
         const holds = fc.asyncProperty(runs, creations, looks, (...drawn) =>
           Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
         )
-        yield* Effect.promise(() => fc.assert(holds, { numRuns: 60 }))
+        yield* Effect.promise(() => fc.assert(holds, { numRuns: 40 }))
       }).pipe(Effect.provide(platform)),
     120_000,
   )

@@ -10,7 +10,6 @@ import { once } from "node:events"
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect } from "effect"
 
 const debian = "/usr/lib/postgresql"
 
@@ -145,8 +144,3 @@ export class Server {
     return `test_${this.#schemas++}`
   }
 }
-
-/** A server that is there while the scope is. */
-export const server = Effect.acquireRelease(Effect.promise(Server.make), (server) =>
-  Effect.promise(() => server.close()),
-)

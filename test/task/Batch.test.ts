@@ -8,11 +8,11 @@ const item = (bytes: number, i = 0, prompt = i): BatchItem => ({
   itemId: String(i),
   contentHash: String(i),
   json: "x",
-  bytes,
+  utf8: new Uint8Array(bytes),
 })
 
 const sizes = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) =>
-  batches.map((batch) => batch.map(({ bytes }) => bytes))
+  batches.map((batch) => batch.map(({ utf8 }) => utf8.length))
 
 describe("Batch.cut", () => {
   it("closes a batch by count", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Duration, Effect, Fiber, Latch, Option, Redacted, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { defaults, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskResult } from "../../src/domain/Task.ts"
 import { collect, nextLook } from "../../src/task/Collect.ts"
@@ -8,7 +9,7 @@ import * as Judgments from "../../src/task/Judgments.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
-import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import { inProcess, platform, temporaryDirectory, test } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import * as VirtualTime from "../support/virtualTime.ts"
@@ -16,7 +17,7 @@ import { newTasks, plan } from "./support.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
-const state = Ledger.use((ledger) => Effect.all({ counts: ledger.counts, troubles: ledger.troubles(10) }))
+const ledgerState = Ledger.use((ledger) => Effect.all({ counts: ledger.counts, troubles: ledger.troubles(10) }))
 const judgments = Stream.runCollect(Judgments.fromLedger)
 const collectAll = Effect.gen(function* () {
   yield* collect({ submittingDone: yield* Latch.make(true) })
@@ -87,7 +88,7 @@ describe("collect", () => {
             body: taskId === "task_1" && !mended ? { ...body, results: spoil(body.results) } : body,
           }
         })
-        const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state, judgments })), process)
+        const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state: ledgerState, judgments })), process)
         assert.deepStrictEqual(after.state.counts.completed, { tasks: 2, items: 4 })
         assert.deepStrictEqual(after.state.counts.invalid, { tasks: 1, items: 2 })
         assert.strictEqual(after.state.troubles[0]?.taskId, "task_1")
@@ -115,7 +116,7 @@ describe("collect", () => {
             ? { status: 404, body: { detail: "no such task" } }
             : ScriptedService.completedBy(before, taskId),
       )
-      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(state), process)
+      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
       assert.strictEqual(counts.failed.tasks, 2)
       assert.strictEqual(counts.completed.tasks, 1)
       assert.match(troubles[0]?.reason ?? "", /cancelled/)
@@ -133,7 +134,7 @@ describe("collect", () => {
               : ScriptedService.completedBy(before, taskId),
         { downAfter: 100 },
       )
-      const { counts } = yield* collectAll.pipe(Effect.andThen(state), process)
+      const { counts } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
       assert.strictEqual(counts.completed.tasks, 3)
     }))
 
@@ -142,7 +143,7 @@ describe("collect", () => {
       const { process } = yield* submitted(() => ({ status: 503, body: { detail: "down" } }), { patience: 0 })
       const failure = yield* collectAll.pipe(Effect.flip, process)
       assert.match(String((failure as Error).message), /has been down since .*503: down.*the same command goes on/)
-      const { counts } = yield* state.pipe(process)
+      const { counts } = yield* ledgerState.pipe(process)
       assert.strictEqual(counts.submitted.tasks, 3)
     }))
 
@@ -151,7 +152,7 @@ describe("collect", () => {
       const { process } = yield* submitted((taskId, _, before) =>
         taskId === "task_2" ? { status: 200, body: "<html>" } : ScriptedService.completedBy(before, taskId),
       )
-      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(state), process)
+      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
       assert.strictEqual(counts.completed.tasks, 2)
       assert.strictEqual(counts.invalid.tasks, 1)
       assert.match(troubles[0]?.reason ?? "", /<html>/)
@@ -175,7 +176,7 @@ describe("collect", () => {
           until: ({ completed }) => completed.tasks === 2,
         })
         yield* Fiber.interrupt(collecting)
-        return yield* state
+        return yield* ledgerState
       }).pipe(process)
       assert.strictEqual(counts.submitted.tasks, 1)
       assert.isAtLeast(gets(service).length, 3)
@@ -189,13 +190,36 @@ describe("collect", () => {
           : { status: 200, body: { task_id: taskId, status: "pending" } },
       )
       const { counts } = yield* collect({ submittingDone: yield* Latch.make(true), once: true }).pipe(
-        Effect.andThen(state),
+        Effect.andThen(ledgerState),
         process,
       )
       assert.strictEqual(gets(service).length, 3)
       assert.strictEqual(counts.completed.tasks, 1)
       assert.strictEqual(counts.submitted.tasks, 2)
     }))
+})
+
+describe("collect, once", () => {
+  for (const [age, state] of [
+    ["30 seconds", "submitted"],
+    ["2 minutes", "failed"],
+  ] as const) {
+    it.effect(`a task that the service does not know is ${state} when it was submitted ${age} ago`, () =>
+      Effect.gen(function* () {
+        const service = yield* ScriptedService.make(() => ({ status: 404 }))
+        const { counts } = yield* Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1]))
+          yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+          yield* ledger.markSubmitted(0, "task_0", 0)
+          yield* TestClock.adjust(age)
+          yield* collect({ once: true })
+          return yield* ledgerState
+        }).pipe(inProcess(yield* temporaryDirectory, service.profile), Logs.make().during)
+        assert.strictEqual(counts[state].tasks, 1)
+      }).pipe(Effect.provide(platform)),
+    )
+  }
 })
 
 describe("collect, while webhook deliveries arrive", () => {
@@ -316,7 +340,7 @@ describe("collect, with more tasks than its requests suffice for", () => {
       assert.deepStrictEqual(
         logs.messages.filter((message) => message.includes("outstanding")),
         [
-          "more tasks are outstanding than 2 requests per second suffice to look at each every 20s: results come in later than they are there",
+          "more tasks are outstanding than can be looked at every 20s by 2 requests per second, 4 at once: results come in later than they are there",
         ],
       )
     }).pipe(Effect.provide(NodeServices.layer)),

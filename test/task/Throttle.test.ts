@@ -210,31 +210,6 @@ describe("Throttle", () => {
     }),
   )
 
-  it.effect("takes a turn back from one who gives up at the moment when it comes", () =>
-    Effect.gen(function* () {
-      const throttle = yield* make({ concurrency: 2 })
-      yield* TestClock.adjust("1 second")
-      yield* throttle.hold
-      let second: Fiber.Fiber<unknown, unknown> | undefined
-      // Both turns come at once; the first of the two has the second one given up before it takes notice.
-      yield* Effect.forkChild(
-        throttle.turn("look", () => Effect.sync(() => second?.interruptUnsafe())),
-        { startImmediately: true },
-      )
-      second = yield* Effect.forkChild(
-        throttle.turn("look", () => Effect.die("it was given up")),
-        { startImmediately: true },
-      )
-      yield* throttle.resume
-      yield* settle
-      if (second !== undefined) yield* Fiber.await(second)
-      const { ask, underWay } = yield* asking(throttle)
-      for (let i = 0; i < 3; i++) yield* ask()
-      for (let i = 0; i < 5; i++) yield* settle
-      assert.strictEqual(underWay.length, 2)
-    }),
-  )
-
   it.effect("keeps to the service's quota: what is under way counts, and an older answer says nothing new", () =>
     Effect.gen(function* () {
       const throttle = yield* make()

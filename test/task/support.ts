@@ -12,7 +12,7 @@ import { items } from "../support/items.ts"
 export const batchItem = ({ item, origin }: SourceItem): BatchItem => {
   const json = content(item)
   const contentHash = Sha256.hex(json)
-  return { item, origin, json, bytes: Buffer.byteLength(json), contentHash, itemId: item.id ?? contentHash }
+  return { item, origin, json, utf8: Buffer.from(json), contentHash, itemId: item.id ?? contentHash }
 }
 
 /** `n` items with the ids `item-0`, `item-1` and so on, from `first` on. */
@@ -24,7 +24,7 @@ export const batchItems = (first: number, n: number, of: (i: number) => Partial<
 export const newTask = (of: ReadonlyArray<BatchItem>): NewTask => {
   if (!Arr.isReadonlyArrayNonEmpty(of)) throw new Error("a task has items")
   const body = `{"task_type":"rlhf_ranking","prompts":[${of.map(({ json }) => json).join(",")}]}`
-  return { items: of, body, idempotencyKey: Sha256.hex(body) }
+  return { items: of, body, utf8: Buffer.from(body), idempotencyKey: Sha256.hex(body) }
 }
 
 /** Tasks of the given sizes over items in a row, of which the first is the `first`th. */

@@ -66,10 +66,18 @@ export const killedAt = async (job: Job, args: ReadonlyArray<string>, moment: Mo
 export const command = (job: Job, args: ReadonlyArray<string>) =>
   Effect.runPromise(Effect.provide(cli([...args, "--dir", job.folder, "--json"], job.env), platform))
 
+/** Runs a command that is killed after a time, counted from its first event. Its report where it has ended before. */
+export const killedAfter = async (job: Job, args: ReadonlyArray<string>, millis: number) => {
+  const ended = await start(job, args, { CRASH_AFTER: String(millis) }).ended
+  return ended.signal === "SIGKILL" ? undefined : { ...reportOf(ended), exitStatus: ended.status }
+}
+
 export interface Trace {
   readonly lines: ReadonlyArray<Traced>
   /** How often each event happened. */
   readonly totals: ReadonlyMap<string, number>
+  /** Milliseconds from the first event to the end of the process. */
+  readonly took: number
 }
 
 const readTrace = (file: string): Trace => {
@@ -77,11 +85,12 @@ const readTrace = (file: string): Trace => {
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as Traced)
+  const { took = 0 } = lines.pop() ?? {}
   const totals = new Map<string, number>()
   for (const line of lines) {
     for (const [event, times] of Object.entries(line)) totals.set(event, (totals.get(event) ?? 0) + times)
   }
-  return { lines, totals }
+  return { lines, totals, took }
 }
 
 /** Runs a command undisturbed, and tells what it did. */

@@ -38,10 +38,11 @@ export const make = (): Sender => {
         try {
           const { status } = await fetch(listening[at]!.url, { method: "POST", ...signed(completed(taskIds), { id }) })
           if (status === 204) over.add(id)
-        } catch {
-          // The process was killed: this delivery is one for the next.
+        } catch (error) {
+          // The process was killed; where it was gone already, it can have recorded nothing.
           tried = at
-          if (!listening[at]!.triesAgain) over.add(id)
+          const { cause } = error as { readonly cause?: { readonly code?: string } }
+          if (cause?.code !== "ECONNREFUSED" && !listening[at]!.triesAgain) over.add(id)
         }
       }
     },

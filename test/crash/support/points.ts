@@ -62,6 +62,7 @@ export const points = {
   // rejects
   "file: create rejects.jsonl.partial": { name: "rejects: the file is begun", in: ["run"] },
   "file: write rejects.jsonl.partial": { name: "rejects: records are written", in: ["run"] },
+  "file: sync rejects.jsonl.partial": { name: "rejects: the file is synced", in: ["run"] },
   "file: rename rejects.jsonl.partial to rejects.jsonl": { name: "rejects: the file takes its place", in: ["again"] },
   // export
   "file: make .dataset.partial": { name: "export: a folder beside the place is made", in: ["export"] },
@@ -97,6 +98,7 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
 /** What has no point of its own, and why. */
 export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
   [/^run: (\w+_count(, )?)+$/, "counts go along with what they count; the accounts are checked after each kill"],
+  [/^setting: value$/, "a setting goes along with what it counts, or is written the same again"],
   [/^run: (ended_at|read_finished, ended_at)$/, "nothing depends on when a run ended"],
   [/^file: (make|create|write|sync|remove) (\.|ledger\.db\.lock(\.json)?)$/, "the lock is the operating system's"],
   [/^file: \w+ \.dataset\.partial\/writer\.lock(\.json)?$/, "so is the lock of an export"],
