@@ -142,7 +142,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     halves: ReadonlyArray<{ readonly idempotencyKey: string } & TaskQuestion>,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const packed = yield* Effect.forEach(halves, pack)
+    const packed = yield* Effect.forEach(halves, (half) => pack(half))
     questions.drop(seq)
     yield* write(
       Effect.gen(function* () {

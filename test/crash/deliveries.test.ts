@@ -14,7 +14,7 @@ import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 import * as Sender from "./support/Sender.ts"
 
-const room = Room.make()
+const room = await Room.make()
 const service = await RecordingService.start("honoured")
 afterAll(async () => {
   await service.close()

@@ -17,7 +17,7 @@ import * as Room from "./support/Room.ts"
 const kills = 50
 const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
 
-const room = Room.make()
+const room = await Room.make()
 afterAll(room.remove)
 
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })

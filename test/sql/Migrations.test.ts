@@ -63,6 +63,17 @@ describe("Migrations", () => {
   )
 
   test(
+    "refuse a database that holds something else, and leave it as it is",
+    Effect.gen(function* () {
+      yield* create("stranger")
+      const failure = yield* Effect.flip(Migrations.run(options({ "0001_a": create("a") })))
+      assert.strictEqual(failure._tag, "DatabaseOccupied")
+      assert.include(failure.message, "this is not the test database: it holds other tables (stranger)")
+      assert.deepStrictEqual(yield* tables, ["stranger"])
+    }),
+  )
+
+  test(
     "say so also where that database has more migrations than are known",
     Effect.gen(function* () {
       yield* Migrations.run(options({ "0001_draft": create("a"), "0002_more": create("b") }))

@@ -82,7 +82,7 @@ describe("Batch.cut", () => {
             assert.isAtMost(batch.length, maxPrompts)
             if (batch.length > 1)
               assert.isAtMost(
-                batch.reduce((sum, { bytes }) => sum + bytes, 0),
+                batch.reduce((sum, { utf8 }) => sum + utf8.length, 0),
                 100,
               )
           }

@@ -218,7 +218,7 @@ describe("LedgerCare", () => {
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const location = yield* worked
-        yield* spoil(location, (sql) => sql`DELETE FROM item WHERE seq = 3`)
+        yield* spoil(location, (sql) => sql`DELETE FROM task_result WHERE seq = 2`)
         const copy = yield* temporaryPath("copy.db")
         assert.match((yield* Effect.flip(LedgerCare.backup(location, copy))).message, /not whole.*task 3/)
         assert.isFalse(yield* fs.exists(copy))

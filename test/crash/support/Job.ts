@@ -12,12 +12,14 @@ import { assert } from "vitest"
 import type { RunReport } from "../../../src/pipeline/RunReport.ts"
 import { cli } from "../../support/cli.ts"
 import { platform } from "../../support/job.ts"
-import { bin, type Ended, fromSources, type Running, spawned } from "../../support/process.ts"
+import { type Ended, type Running, spawned } from "../../support/process.ts"
 import type { Moment, Traced } from "../fixtures/killAt.ts"
 
 const preload = fileURLToPath(new URL("../fixtures/killAt.ts", import.meta.url))
 
 export interface Job {
+  /** prefstream, as a file that Node runs. */
+  readonly program: string
   readonly folder: string
   readonly env: Record<string, string>
 }
@@ -29,7 +31,7 @@ export const stopAll = () => running.forEach((child) => child.kill("SIGKILL"))
 
 /** Starts `prefstream ARGS --dir FOLDER --json` under the preload. */
 export const start = (job: Job, args: ReadonlyArray<string>, env: Record<string, string> = {}): Running => {
-  const command = [...fromSources, "--import", preload, bin, ...args, "--dir", job.folder, "--json"]
+  const command = ["--import", preload, job.program, ...args, "--dir", job.folder, "--json"]
   const started = spawned(process.execPath, command, { env: { ...job.env, CRASH_FOLDER: job.folder, ...env } })
   running.add(started.child)
   void started.ended.then(() => running.delete(started.child))

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Job, stopAll } from "./Job.ts"
+import * as Program from "./program.ts"
 
 export interface Room {
   readonly folder: string
@@ -15,16 +16,18 @@ export interface Room {
 /** As it can stand in a path, and in a header. */
 export const plain = (name: string): string => name.replaceAll(/\W+/g, "-")
 
-export const make = (): Room => {
+export const make = async (): Promise<Room> => {
   const folder = mkdtempSync(join(tmpdir(), "prefstream-crash-"))
+  const program = await Program.make(folder)
   const waiting: Array<() => void> = []
   let free = 2
   return {
     folder,
     job: (name, env, like) => {
       const job = {
+        program,
         folder: join(folder, plain(name)),
-        // The second start of the same program need not parse it again.
+        // The second start of the same program need not compile it again.
         env: { ...env, NODE_COMPILE_CACHE: join(folder, "compiled") },
       }
       if (like === undefined) mkdirSync(job.folder)
