@@ -13,6 +13,8 @@ const level = (level: number) => ({ params: { [constants.ZSTD_c_compressionLevel
 const small = level(3)
 const fast = level(1)
 
+const OUTPUT_LIMIT = 256 * 1024 * 1024
+
 /** At level 3. A string is compressed as UTF-8. */
 export const compress = (bytes: Uint8Array | string): Uint8Array => zstdCompressSync(bytes, small)
 
