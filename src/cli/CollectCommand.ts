@@ -7,7 +7,7 @@ import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
-import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import { existingLedger, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
@@ -43,6 +43,8 @@ export const collectCommand = Command.make(
       pipeline === undefined ? Settings.serviceRequired : reported(pipeline.service),
     )
     yield* Settings.endOfCheck(pipeline === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
+    // A misspelt folder is not taken for a job that is done.
+    yield* Effect.provide(Effect.void, existingLedger(ledger))
     const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), webhook }
     yield* Progress.during(Pipeline.collect(options)).pipe(
       Effect.provide(Pipeline.layer({ directory, ledger, service })),

@@ -34,6 +34,8 @@ export const start = (job: Job, args: ReadonlyArray<string>, env: Record<string,
   const command = ["--import", preload, job.program, ...args, "--dir", job.folder, "--json"]
   const started = spawned(process.execPath, command, { env: { ...job.env, CRASH_FOLDER: job.folder, ...env } })
   running.add(started.child)
+  const at = performance.now()
+  void started.ended.then((e) => { const t = performance.now() - at; if (t > 8000) console.log("SLOW", Math.round(t), args[0], JSON.stringify(env), e.status, e.signal, e.stderr.slice(0, 1500)) })
   void started.ended.then(() => running.delete(started.child))
   return started
 }
