@@ -10,6 +10,8 @@ export default defineConfig({
     allowOnly: false,
     execArgv: ["--conditions=prefstream-source"],
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    testTimeout: 30_000,
+    // Only to catch what hangs: on a busy machine a process may take many seconds to start.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 })

@@ -5,7 +5,7 @@
  * above all `idempotencyKey: "ignored"`: a task that may have arrived is then
  * never sent again by itself. The token is `Redacted`, so it appears in no log.
  */
-import { Context, type Duration, Layer, type Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 
 export interface ServiceSettings {
   /** Includes the version segment: `https://host/v1`. */
@@ -24,6 +24,11 @@ export interface ServiceSettings {
    * a lost answer; with `"ignored"` such a task is held as in doubt.
    */
   readonly idempotencyKey: "honoured" | "ignored"
+  /**
+   * How long the service remembers a key that it honours; `Duration.infinity` where it does for
+   * ever, as the embedded one. A task that may have arrived longer ago is held as in doubt.
+   */
+  readonly idempotencyKeyLifetime: Duration.Input
   /** Path of the task id in the creation response, in dots: `task_id`, `data.id`. The first that holds a string counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /** Statuses of a task whose results are there. */
@@ -65,6 +70,7 @@ export interface WebhookProfile {
 export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
   moved: false,
   idempotencyKey: "ignored",
+  idempotencyKeyLifetime: "24 hours",
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
   completedStatuses: ["completed"],
   failedStatuses: ["failed", "cancelled", "canceled", "rejected", "expired"],
@@ -93,14 +99,71 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },
 }
 
+/** A setting of the profile that means nothing. */
+export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsError>()("ServiceSettingsError", {
+  setting: Schema.String,
+  expected: Schema.String,
+  found: Schema.String,
+}) {
+  override get message() {
+    return `the service's setting ${this.setting}: expected ${this.expected}, found ${this.found}`
+  }
+}
+
+const isCount = (least: number) => (value: number) => Number.isInteger(value) && value >= least
+
+const isTime =
+  (least: number) =>
+  (value: Duration.Input): boolean =>
+    !Number.isNaN(value) && Option.exists(Duration.fromInput(value), (duration) => Duration.toMillis(duration) >= least)
+
+/** The first setting that means nothing. */
+const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
+  const { concurrency, downAfter, maxAnswerBytes, patience, pollInterval, requestTimeout, requestsPerSecond, retries } =
+    settings
+  const { max, min } = pollInterval
+  const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, found: unknown]> = [
+    ["concurrency", isCount(1)(concurrency), "a whole number from 1 on", concurrency],
+    [
+      "requestsPerSecond",
+      Number.isFinite(requestsPerSecond) && requestsPerSecond > 0,
+      "a number above 0",
+      requestsPerSecond,
+    ],
+    ["retries", isCount(0)(retries), "a whole number from 0 on", retries],
+    ["downAfter", isCount(1)(downAfter), "a whole number from 1 on", downAfter],
+    ["maxAnswerBytes", isCount(1)(maxAnswerBytes), "a whole number from 1 on", maxAnswerBytes],
+    ["idempotencyKeyLifetime", isTime(0)(settings.idempotencyKeyLifetime), "a time", settings.idempotencyKeyLifetime],
+    ["requestTimeout", isTime(1)(requestTimeout), "a time of a millisecond or more", requestTimeout],
+    ["patience", isTime(0)(patience), "a time", patience],
+    ["idempotencyKeyLifetime", isTime(0)(settings.idempotencyKeyLifetime), "a time", settings.idempotencyKeyLifetime],
+    ["pollInterval.min", isTime(1)(min), "a time of a millisecond or more", min],
+    ["pollInterval.max", isTime(1)(max), "a time of a millisecond or more", max],
+  ]
+  const wrong = rules.find(([, isRight]) => !isRight)
+  if (wrong !== undefined) {
+    const [setting, , expected, found] = wrong
+    return new ServiceSettingsError({ setting, expected, found: String(found) })
+  }
+  return Duration.isGreaterThan(Duration.fromInputUnsafe(min), Duration.fromInputUnsafe(max))
+    ? new ServiceSettingsError({
+        setting: "pollInterval",
+        expected: "min to be no longer than max",
+        found: [min, max].map((time) => Duration.format(Duration.fromInputUnsafe(time))).join(" and "),
+      })
+    : undefined
+}
+
 export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(
   "prefstream/api/ServiceProfile",
 ) {
-  /** A service at an address. Settings that are not given are `defaults`. */
+  /** A service at an address. Settings that are not given are `defaults`; numbers and times are checked. */
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
-  ): Layer.Layer<ServiceProfile> => {
+  ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {
     const baseUrl = settings.baseUrl.replace(/\/+$/, "")
-    return Layer.succeed(ServiceProfile, { identity: baseUrl, ...defaults, ...settings, baseUrl })
+    const profile = { identity: baseUrl, ...defaults, ...settings, baseUrl }
+    const problem = problemOf(profile)
+    return Layer.effect(ServiceProfile, problem === undefined ? Effect.succeed(profile) : Effect.fail(problem))
   }
 }

@@ -6,18 +6,18 @@
  * that is sent again, the time how long one may be replayed. Signatures of other versions
  * (`v1a`, ed25519) are passed over.
  */
-import { Bytes, Duration, Effect, Redacted, Result } from "effect"
+import { Bytes, type Duration, Effect, Redacted, Result } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import {
   decoded,
-  defaultTolerance,
   fresh,
   MalformedSecret,
   matchAny,
   refuse,
   type SignatureScheme,
   type WebhookSecret,
+  readTolerance,
 } from "./WebhookSignature.ts"
 
 // Secrets
@@ -82,7 +82,7 @@ export interface StandardWebhooksOptions {
   readonly secrets: ReadonlyArray<WebhookSecret>
   /** What the names of the headers begin with. */
   readonly headers?: "webhook" | "svix" | undefined
-  /** Default 5 minutes. */
+  /** 1 second to 1 hour, by default 5 minutes. */
   readonly tolerance?: Duration.Input | undefined
 }
 
@@ -90,7 +90,7 @@ export interface StandardWebhooksOptions {
 export const make = Effect.fnUntraced(function* (options: StandardWebhooksOptions) {
   const mac = yield* Mac.Mac
   const names = options.headers ?? "webhook"
-  const tolerance = Duration.fromInputUnsafe(options.tolerance ?? defaultTolerance)
+  const tolerance = yield* readTolerance(options.tolerance)
   const headersOf = { id: `${names}-id`, timestamp: `${names}-timestamp`, signature: `${names}-signature` }
   return {
     name: names === "svix" ? "svix" : "standard-webhooks",

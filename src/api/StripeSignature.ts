@@ -6,16 +6,16 @@
  * times is refused. The time is signed, an id is not: see `WebhookReceiver` for what stands
  * in for it.
  */
-import { Bytes, Duration, Effect } from "effect"
+import { Bytes, type Duration, Effect } from "effect"
 import { Mac } from "effect/crypto"
 import {
-  defaultTolerance,
   fresh,
   fromHex,
   matchAny,
   refuse,
   type SignatureScheme,
   type WebhookSecret,
+  readTolerance,
 } from "./WebhookSignature.ts"
 
 const encoder = new TextEncoder()
@@ -25,14 +25,14 @@ export interface StripeSignatureOptions {
   readonly secrets: ReadonlyArray<WebhookSecret>
   /** Default `stripe-signature`. */
   readonly header?: string | undefined
-  /** Default 5 minutes. */
+  /** 1 second to 1 hour, by default 5 minutes. */
   readonly tolerance?: Duration.Input | undefined
 }
 
 export const make = Effect.fnUntraced(function* (options: StripeSignatureOptions) {
   const mac = yield* Mac.Mac
   const header = (options.header ?? "stripe-signature").toLowerCase()
-  const tolerance = Duration.fromInputUnsafe(options.tolerance ?? defaultTolerance)
+  const tolerance = yield* readTolerance(options.tolerance)
   return {
     name: "stripe",
     headers: [header],

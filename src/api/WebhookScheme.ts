@@ -16,7 +16,7 @@ import * as WebhookSignature from "./WebhookSignature.ts"
 /** Several while one is replaced by another. */
 type Secrets = Arr.NonEmptyReadonlyArray<Redacted.Redacted<string>>
 
-/** `tolerance`: how far a delivery's clock may be from ours, either way; 5 minutes by default. */
+/** `tolerance`: how far a delivery's clock may be from ours, either way: 1 second to 1 hour, by default 5 minutes. */
 interface Timed {
   readonly secrets: Secrets
   readonly tolerance?: Duration.Input | undefined
@@ -68,7 +68,11 @@ export const signsTime = (scheme: SchemeName): scheme is "standard-webhooks" | "
 /** Makes a scheme of its description. */
 export const make = Effect.fnUntraced(function* (
   options: WebhookScheme,
-): Effect.fn.Return<WebhookSignature.SignatureScheme, WebhookSignature.MalformedSecret, Mac.Mac> {
+): Effect.fn.Return<
+  WebhookSignature.SignatureScheme,
+  WebhookSignature.MalformedSecret | WebhookSignature.MalformedTolerance,
+  Mac.Mac
+> {
   if (options.verify !== undefined) return WebhookSignature.own(options.verify)
   const { header, tolerance } = options
   switch (options.scheme) {

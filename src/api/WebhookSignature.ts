@@ -13,7 +13,7 @@
  * Does not: remember deliveries. Where a time is signed, a delivery can be sent again within
  * the tolerance by whoever saw it; where none is, at any time.
  */
-import { Clock, Duration, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 
@@ -104,6 +104,27 @@ export const readText = Effect.fnUntraced(function* (
 })
 
 export const defaultTolerance = Duration.minutes(5)
+
+/** A delivery's id is remembered for twice as long as this: that is how long one from our future stays acceptable. */
+export const longestTolerance = Duration.hours(1)
+
+/** Whole seconds are what is signed. */
+const shortestTolerance = Duration.seconds(1)
+
+export class MalformedTolerance extends Schema.TaggedError<MalformedTolerance>()("MalformedTolerance", {}) {
+  override get message() {
+    return "the tolerance of a webhook's time must be 1 second to 1 hour"
+  }
+}
+
+/** The tolerance that was set, if deliveries can be verified with it. */
+export const readTolerance = Effect.fnUntraced(function* (
+  given: Duration.Input = defaultTolerance,
+): Effect.fn.Return<Duration.Duration, MalformedTolerance> {
+  const tolerance = Duration.fromInput(given)
+  const isUsable = Option.exists(tolerance, Duration.between({ minimum: shortestTolerance, maximum: longestTolerance }))
+  return Option.isSome(tolerance) && isUsable ? tolerance.value : yield* new MalformedTolerance()
+})
 
 /** Reads a time in seconds, and refuses one that is further from ours than the tolerance. */
 export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Duration.Duration) {

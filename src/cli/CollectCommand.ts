@@ -4,13 +4,13 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { UsageError } from "./ExitStatus.ts"
-import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
-import { existingLedger, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import { asJob, graceOf, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
+import * as Stop from "./Stop.ts"
 import * as Summary from "./Summary.ts"
 import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 
@@ -45,13 +45,14 @@ export const collectCommand = Command.make(
     yield* Settings.endOfCheck(pipeline === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
     // A misspelt folder is not taken for a job that is done.
     yield* Effect.provide(Effect.void, existingLedger(ledger))
-    const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), webhook }
+    const grace = graceOf(flags, pipeline)
+    const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), grace, webhook }
+    const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.collect(options)).pipe(
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
-      Effect.flatMap((report) =>
-        Summary.finish(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json }),
-      ),
+      Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),
       waitForOthers(flags),
+      Stop.withGrace(grace),
     )
   }, asJob),
 ).pipe(

@@ -5,8 +5,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
-import { existingLedger, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument } from "./PipelineFile.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -33,7 +32,7 @@ export const exportCommand = Command.make(
         Pipeline.exportDataset({ directory, campaign: Option.getOrUndefined(flags.campaign), pairs: pipeline?.pairs }),
       )
       const report = yield* RunReport.make({ elapsed, ...written })
-      yield* Summary.print(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json })
+      yield* Summary.print(report, { ...(yield* placeOf(flags, directory, ledger)), json: flags.json })
     }).pipe(Effect.provide(existingLedger(ledger)))
   }),
 ).pipe(

@@ -88,6 +88,8 @@ const sqlMessage = (failure: SqlError.SqlError): string => {
   return Option.getOrElse(inWords(isSqliteFailure(cause) ? cause : undefined, path), () => {
     const advice = hasCode(cause) ? postgresWords[cause.code] : undefined
     if (advice !== undefined) return `${failure.message}: ${advice}`
+    // The server asked for a password, and none was there to be sent.
+    if (failure.reason._tag === "AuthenticationError") return `${failure.message}: ${postgresWords["28P01"]}`
     return failure.reason._tag === "ConnectionError"
       ? `${failure.message}: the database server must be reachable, ${again}`
       : failure.message

@@ -6,18 +6,25 @@
 import { Cause, Console, Duration, Effect, Option, Schedule, Schema, type Stdio } from "effect"
 import { Flag } from "effect/cli"
 import * as FileLock from "../node/FileLock.ts"
+import { defaultGrace } from "../pipeline/Pipeline.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { messageOf } from "./Failure.ts"
 import * as Quiet from "./Quiet.ts"
 import * as Settings from "./Settings.ts"
 import * as Stop from "./Stop.ts"
 
-export const grace = Settings.duration("grace").pipe(
+const grace = Settings.duration("grace").pipe(
   Flag.withDescription(
-    `Time that requests under way have to finish when the command is stopped (default: ${Duration.format(Stop.defaultGrace)})`,
+    `Time that requests under way have to finish when the command is stopped, by a signal or --timeout (default: ${Duration.format(defaultGrace)})`,
   ),
-  Flag.withDefault(Stop.defaultGrace),
+  Flag.optional,
 )
+
+/** As the flag says, or else the pipeline. */
+export const graceOf = (
+  flags: Pick<JobFlags, "grace">,
+  pipeline?: { readonly grace?: Duration.Input | undefined },
+): Duration.Duration => Option.getOrElse(flags.grace, () => Duration.fromInputUnsafe(pipeline?.grace ?? defaultGrace))
 
 export const jobFlags = {
   lockWait: Settings.duration("lock-wait").pipe(
@@ -43,7 +50,7 @@ export const jobFlags = {
 }
 
 interface JobFlags {
-  readonly grace: Duration.Duration
+  readonly grace: Option.Option<Duration.Duration>
   readonly waitingOk: boolean
   readonly quiet: boolean
   readonly json: boolean
@@ -63,7 +70,7 @@ export const asJob = <A, E, R>(
 ): Effect.Effect<void, E, R | Stdio.Stdio> =>
   Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
-    Stop.withGrace(flags.grace),
+    Stop.withGrace(graceOf(flags)),
   )
 
 const isFileLockError = Schema.is(FileLock.FileLockError)

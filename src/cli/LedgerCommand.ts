@@ -1,7 +1,7 @@
 /**
  * `prefstream ledger`: the care of a ledger, with a command for each of its verbs.
  */
-import { Clock, Console, Duration, Effect, Option, Schema } from "effect"
+import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as LedgerCare from "../task/LedgerCare.ts"
 import type { CheckReport } from "../task/LedgerCheck.ts"
@@ -43,6 +43,7 @@ const checkCommand = Command.make(
   },
   Effect.fn("prefstream ledger check")(function* (flags) {
     const location = yield* locationOf(flags)
+    yield* Settings.endOfCheck()
     const report = yield* LedgerCare.check(location, { quick: flags.quick }).pipe(usage)
     const { findings, items, results, seconds, tasks } = report
     const place = LedgerLocation.describe(location)
@@ -65,14 +66,31 @@ const checkCommand = Command.make(
   Command.withShortDescription("Look whether the ledger is whole"),
 )
 
+/** A file; or, where a folder is named, as by who takes a copy each night, a new one in it. */
+const backupFile = Effect.fnUntraced(function* (name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const info = yield* Effect.option(fs.stat(name))
+  if (!Option.exists(info, ({ type }) => type === "Directory")) return name
+  // A file name for any system: without colons.
+  const time = DateTime.formatIso(yield* DateTime.now).replace(/[-:]|\.\d+/g, "")
+  return path.join(name, `ledger-${time}.db`)
+})
+
 const backupCommand = Command.make(
   "backup",
   {
-    file: Argument.String("FILE").pipe(Argument.withDescription("Where the copy is to be; must not be there yet")),
+    file: Argument.String("FILE").pipe(
+      Argument.withDescription(
+        "Where the copy is to be; must not be there yet. In a folder that is there, it is named by the time",
+      ),
+    ),
     ...flags,
   },
   Effect.fn("prefstream ledger backup")(function* (flags) {
-    const report = yield* LedgerCare.backup(yield* locationOf(flags), flags.file).pipe(usage)
+    const location = yield* locationOf(flags)
+    yield* Settings.endOfCheck()
+    const report = yield* LedgerCare.backup(location, yield* backupFile(flags.file)).pipe(usage)
     const { bytes, items, path, results, tasks } = report
     yield* print(
       flags.json,
@@ -87,6 +105,10 @@ const backupCommand = Command.make(
   Command.withShortDescription("Copy the ledger to a file"),
   Command.withExamples([
     { command: "prefstream ledger backup --dir week-48 week-48.backup.db", description: "Copy week-48/ledger.db" },
+    {
+      command: "prefstream schedule --cron @daily -- ledger backup --dir week-48 backups",
+      description: "Each night, to a new file in the folder backups",
+    },
   ]),
 )
 
@@ -95,6 +117,7 @@ const compactCommand = Command.make(
   flags,
   Effect.fn("prefstream ledger compact")(function* (flags) {
     const location = yield* locationOf(flags)
+    yield* Settings.endOfCheck()
     const report = yield* LedgerCare.compact(location).pipe(usage)
     yield* print(
       flags.json,
@@ -153,6 +176,7 @@ const pruneCommand = Command.make(
     if (Option.exists(time, (time) => time > now)) {
       return yield* new ExitStatus.UsageError({ message: "--before: this time is still to come" })
     }
+    yield* Settings.endOfCheck()
     const report = yield* LedgerCare.prune(location, {
       before: Option.getOrUndefined(time),
       results: flags.results,

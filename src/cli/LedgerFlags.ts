@@ -34,6 +34,30 @@ interface LedgerFlags {
   readonly partition: Option.Option<string>
 }
 
+/** As a shell takes it for one word. */
+export const word = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** The flags that name a job to another command: those that were given, not what the environment says to it, too. */
+export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: Option.Option<string>) {
+  const environment = yield* Config.option(Config.String("PREFSTREAM_PARTITION"))
+  const partition = Option.filter(flags.partition, (name) => !Option.contains(environment, name))
+  const given = { dir: directory, ledger: flags.ledger, partition }
+  return Object.entries(given)
+    .flatMap(([name, value]) => (Option.isSome(value) ? [`--${name} ${word(value.value)}`] : []))
+    .join(" ")
+})
+
+/** Where a job is, for its summary. */
+export const placeOf = Effect.fnUntraced(function* (
+  flags: LedgerFlags,
+  directory: string,
+  location: LedgerLocation.LedgerLocation,
+) {
+  const given = yield* givenOf(flags, Option.some(directory))
+  return { directory, given, ledger: LedgerLocation.describe(location) }
+})
+
 const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]*@|.*[?&]password=)/i.test(text)
 
 /** Where the flags or the environment say that the ledger is, or else the pipeline, or else the job folder. */

@@ -105,7 +105,7 @@ export const reported = (
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
-    const misnamed = ["UnknownExpert", "GoldFileError", "JudgeSettingsError"].some((tag) =>
+    const misnamed = ["UnknownExpert", "GoldFileError", "JudgeSettingsError", "ServiceSettingsError"].some((tag) =>
       Predicate.isTagged(failure, tag),
     )
     const told: ServiceUnusable | UsageError | FileLock.FileLockError =

@@ -3,6 +3,7 @@
  */
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
+import * as ExitStatus from "./ExitStatus.ts"
 import { main } from "./Main.ts"
 import * as Stop from "./Stop.ts"
 
@@ -14,6 +15,19 @@ process.removeAllListeners("warning").on("warning", ({ message, name }) => {
 })
 
 let isStopped = false
+let isOutputLost = false
+
+// The console keeps silent about what can't be written. A reader that has read enough, as `head` does, is no failure.
+process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE" || isOutputLost) return
+  isOutputLost = true
+  process.stderr.write(`prefstream: can't write to standard output: ${message}\n`)
+})
+// There is nowhere to say it.
+process.stderr.on("error", () => {})
+
+/** Until all that was printed is written, or can't be. */
+const flushed = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => void stream.write("", () => resolve()))
 
 const program = Effect.gen(function* () {
   const received = yield* Queue.unbounded<Stop.Signal>()
@@ -29,10 +43,12 @@ const program = Effect.gen(function* () {
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // A command that was stopped may have left behind what keeps the process alive; else it ends
-      // by itself, once all that it printed is written.
-      if (isStopped || status !== 0) process.exit(status)
-      for (const signal of Record.keys(Stop.signals)) process.removeAllListeners(signal)
+      // One that was stopped may have a reader that does not read any more.
+      if (isStopped) process.exit(status)
+      // What was left unfinished, such as a request when the time was over, would keep the process alive.
+      void Promise.all([flushed(process.stdout), flushed(process.stderr)]).then(() =>
+        process.exit(isOutputLost ? ExitStatus.failure : status),
+      )
     }),
   )
 })

@@ -30,15 +30,18 @@ const line = Effect.fnUntraced(function* (bar: boolean) {
   const run = yield* ledger.lastRun
   const dropped = tasks.superseded.items + tasks.given_up.items
   const all = Object.values(tasks).reduce((sum, state) => sum + state.items, 0) - dropped
-  const open = tasks.planned.items + tasks.submitting.items + tasks.submitted.items
   const reading = Option.exists(run, ({ readFinished }) => !readFinished)
   const rejected = Option.match(run, { onNone: () => 0, onSome: ({ counts }) => counts.rejected })
-  const filled = all === 0 ? 0 : Math.floor((barWidth * (all - open)) / all)
+  const judged = tasks.completed.items
+  const failed = tasks.failed.items + tasks.invalid.items
+  const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   return [
     ...(bar ? [`[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`] : []),
-    `${number(all - open)} of ${number(all)}${reading ? "+" : ""} items judged,`,
-    `${number(all - tasks.planned.items - tasks.submitting.items)} submitted,`,
-    `${number(rejected)} rejected,`,
+    `${number(judged)} of ${number(all)}${reading ? "+" : ""} items judged,`,
+    `${number(all - tasks.planned.items - tasks.submitting.items - tasks.refused.items)} submitted,`,
+    `${number(rejected + tasks.refused.items)} rejected,`,
+    ...(failed === 0 ? [] : [`${number(failed)} failed,`]),
+    ...(tasks.in_doubt.items === 0 ? [] : [`${number(tasks.in_doubt.items)} in doubt,`]),
   ].join(" ")
 })
 

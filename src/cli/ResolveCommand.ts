@@ -7,12 +7,14 @@
  */
 import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as IdLimit from "../domain/IdLimit.ts"
 import * as RejectsFile from "../pipeline/RejectsFile.ts"
+import { troubleReport } from "../pipeline/RunReport.ts"
 import { Ledger } from "../task/Ledger.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
 import type { TaskState } from "../task/LedgerModel.ts"
 import { UsageError } from "./ExitStatus.ts"
-import { existingLedger, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import { existingLedger, givenOf, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
 import * as Settings from "./Settings.ts"
 import { count, printable } from "./Summary.ts"
 import * as TroubleList from "./TroubleList.ts"
@@ -70,19 +72,27 @@ export const resolveCommand = Command.make(
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
+      const given = yield* givenOf(flags, flags.directory)
       if (decision === undefined) {
         const list = TroubleList.make(numbers)
         return yield* flags.json
           ? Effect.flatMap(list.pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
-          : Effect.flatMap(TroubleList.text(numbers, flags).pipe(read), (text) => Console.log(printable(text)))
+          : Effect.flatMap(TroubleList.text(numbers, given).pipe(read), (text) => Console.log(printable(text)))
       }
+      const before = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       yield* decide(numbers, decision).pipe(
         Effect.andThen(rewriteRejects(directory)),
         Effect.provide(LedgerLocation.layer(location)),
       )
-      yield* flags.json
-        ? Effect.flatMap(TroubleList.make(numbers).pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
-        : Console.log(said(numbers, decision))
+      if (flags.json) {
+        return yield* Effect.flatMap(TroubleList.make(numbers).pipe(read), (tasks) =>
+          Console.log(JSON.stringify(tasks)),
+        )
+      }
+      const after = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
+      const anew = after.filter(({ attempt }, i) => attempt !== before[i]!.attempt).length
+      const hints = TroubleList.waitAgain(after.map(troubleReport), given)
+      yield* Console.log(printable([said(numbers, decision, anew), ...hints].join("\n")))
     },
     Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),
   ),
@@ -133,6 +143,9 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
     if (decision.taskId === "" || /[\u0000-\u001f\u007f]/.test(decision.taskId)) {
       return yield* refuse("--adopt: that is no id of a task")
     }
+    if (!IdLimit.fits(decision.taskId)) {
+      return yield* refuse(`--adopt: the id of a task has at most ${IdLimit.limit}`)
+    }
   }
   return decision
 })
@@ -176,14 +189,18 @@ const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
   if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)
 })
 
-const said = (numbers: ReadonlyArray<number>, decision: Decision): string => {
+/** What comes of a decision, `anew` of the tasks being bought once more. */
+const said = (numbers: ReadonlyArray<number>, decision: Decision, anew: number): string => {
   const [number] = numbers
   const tasks = numbers.length === 1 ? `Task ${number}` : count(numbers.length, "task")
   switch (decision.verb) {
     case "adopt":
       return `${tasks} is ${decision.taskId} at the service: the next run or collect asks for its result.`
     case "sendAgain":
-      return `${tasks} will be sent again by the next run or submit.`
+      if (anew === 0) return `${tasks} will be sent again by the next run or submit.`
+      return numbers.length === 1
+        ? `${tasks} will be sent again by the next run or submit, as a new task, which is paid for again.`
+        : `${tasks} will be sent again by the next run or submit, ${anew} of them as new tasks, which are paid for again.`
     case "giveUp":
       return `${tasks} given up: the items are listed among the rejects.`
   }

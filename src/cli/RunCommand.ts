@@ -7,15 +7,15 @@ import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
 import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { UsageError } from "./ExitStatus.ts"
 import * as InputFiles from "./InputFiles.ts"
-import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
-import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
+import * as Stop from "./Stop.ts"
 import * as Summary from "./Summary.ts"
 import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 
@@ -54,8 +54,10 @@ export const runCommand = Command.make(
     const pipeline = program === undefined ? yield* fromFlags(flags, judge) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
     const once = flags.once || pipeline.once === true
+    const grace = graceOf(flags, pipeline)
     const settings = {
       ...pipeline,
+      grace,
       ...(yield* Settings.againOf(flags, pipeline)),
       directory,
       timeout: Option.getOrElse(flags.timeout, () => pipeline.timeout),
@@ -67,24 +69,26 @@ export const runCommand = Command.make(
     const ledger = yield* ledgerOf(flags, directory, pipeline)
     yield* Settings.endOfCheck(program === undefined && Option.isSome(flags.baseUrl) ? service : undefined)
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
+    const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.run(settings)).pipe(
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) =>
         Summary.finish(report, {
-          directory,
-          ledger: LedgerLocation.describe(ledger),
+          ...place,
           json: flags.json,
           later: "the same command again",
         }),
       ),
       waitForOthers(flags),
+      Stop.withGrace(grace),
     )
   }, asJob),
 ).pipe(
   Command.withDescription(
     "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
       "May be broken off at any time and started again with the same job folder. " +
-      "Without --base-url an annotation service is started on this machine for the time of the run.",
+      "Without --base-url an annotation service is started on this machine for the time of the run; " +
+      "with --once, --quiet or schedule only where an --expert is named.",
   ),
   Command.withShortDescription("Run the whole flow: items in, preference pairs out"),
   Command.withExamples([
@@ -117,6 +121,8 @@ const fromFlags = Effect.fnUntraced(function* (
       readonly listen: Option.Option<unknown>
       readonly experts: ReadonlyArray<string>
       readonly turnaround: Option.Option<Duration.Duration>
+      readonly once: boolean
+      readonly quiet: boolean
     },
   judge: JudgeSettings | undefined,
 ) {
@@ -134,6 +140,19 @@ const fromFlags = Effect.fnUntraced(function* (
     })
   }
   if (Option.isNone(flags.baseUrl) && flags.experts.length === 0) {
+    // Unattended, nobody reads that a rule judges in place of people.
+    const unattended = flags.once
+      ? "--once"
+      : flags.quiet
+        ? "--quiet"
+        : (yield* Settings.Checking)
+          ? "schedule"
+          : undefined
+    if (unattended !== undefined) {
+      return yield* new UsageError({
+        message: `${unattended}: say who judges: the annotation service in PREFSTREAM_BASE_URL or --base-url, or an --expert of the embedded one`,
+      })
+    }
     yield* Console.error(
       `No --base-url: tasks go to an embedded service, whose scripted expert prefers the ${trialExpert} completion. ` +
         "That is for trying things out; choose another with --expert.",

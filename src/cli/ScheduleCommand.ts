@@ -19,6 +19,7 @@ import { collectCommand } from "./CollectCommand.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { exportCommand } from "./ExportCommand.ts"
 import { messageOf } from "./Failure.ts"
+import { ledgerCommand } from "./LedgerCommand.ts"
 import { runCommand } from "./RunCommand.ts"
 import * as Settings from "./Settings.ts"
 import * as Stop from "./Stop.ts"
@@ -27,10 +28,10 @@ import { duration, printable } from "./Summary.ts"
 
 /** What may be scheduled: commands that end by themselves, and can be checked without being carried out. */
 const schedulable = Command.make("prefstream").pipe(
-  Command.withSubcommands([runCommand, submitCommand, collectCommand, exportCommand]),
+  Command.withSubcommands([runCommand, submitCommand, collectCommand, exportCommand, ledgerCommand]),
 )
 
-const names = ["run", "submit", "collect", "export"]
+const names = ["run", "submit", "collect", "export", "ledger"]
 
 /** Statuses after which a schedule goes on, whatever it was told: nothing went wrong. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
@@ -59,7 +60,7 @@ export const scheduleCommand = Command.make(
     ),
     command: Argument.String("COMMAND").pipe(
       Argument.withDescription(
-        "After --: what to run, without prefstream: run, submit, collect or export, with its flags",
+        "After --: what to run, without prefstream: run, submit, collect, export or ledger, with its flags",
       ),
       Argument.variadic({ min: 1 }),
     ),
@@ -140,7 +141,7 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   const [name = ""] = command
   if (!names.includes(name)) {
     return yield* new ExitStatus.UsageError({
-      message: `expected run, submit, collect or export after --, found ${name}`,
+      message: `expected run, submit, collect, export or ledger after --, found ${name}`,
     })
   }
   return yield* Command.runWith(schedulable, { version })(command).pipe(

@@ -4,9 +4,9 @@
  * Guarantees: a flag has the same name, meaning, default and environment variable
  * in every command; the token is `Redacted` from the moment it is read.
  */
-import { Config, Context, Duration, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Context, Duration, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { defaults, ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
+import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../api/ServiceProfile.ts"
 import { defaultLimits } from "../task/Batch.ts"
 import type { Replannable } from "../task/LedgerResolve.ts"
 import { defaultMaxAttempts, type SubmitOptions } from "../task/Submit.ts"
@@ -121,7 +121,7 @@ export const task = {
   ),
   newCampaign: Flag.Boolean("new-campaign").pipe(
     Flag.withDescription(
-      "Take other guidelines than the job's so far, and have all items judged anew under them; the earlier results stay",
+      "Allow other guidelines than the last run's: begins a campaign, in which all items are judged anew, or goes back to the one that had these; earlier results stay",
     ),
     Flag.withDefault(false),
   ),
@@ -225,6 +225,18 @@ export const service = {
     Flag.withFallbackConfig(Config.Literals(["honoured", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
     Flag.optional,
   ),
+  idempotencyKeyLifetime: Flag.String("idempotency-key-lifetime").pipe(
+    Flag.withMetavar("DURATION"),
+    Flag.withDescription(
+      `How long a service that honours Idempotency-Key remembers one, or forever; a task that may have arrived longer ago is held in doubt (default: ${Duration.format(Duration.fromInputUnsafe(defaults.idempotencyKeyLifetime))}; forever with the embedded service) [PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME]`,
+    ),
+    Flag.withFallbackConfig(Config.String("PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME")),
+    Flag.filterMap(
+      (text) => (text === "forever" ? Option.some(Duration.infinity) : readDuration(text)),
+      () => `${durationsLook}, or forever`,
+    ),
+    Flag.optional,
+  ),
   concurrency: Flag.Int("concurrency").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
@@ -269,6 +281,7 @@ export interface ServiceFlags {
   readonly baseUrl: Option.Option<string>
   readonly token: Option.Option<Redacted.Redacted<string>>
   readonly idempotencyKey: Option.Option<"honoured" | "ignored">
+  readonly idempotencyKeyLifetime: Option.Option<Duration.Duration>
   readonly concurrency: Option.Option<number>
   readonly requestsPerSecond: Option.Option<number>
   readonly moved: boolean
@@ -289,6 +302,7 @@ const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings
   ...profile,
   moved: flags.moved,
   idempotencyKey: Option.getOrElse(flags.idempotencyKey, () => profile.idempotencyKey),
+  idempotencyKeyLifetime: Option.getOrElse(flags.idempotencyKeyLifetime, () => profile.idempotencyKeyLifetime),
   concurrency: Option.getOrElse(flags.concurrency, () => profile.concurrency),
   requestsPerSecond: Option.getOrElse(flags.requestsPerSecond, () => profile.requestsPerSecond),
   pollInterval: {
@@ -298,19 +312,30 @@ const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings
   patience: Option.getOrElse(flags.patience, () => profile.patience),
 })
 
+/** Whether the variable is there and came to nothing. As a value it counts as missing; its name is listed all the same. */
+const isEmpty = Effect.gen(function* () {
+  const provider = yield* ConfigProvider.ConfigProvider
+  const node = yield* Effect.orElseSucceed(provider.load(["PREFSTREAM", "BASE"]), () => undefined)
+  return node?._tag === "Record" && node.keys.has("URL")
+})
+
 /**
  * The flags with the base URL of the environment, where none was given. Not for a pipeline
  * file, which names its service itself: there only the flag says otherwise.
  */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
   const environment = yield* Config.option(Config.String("PREFSTREAM_BASE_URL"))
+  if (Option.isNone(flags.baseUrl) && (Option.isNone(environment) ? yield* isEmpty : environment.value.trim() === "")) {
+    const message = "PREFSTREAM_BASE_URL is empty: set the address of the annotation service, or unset it"
+    return yield* new UsageError({ message })
+  }
   return { ...flags, baseUrl: Option.orElse(flags.baseUrl, () => environment) }
 })
 
 /** The service at `--base-url`, or else `otherwise`. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
-    Effect.gen(function* () {
+    Effect.gen(function* (): Effect.fn.Return<Layer.Layer<ServiceProfile, E | ServiceSettingsError, R>, UsageError> {
       if (Option.isNone(flags.baseUrl)) return otherwise
       if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(flags.baseUrl.value)) {
         return yield* new UsageError({

@@ -5,7 +5,7 @@ import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as JobStatus from "../pipeline/JobStatus.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
-import { existingLedger, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import * as Settings from "./Settings.ts"
 import * as StatusSummary from "./StatusSummary.ts"
 import * as Summary from "./Summary.ts"
@@ -21,7 +21,7 @@ export const statusCommand = Command.make(
       Effect.flatMap((holder) => JobStatus.make({ holder })),
       Effect.provide(ledger),
     )
-    const options = { directory, ledger: LedgerLocation.describe(location) }
+    const options = yield* placeOf(flags, directory, location)
     yield* Console.log(flags.json ? JSON.stringify(status) : Summary.printable(StatusSummary.text(status, options)))
     yield* Summary.end(status)
   }),

@@ -53,19 +53,19 @@ const worker = ({ last_run, worked_by }: JobStatus): Summary.Rows => {
       "worked by",
       last_run.ended_at === null
         ? `nobody now; run ${last_run.run}, begun ${minute(last_run.started_at)}, did not come to an end`
-        : `nobody now; run ${last_run.run} submitted until ${minute(last_run.ended_at)}`,
+        : `nobody now; run ${last_run.run} was through with its input ${minute(last_run.ended_at)}`,
     ],
   ]
 }
 
 /** What was being sent when a process was killed. */
-const interrupted = ({ tasks, worked_by }: JobStatus, { directory }: Summary.TextOptions): Summary.Rows =>
+const interrupted = ({ tasks, worked_by }: JobStatus, { given }: Summary.TextOptions): Summary.Rows =>
   worked_by !== null || tasks.submitting.tasks === 0
     ? []
     : [
         [
           "unsettled",
-          `${Summary.count(tasks.submitting.tasks, "task")} may have been sent: the next run settles that; or see prefstream resolve --dir ${directory}`,
+          `${Summary.count(tasks.submitting.tasks, "task")} may have been sent: the next run settles that; or see prefstream resolve ${given}`,
         ],
       ]
 
@@ -99,7 +99,12 @@ const results = ({ at, estimate, oldest_outstanding, results }: JobStatus): Summ
       "results",
       `${Summary.count(last_hour.items, "item")} in the last hour, ${Summary.number(last_day.items)} in the last day${perDay}`,
     ],
-    ["estimate", estimate === null ? "none: no result came in the last day" : ending(estimate)],
+    [
+      "estimate",
+      estimate === null
+        ? `none: no result came in ${last_day.items === 0 ? "the last day" : "since the oldest was submitted"}`
+        : ending(estimate),
+    ],
   ]
 }
 

@@ -11,6 +11,7 @@
  * by itself, or being stopped is its normal end.
  */
 import { Cause, Clock, Console, Context, Duration, Effect, Exit, Fiber, Option, Queue } from "effect"
+import { defaultGrace } from "../pipeline/Pipeline.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { duration } from "./Summary.ts"
 
@@ -18,9 +19,6 @@ import { duration } from "./Summary.ts"
 export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 
 export type Signal = keyof typeof signals
-
-/** Below the limits of those who kill after it: Kubernetes' 30 s begin before ours. */
-export const defaultGrace = Duration.seconds(25)
 
 /** Signals closer together than this are one. */
 const sameSignal = Duration.millis(500)

@@ -4,13 +4,13 @@
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
 import * as InputFiles from "./InputFiles.ts"
-import { asJob, jobFlags, waitForOthers } from "./JobFlags.ts"
-import { ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
+import { asJob, graceOf, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
+import * as Stop from "./Stop.ts"
 import * as Summary from "./Summary.ts"
 
 export const submitCommand = Command.make(
@@ -31,17 +31,18 @@ export const submitCommand = Command.make(
     const pipeline = program === undefined ? yield* fromFlags(flags) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
     const timeout = Option.getOrElse(flags.timeout, () => pipeline.timeout)
+    const grace = graceOf(flags, pipeline)
     const service = Settings.serviceOf(flags, reported(pipeline.service))
     const ledger = yield* ledgerOf(flags, directory, pipeline)
     yield* Settings.endOfCheck(program === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
-    const settings = { ...pipeline, ...(yield* Settings.againOf(flags, pipeline)), directory, timeout }
+    const settings = { ...pipeline, ...(yield* Settings.againOf(flags, pipeline)), directory, timeout, grace }
+    const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.submit(settings)).pipe(
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
-      Effect.flatMap((report) =>
-        Summary.finishSubmit(report, { directory, ledger: LedgerLocation.describe(ledger), json: flags.json }),
-      ),
+      Effect.flatMap((report) => Summary.finishSubmit(report, { ...place, json: flags.json })),
       waitForOthers(flags),
+      Stop.withGrace(grace),
     )
   }, asJob),
 ).pipe(

@@ -17,6 +17,8 @@ interface Options extends TextOptions {
 
 export interface TextOptions {
   readonly directory: string
+  /** The flags by which another command finds the job. */
+  readonly given: string
   /** What to do where tasks or results are missing. */
   readonly later?: string | undefined
   /** Where the ledger is, if not in the job folder. */
@@ -52,9 +54,9 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
 
 /** The report in words, with more rows of the same table. */
 export const text = (report: RunReport, options: TextOptions, more: Rows = []): string => {
-  const { directory, ledger = JobFolder.ledger(directory), later } = options
+  const { directory, ledger = JobFolder.ledger(directory) } = options
   return [
-    ...headline(report, directory, later),
+    ...headline(report, options),
     "",
     ...table([
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
@@ -77,12 +79,14 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
   ].join("\n")
 }
 
-const resolveCommand = ({ directory }: TextOptions): string => `prefstream resolve --dir ${directory}`
+const resolveCommand = ({ given }: TextOptions): string => `prefstream resolve ${given}`
 
-const headline = (report: RunReport, directory: string, later: string | undefined): ReadonlyArray<string> => {
+const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string> => {
+  const { given, later } = options
   const after = report.seconds === null ? "" : ` after ${duration(report.seconds)}`
-  const dir = `--dir ${directory}`
   const unsent = report.tasks.planned.tasks + report.tasks.submitting.tasks
+  const open = unsent + report.tasks.submitted.tasks
+  const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   switch (report.status) {
     case "done":
       return [report.seconds === null ? "Every task is done." : `Done in ${duration(report.seconds)}.`]
@@ -91,26 +95,42 @@ const headline = (report: RunReport, directory: string, later: string | undefine
         unsent === 0
           ? `Waiting for results${after}.`
           : `Waiting${after}: ${count(unsent, "task")} not sent yet, ${number(report.tasks.submitted.tasks)} without results yet.`,
-        `Later: ${later ?? (unsent === 0 ? `prefstream collect ${dir}, then prefstream export ${dir}` : "the command that submitted, again")}.`,
+        `Later: ${later ?? (unsent === 0 ? `prefstream collect ${given}, then prefstream export ${given}` : "the command that submitted, again")}.`,
       ]
     case "stopped":
       return [
         `Stopped${after}, before all was read and submitted. Later: ${later ?? "the command that submitted, again"}.`,
       ]
     case "unfinished":
-      return ["The last run did not read its input to the end. The same command goes on from there."]
+      return [
+        report.max_rejects === null
+          ? "The last run did not read its input to the end. The same command goes on from there."
+          : `The last run stopped at ${count(report.rejected, "rejected record")}, as --max-rejects was ${number(report.max_rejects)}. Mend the input, or allow more; then the same command goes on.`,
+      ]
     case "all_rejected":
       return [`Ended${after}: not one record could be used.`]
     case "in_doubt":
       return [
-        `Ended${after} with tasks in doubt: they may have been created, and are not sent again by themselves.`,
-        "If the service honours Idempotency-Key, the same command with --idempotency-key honoured sends them again, safely.",
-        `If not, look for them at the service, and say what is to be done: prefstream resolve ${dir}`,
+        `Ended${after} with ${count(report.tasks.in_doubt.tasks, "task")} in doubt: they may have been created, and are not sent again by themselves.`,
+        ...(unusable === 0 && open === 0 ? [] : [`Beside them, ${besideOf(unusable, open)}.`]),
+        "If the service honours Idempotency-Key, the same command with --idempotency-key honoured sends them again, safely, while it remembers theirs (--idempotency-key-lifetime).",
+        `If not, look for them at the service, and say what is to be done: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
-      return [`Ended${after}: not every task gave a result that can be used. The same command asks for them again.`]
+      return [
+        open === 0
+          ? `Ended${after}: not every task gave a result that can be used. The same command asks for them again.`
+          : `Ended${after}: ${besideOf(unusable, open)}. Later: ${later ?? "the same command again"}, which asks for all of them.`,
+      ]
   }
 }
+
+/** What came to nothing, and what is still on its way. */
+const besideOf = (unusable: number, open: number): string =>
+  [
+    ...(unusable === 0 ? [] : [`${count(unusable, "task")} gave no result that can be used`]),
+    ...(open === 0 ? [] : [`${count(open, "task")} still ${open === 1 ? "waits" : "wait"} for results`]),
+  ].join(", and ")
 
 const reading = (report: RunReport): string =>
   [

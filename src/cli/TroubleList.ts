@@ -3,10 +3,11 @@
  *
  * Guarantees: each item is named by its place in the input; reads the ledger and changes nothing.
  */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { type TroubleReport, troubleReport } from "../pipeline/RunReport.ts"
 import { Ledger } from "../task/Ledger.ts"
 import type { ItemDetails } from "../task/LedgerModel.ts"
+import { word } from "./LedgerFlags.ts"
 import { count, number as digits } from "./Summary.ts"
 
 export interface ListedTask extends TroubleReport {
@@ -49,21 +50,39 @@ export const make = Effect.fn("TroubleList.make")(function* (numbers: ReadonlyAr
 /** The same in words. */
 export const text = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
-  { directory }: { readonly directory: Option.Option<string> },
+  /** The flags by which another command finds the job. */
+  given: string,
 ) {
   const tasks = yield* make(numbers.slice(0, mostShown))
   const [first] = tasks
   if (first === undefined) return "No task waits for a person."
   const more = numbers.length - tasks.length
-  const dir = Option.match(directory, { onNone: () => "", onSome: (dir) => ` --dir ${dir}` })
   const states = new Set(tasks.map(({ state }) => state))
   return [
     ...tasks.flatMap((task) => [...lines(task), ""]),
     ...(more === 0 ? [] : [`… and ${digits(more)} more; --json lists all.`, ""]),
     "What can be done, with the number of a task, or --all STATE for all in a state:",
-    ...choices(states, `prefstream resolve ${first.task}${dir}`),
+    ...choices(states, `prefstream resolve ${first.task}${given === "" ? "" : ` ${given}`}`),
+    ...waitAgain(tasks, given),
   ].join("\n")
 })
+
+/** How tasks that were given up are waited for after all: under the ids that they have at the service. */
+export const waitAgain = (tasks: ReadonlyArray<TroubleReport>, given: string): ReadonlyArray<string> => {
+  const flags = given === "" ? "" : ` ${given}`
+  const lines = tasks.flatMap(({ state, task, task_id }) =>
+    state === "given_up" && task_id !== null
+      ? [`To wait for task ${task} again, at no cost: prefstream resolve ${task}${flags} --adopt ${word(task_id)}`]
+      : [],
+  )
+  const more = lines.length - mostShown
+  return more <= 0
+    ? lines
+    : [
+        ...lines.slice(0, mostShown),
+        `… and ${digits(more)} more: prefstream resolve --all given-up --json${flags} lists their ids.`,
+      ]
+}
 
 const lines = (task: ListedTask): ReadonlyArray<string> => [
   `Task ${task.task}: ${stateOf(task)}, ${count(task.items, "item")}: ${placesOf(task.places)}`,

@@ -65,7 +65,7 @@ export const webhookFlags = {
   webhookTolerance: setting(
     "webhook-tolerance",
     "DURATION",
-    `How old a webhook may be, for schemes that sign a time (default: ${Duration.format(defaultTolerance)})`,
+    `How old a webhook may be, for schemes that sign a time: 1s to 1h (default: ${Duration.format(defaultTolerance)})`,
   ),
   webhookTaskIds: setting(
     "webhook-task-ids",
@@ -195,6 +195,7 @@ const schemeOf = Effect.fnUntraced(function* (settings: Effect.Success<ReturnTyp
         : { scheme, secrets, header: header?.text }
   yield* WebhookScheme.make(described).pipe(
     Effect.provide(layerMac),
+    Effect.catchTag("MalformedTolerance", () => wrong(`${tolerance?.from}: expected 1s to 1h`)),
     Effect.catchTag("MalformedSecret", ({ problem }) =>
       wrong(`PREFSTREAM_WEBHOOK_SECRET or --webhook-secret, for ${scheme}: ${problem}`),
     ),

@@ -79,11 +79,14 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
+/** Whoever looks whether the lock is held (`holder`) holds a part of it for an instant: that is waited for. Milliseconds. */
+const longestGlance = 500
+
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
 /**
- * Holds the lock on `path` until the scope closes, or fails at once. The file
+ * Holds the lock on `path` until the scope closes, or fails within half a second. The file
  * need not exist yet, its folder must. `:memory:` has no file and no lock.
  *
  * @error `FileLockError` by reason: `FileLocked` names the holder where it is known, `LockUnavailable` the cause
@@ -109,7 +112,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   yield* Effect.acquireRelease(
     attempt(() => {
       PrivateFile.create(`${real}.lock`, access)
-      return new DatabaseSync(`${real}.lock`)
+      return new DatabaseSync(`${real}.lock`, { timeout: longestGlance })
     }).pipe(
       Effect.tap((db) =>
         Effect.onError(

@@ -51,6 +51,27 @@ export const shown = (url: Redacted.Redacted<string>): string =>
     },
   )
 
+const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+
+const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
+
+/** What in a URL no connection can be made with, whatever the server. Holds no password. */
+export const problemOf = (url: URL): Option.Option<string> => {
+  const { hostname, password, pathname, searchParams, username } = url
+  const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>
+    searchParams.getAll(name).flatMap((value) => (isRight(value) ? [] : [`${name}=${value}: expected ${expected}`]))
+  return Option.fromUndefinedOr(
+    [
+      ...([hostname, password, pathname, username].every(isDecodable)
+        ? []
+        : ["a % in it is not followed by two digits"]),
+      ...wrong("sslmode", (mode) => sslModes.includes(mode), sslModes.join(", ")),
+      ...wrong("connect_timeout", (time) => /^\d{1,9}$/.test(time), "a whole number of seconds"),
+      ...wrong("port", (port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536, "a port"),
+    ][0],
+  )
+}
+
 /** What the server lists this process's sessions as; 63 bytes are kept. */
 const sessionName = () => `prefstream ${process.pid} ${hostname()}`.slice(0, 63)
 

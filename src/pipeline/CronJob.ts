@@ -45,9 +45,21 @@ const longestSleep = Duration.toMillis("30 seconds")
 /** More skipped times than this are not counted. */
 const mostCounted = 1000
 
+/** Names for expressions, as cron has them. */
+const nicknames: { readonly [name: string]: string } = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+}
+
 /**
  * Reads a cron expression: minute, hour, day of the month, month, day of the week, and seconds
- * before them if there are six fields. The time zone is that of the machine unless one is named.
+ * before them if there are six fields; or a name such as `@daily`. The time zone is that of the
+ * machine unless one is named.
  */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
@@ -59,27 +71,54 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
       }),
     )
   }
-  const fields = expression.trim().split(/\s+/)
-  const isEveryHour = fields.at(-4)?.startsWith("*") === true
-  return Cron.parse(expression, zone.value, { onDstOverlap: isEveryHour ? "both" : "earlier" }).pipe(
-    Result.mapError(
-      () =>
-        new InvalidCron({
-          what: "expression",
-          message: `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", found ${JSON.stringify(expression)}`,
-        }),
+  const fields = nicknames[expression.trim()] ?? expression
+  const found = JSON.stringify(expression)
+  const invalid = (message: string) => new InvalidCron({ what: "expression", message })
+  return Cron.parse(fields, zone.value, { onDstOverlap: "both" }).pipe(
+    Result.flatMap((cron) =>
+      // No hours at all stand for all of them.
+      cron.hours.size === 0 || cron.hours.size === 24
+        ? Result.succeed(cron)
+        : Cron.parse(fields, zone.value, { onDstOverlap: "earlier" }),
+    ),
+    Result.mapError(() =>
+      invalid(
+        wrapped(fields) ??
+          `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", or one of ${Object.keys(nicknames).join(", ")}, found ${found}`,
+      ),
     ),
     Result.flatMap((cron) =>
       Result.try({
         try: () => Cron.next(cron, 0),
-        catch: () =>
-          new InvalidCron({
-            what: "expression",
-            message: `${JSON.stringify(expression)} is at a time that never comes`,
-          }),
+        catch: () => invalid(`${found} is at a time that never comes`),
       }).pipe(Result.map(() => cron)),
     ),
   )
+}
+
+/** From the last field to the first: the first and last value of each. */
+const limits: ReadonlyArray<readonly [first: number, last: number]> = [
+  [0, 6],
+  [1, 12],
+  [1, 31],
+  [0, 23],
+  [0, 59],
+  [0, 59],
+]
+
+/** What to write in place of a range that goes over the end of its field, such as `22-2`; undefined where there is none. */
+const wrapped = (expression: string): string | undefined => {
+  for (const [i, field] of expression.trim().split(/\s+/).toReversed().entries()) {
+    for (const part of field.split(",")) {
+      const [, from, to, step] = /^(\d+)-(\d+)(\/\d+)?$/.exec(part) ?? []
+      const [first, last] = limits[i] ?? []
+      if (from === undefined || to === undefined || first === undefined || Number(from) <= Number(to)) continue
+      const instead =
+        step === undefined ? `; write ${from}-${last},${first}-${to}` : "; write its values, separated by commas"
+      return `the range ${part} begins after its end${instead}`
+    }
+  }
+  return undefined
 }
 
 /** Runs the job at each of its times, without end; fails when the job does. */

@@ -64,20 +64,20 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
-const estimateOf = (progress: Progress, now: number): Option.Option<Estimate> => {
-  const { counts, firstSubmittedAt, lastDay } = progress
+const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
   const left = counts.planned.items + counts.submitting.items + counts.submitted.items
-  if (left === 0 || lastDay.items === 0 || Option.isNone(firstSubmittedAt)) return Option.none()
-  // A job younger than a day has its own age to go by; what came in at once says nothing.
-  const window = Math.min(day, now - firstSubmittedAt.value)
+  if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
+  const { items, since } = pace.value
+  // What came in at once says nothing.
+  const window = now - since
   if (window <= 0) return Option.none()
-  const millis = left * (window / lastDay.items)
+  const millis = left * (window / items)
   return Option.some({
     ends_at: RunReport.isoOf(now + millis),
     seconds_left: Math.round(millis / 1000),
     items_left: left,
     window_seconds: Math.round(window / 1000),
-    window_items: lastDay.items,
+    window_items: items,
   })
 }
 

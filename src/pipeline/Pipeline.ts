@@ -8,7 +8,19 @@
  * `run` is `submit` and `collect` at once, and then `exportDataset`. Each of the
  * three may also be run alone, in other processes and on other days.
  */
-import { type Array as Arr, type Duration, Effect, Latch, Layer, Option, Stream } from "effect"
+import {
+  type Array as Arr,
+  Cause,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  FileSystem,
+  Latch,
+  Layer,
+  Option,
+  Stream,
+} from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Dataset from "../dataset/Dataset.ts"
 import type { Judgment } from "../domain/Judgment.ts"
@@ -18,6 +30,7 @@ import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
 import * as Judgments from "../task/Judgments.ts"
+import { Ledger } from "../task/Ledger.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { submit as submitLoop, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/WebhookReceiver.ts"
@@ -33,6 +46,8 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings {
   readonly pairs?: ((judgment: Judgment) => ReadonlyArray<PreferencePair>) | undefined
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
+  /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 25 seconds. */
+  readonly grace?: Duration.Input | undefined
   /** Whether not to wait: to look once at each outstanding task, and to write the dataset of the results that are there. */
   readonly once?: boolean | undefined
   /** Where to receive the service's webhooks while results are awaited. Without it, polling alone finds them. */
@@ -62,9 +77,12 @@ export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger
 const ledgerOf = ({ directory, ...where }: Pick<Settings, "directory" | "ledger" | "partition">) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { idempotencyKey } = yield* ServiceProfile
+      const { idempotencyKey, idempotencyKeyLifetime } = yield* ServiceProfile
       const location = yield* LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) })
-      return LedgerLocation.layer(location, { synchronous: idempotencyKey === "honoured" ? "normal" : "full" })
+      const isRemembered = Duration.toMillis(idempotencyKeyLifetime) === Infinity
+      return LedgerLocation.layer(location, {
+        synchronous: idempotencyKey === "honoured" && isRemembered ? "normal" : "full",
+      })
     }),
   )
 
@@ -85,11 +103,11 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })])
         : Effect.all([submitting, collecting], { concurrency: 2 })
-      const ended = yield* loops.pipe(within(settings.timeout), listening(settings.webhook), thenWriteRejects(settings))
+      const ended = yield* loops.pipe(within(settings), listening(settings.webhook), thenWriteRejects(settings))
       const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0], stopped }
       return !once && (stopped || (yield* RunReport.outstanding) > 0)
         ? read
-        : { ...read, ...(yield* exportDataset(settings)) }
+        : { ...read, ...(yield* exportUnlessBare(settings)) }
     }),
   )
   return yield* RunReport.make({ elapsed, ...ended })
@@ -98,7 +116,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
-    submitLoop(settings.source.records, settings).pipe(within(settings.timeout), thenWriteRejects(settings)),
+    submitLoop(settings.source.records, settings).pipe(within(settings), thenWriteRejects(settings)),
   )
   return yield* RunReport.make({
     elapsed,
@@ -110,10 +128,10 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
 
 /** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
-  options: Pick<Settings, "timeout" | "webhook"> & { readonly once?: boolean | undefined },
+  options: Pick<Settings, "timeout" | "grace" | "webhook"> & { readonly once?: boolean | undefined },
 ) {
   const [elapsed] = yield* Effect.timed(
-    collectLoop({ once: options.once }).pipe(within(options.timeout), listening(options.webhook)),
+    collectLoop({ once: options.once }).pipe(within(options), listening(options.webhook)),
   )
   return yield* RunReport.make({ elapsed })
 })
@@ -142,11 +160,75 @@ export const exportDataset = Effect.fn("Pipeline.exportDataset")(function* (
   return { dataset: Option.some(info), example }
 })
 
-/** Ends the effect after a time, without failing: what is left to do is seen from the ledger. */
+/** A dataset that is there is not replaced by an empty one, as long as the run's campaign has no results yet. */
+const exportUnlessBare = Effect.fnUntraced(function* (settings: Settings) {
+  const fs = yield* FileSystem.FileSystem
+  const ledger = yield* Ledger
+  const directory = JobFolder.dataset(settings.directory)
+  if (yield* fs.exists(directory)) {
+    const campaign = yield* ledger.lastCampaign
+    if (Option.isNone(yield* Stream.runHead(ledger.completedOf(campaign)))) {
+      const which = Option.match(campaign, { onNone: () => "this job", onSome: (n) => `campaign ${n}` })
+      yield* Effect.logInfo(`${which} has no results yet: the dataset that is there, ${directory}, stays as it is`)
+      return {}
+    }
+  }
+  return yield* exportDataset(settings)
+})
+
+/** Below the limits of those who kill after it: Kubernetes' 30 s begin before ours. */
+export const defaultGrace = Duration.seconds(25)
+
+/**
+ * Ends the effect after a time, without failing: what is left to do is seen from the ledger.
+ * What is under way then is waited for within the grace time, and else left as it stands: the
+ * fiber that is left behind starts nothing, and records nothing once the ledger is closed.
+ */
 const within =
-  (timeout: Duration.Input | undefined) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> =>
-    timeout === undefined ? Effect.asSome(effect) : Effect.timeoutOption(effect, timeout)
+  ({ grace = defaultGrace, timeout }: Pick<Settings, "timeout" | "grace">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger> =>
+    timeout === undefined ? Effect.asSome(effect) : stoppedAfter(effect, timeout, Duration.fromInputUnsafe(grace))
+
+const stoppedAfter = Effect.fnUntraced(function* <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  timeout: Duration.Input,
+  grace: Duration.Duration,
+): Effect.fn.Return<Option.Option<A>, E, R | Ledger> {
+  const fiber = yield* Effect.forkDetach(effect)
+  const ended = Fiber.await(fiber)
+  const interrupt = Fiber.interrupt(fiber)
+  const first = yield* ended.pipe(
+    Effect.timeoutOption(timeout),
+    Effect.onInterrupt(() => interrupt),
+  )
+  if (Option.isSome(first)) return Option.some(yield* first.value)
+  yield* Effect.forkChild(interrupt, { startImmediately: true })
+  const underWay = Ledger.use((ledger) => ledger.counts).pipe(
+    Effect.map(({ submitting: { tasks } }) =>
+      tasks === 0 ? "what is" : tasks === 1 ? "1 request that is" : `${tasks} requests that are`,
+    ),
+    Effect.orElseSucceed(() => "what is"),
+  )
+  const announce = Effect.gen(function* () {
+    yield* Effect.sleep(Duration.min(shortWait, grace))
+    yield* Effect.logInfo(
+      `the time is over: waiting for ${yield* underWay} under way to end, for ${Duration.format(grace)} at the most`,
+    )
+    yield* Effect.sleep(Duration.subtract(grace, shortWait))
+  })
+  yield* Effect.raceFirst(ended, announce)
+  const exit = fiber.pollUnsafe()
+  if (exit === undefined) {
+    yield* Effect.logWarning(`the grace time is over: left for the next run to settle, ${yield* underWay} under way`)
+    return Option.none()
+  }
+  // It may have ended, well or not, in the very moment.
+  if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
+  return Option.some(yield* exit)
+})
+
+/** What ends sooner than this says nothing of waiting. */
+const shortWait = Duration.millis(500)
 
 /** Receives webhooks while the effect runs, if asked to. */
 const listening =

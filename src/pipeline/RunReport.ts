@@ -32,6 +32,8 @@ export interface RunReport {
   readonly rejected: number
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
+  /** How many rejected records the run allowed, where more of them ended it. */
+  readonly max_rejects: number | null
   /** Tasks and their items by state, over all campaigns. */
   readonly tasks: StateCounts
   /** Items whose results were removed from the ledger, to save space: no dataset has them any more. */
@@ -88,11 +90,13 @@ const statusOf = (
   run: { readonly readFinished: boolean; readonly allRejected: boolean; readonly stopped: boolean },
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
-  if (run.stopped) return "stopped"
-  if (waitingFor(tasks) > 0) return "waiting"
+  const unusable = invalid.tasks + failed.tasks > 0
+  // What went wrong is told while other tasks are on their way, too: it may be weeks until they are done.
+  if (run.stopped) return unusable ? "results_invalid" : "stopped"
+  if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return "unfinished"
   if (run.allRejected) return "all_rejected"
-  return invalid.tasks + failed.tasks > 0 ? "results_invalid" : "done"
+  return unusable ? "results_invalid" : "done"
 }
 
 /** The state of the ledger, with what the last run has read. */
@@ -112,10 +116,11 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  const { campaign, counts, readFinished, run } = Option.getOrElse(last, () => ({
+  const { campaign, counts, maxRejects, readFinished, run } = Option.getOrElse(last, () => ({
     run: 0,
     campaign: null,
     readFinished: true,
+    maxRejects: Option.none<number>(),
     counts: { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 },
   }))
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
@@ -125,9 +130,9 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const itemsIn = (states: ReadonlyArray<TaskState>) =>
     hadAll || itemsOf(states) === 0 ? Effect.succeed(itemsOf(states)) : ledger.itemsIn(run, states)
   const dropped = yield* itemsIn(["refused", "given_up"])
-  const inTasks = readFinished ? counts.new + counts.known : yield* ledger.itemsSeenBy(run)
   const unsent = yield* itemsIn(["planned", "submitting", "superseded"])
-  const notSubmitted = unsent + counts.new + counts.known - inTasks
+  // What a job that goes on planned since the counts were read is not in them.
+  const notSubmitted = Math.min(unsent, counts.new + counts.known - dropped)
   const rejected = counts.rejected + dropped
   return {
     status: statusOf(tasks, inCampaign, {
@@ -143,6 +148,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     duplicates: counts.duplicates,
     rejected,
     rejects: options.rejects ?? null,
+    max_rejects: Option.getOrNull(maxRejects),
     tasks,
     pruned: yield* ledger.prunedItems,
     troubles: (yield* ledger.troubles(troublesShown)).map(troubleReport),

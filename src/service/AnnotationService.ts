@@ -11,7 +11,7 @@
  *   again with the task that exists, as it stands now; another body answers 422.
  * - `GET /v1/tasks/{task_id}` of an open task answers 200 without `results`.
  */
-import { type Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
+import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { AnnotationApi, Organization } from "../api/AnnotationApi.ts"
@@ -238,6 +238,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           token,
           identity: "the embedded service",
           idempotencyKey: "honoured",
+          idempotencyKeyLifetime: Duration.infinity,
           requestsPerSecond: 2_000,
           pollInterval: { min: "50 millis", max: "2 seconds" },
         }),

@@ -8,6 +8,7 @@
  */
 import { Result, Schema, SchemaIssue } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
+import * as IdLimit from "../domain/IdLimit.ts"
 import { PromptItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as FieldPath from "./FieldPath.ts"
@@ -59,15 +60,17 @@ export const decodeText = (value: unknown, path: string): Result.Result<string, 
 
 /**
  * An identity as text: a safe integer counts as its decimal digits. NUL is refused, which
- * databases cannot keep in text. The failure is the reason, and names `path`.
+ * databases cannot keep in text, and more text than they keep in an index. The failure is
+ * the reason, and names `path`.
  */
 export const decodeIdentity = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
     return Result.fail(`${path}: expected a string or a safe integer, found ${describe(value)}`)
-  return value.includes("\0")
-    ? Result.fail(`${path}: expected text without NUL, found ${describe(value)}`)
-    : decodeText(value, path)
+  if (value.includes("\0")) return Result.fail(`${path}: expected text without NUL, found ${describe(value)}`)
+  return IdLimit.fits(value)
+    ? decodeText(value, path)
+    : Result.fail(`${path}: expected at most ${IdLimit.limit} of text, found ${describe(value)}`)
 }
 
 export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>

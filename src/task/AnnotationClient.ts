@@ -45,11 +45,29 @@ export type TaskView =
 export interface Sending<E> {
   /** Run when a request's turn has come, just before it is sent; if it fails, nothing is. */
   readonly claim: Effect.Effect<unknown, E>
+  /** Run before each further try of a request that is claimed; if it fails, nothing is sent. */
+  readonly repeat: Effect.Effect<unknown, E>
+  /** Run when a try may have been taken, although nothing that can be used says so. */
+  readonly doubt: Effect.Effect<unknown>
   /** Run before a request that certainly did nothing waits to be sent again, where keys are ignored. */
   readonly release: Effect.Effect<unknown, E>
 }
 
-const unclaimed: Sending<never> = { claim: Effect.void, release: Effect.void }
+const unclaimed: Sending<never> = {
+  claim: Effect.void,
+  repeat: Effect.void,
+  doubt: Effect.void,
+  release: Effect.void,
+}
+
+/** A task that nobody created. */
+const madeUp = "prefstream-probe"
+
+/** So many tasks that the service showed are remembered, for probes. */
+const mostShown = 8
+
+/** A shorter token may be any part of a text. */
+const shortestSecret = 8
 
 const firstDelay = Duration.toMillis("500 millis")
 const longestDelay = Duration.toMillis("30 seconds")
@@ -78,18 +96,33 @@ const isClientError = Schema.is(AnnotationClientError)
 const make = Effect.gen(function* () {
   const profile = yield* ServiceProfile
   const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: profile.baseUrl })
-  const throttle = yield* Throttle.make<AnnotationClientError>(profile)
   const patience = Duration.fromInputUnsafe(profile.patience)
   const timeLimit = Duration.fromInputUnsafe(profile.requestTimeout)
 
   const error = (reason: AnnotationClientError["reason"]) =>
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
 
+  const throttle = yield* Throttle.make<AnnotationClientError>({
+    concurrency: profile.concurrency,
+    requestsPerSecond: profile.requestsPerSecond,
+    patience: Duration.toMillis(patience),
+    usedUp: (retryAfter) =>
+      error(
+        new Unavailable({
+          detail: `its quota of requests is used up for ${Duration.format(Duration.seconds(Math.ceil(retryAfter / 1000)))}, longer than a run waits (${Duration.format(patience)})`,
+          retryAfter,
+          maybeDone: false,
+        }),
+      ),
+  })
+
   const secret = Redacted.value(profile.token)
   /** A service may repeat the token in its answer; what is quoted from one shows no part of it. */
-  const quotable = (text: string): string => (secret === "" ? text : text.replaceAll(secret, "<token>"))
+  const quotable = (text: string): string =>
+    secret.length < shortestSecret ? text : text.replaceAll(secret, "<token>")
 
-  const unusable = (detail: string, isForeign = false) => error(new UnusableAnswer({ detail, isForeign }))
+  const unusable = (detail: string, isForeign = false, found?: string) =>
+    error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
   /** What the service says of its load, with any answer. */
   const heed = Effect.fnUntraced(function* (
@@ -103,10 +136,8 @@ const make = Effect.gen(function* () {
       if (response.status === 429 || response.status === 503) yield* throttle.refused(permit, response.status)
       else if (failure === undefined) throttle.taken(permit)
     }
-    if (failure === undefined) return
-    if (asksTooMuch(failure, patience)) return yield* throttle.end(failure)
-    if (failure.reason._tag === "Unavailable" && failure.reason.retryAfter !== undefined) {
-      yield* throttle.pause(failure.reason.retryAfter)
+    if (failure?.reason._tag === "Unavailable" && failure.reason.retryAfter !== undefined) {
+      yield* throttle.pause(failure.reason.retryAfter, failure)
     }
   })
 
@@ -148,8 +179,10 @@ const make = Effect.gen(function* () {
     )
 
   /** What an answer was instead of what was expected. */
-  const misread = (expected: string, answer: AnswerText.Answer) =>
-    unusable(`${expected}, found ${AnswerText.describe(answer, quotable)}`, !AnswerText.isJson(answer))
+  const misread = (expected: string, answer: AnswerText.Answer) => {
+    const found = AnswerText.describe(answer, quotable)
+    return unusable(`${expected}, found ${found}`, !AnswerText.isJson(answer), found)
+  }
 
   const readId = (answer: AnswerText.Answer) =>
     Option.match(
@@ -179,8 +212,8 @@ const make = Effect.gen(function* () {
     )
   }
 
-  /** A task that the service knew; a question about it tells whether the service is up. */
-  let known: string | undefined
+  /** Tasks that the service showed; a question about one of them tells whether it is up. */
+  const shown = new Set<string>()
   const get = (taskId: string, permit?: Throttle.Permit) =>
     attempt(
       client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }),
@@ -188,11 +221,13 @@ const make = Effect.gen(function* () {
       readView(taskId),
       permit,
     )
-  const health = yield* ServiceHealth.make(
-    profile,
-    throttle,
-    Effect.suspend(() => get(known ?? "prefstream-probe")),
-  )
+  const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
+    const turn = failed % (shown.size + 1)
+    const id = turn === shown.size ? madeUp : shown.values().next().value!
+    // The next question is about another one.
+    if (shown.delete(id)) shown.add(id)
+    return { ask: get(id), isMadeUp: id === madeUp }
+  })
   const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
     request.pipe(
       Effect.tap(() => health.answered),
@@ -203,7 +238,7 @@ const make = Effect.gen(function* () {
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: string,
     idempotencyKey: string,
-    { claim, release }: Sending<E> = unclaimed,
+    { claim, doubt, release, repeat }: Sending<E> = unclaimed,
   ): Effect.fn.Return<string, AnnotationClientError | E> {
     const payload = yield* decodeRequest(body).pipe(Effect.orDie)
     const request = client.tasks.create({
@@ -213,19 +248,21 @@ const make = Effect.gen(function* () {
     })
     let isClaimed = false
     let doubts = 0
+    const countDoubt = Effect.sync(() => doubts++)
     let waitsSince: number | undefined
     const sent = throttle
       .turn("create", (permit) =>
         Effect.gen(function* () {
-          if (!isClaimed) yield* claim
+          yield* isClaimed ? repeat : claim
           isClaimed = true
-          return yield* noted(attempt(request, "service", readId, permit))
+          return yield* noted(attempt(request, "service", readId, permit)).pipe(
+            Effect.tapError((failure) => (maybeDone(failure) ? Effect.andThen(countDoubt, doubt) : Effect.void)),
+          )
         }),
       )
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          if (maybeDone(failure)) doubts++
           // A refusal after a try that may have been taken says nothing of that first one.
           return doubts > 0 && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? unusable(`an earlier try may have been taken; then: ${failure.message}`)
@@ -245,8 +282,7 @@ const make = Effect.gen(function* () {
       }
       return true
     })
-    known = yield* persisting(sent, again)
-    return known
+    return yield* persisting(sent, again)
   })
 
   /**
@@ -259,10 +295,17 @@ const make = Effect.gen(function* () {
   ): Effect.fn.Return<TaskView, AnnotationClientError> {
     const asked = throttle.turn("look", (permit) => noted(get(taskId, permit)))
     let left = tries
+    shown.delete(taskId)
     const view = yield* persisting(asked, (failure) =>
-      Effect.sync(() => --left > 0 && (failure.reason._tag === "Unavailable" || seemsDown(failure))),
+      Effect.sync(
+        () =>
+          --left > 0 &&
+          !asksTooMuch(failure, patience) &&
+          (failure.reason._tag === "Unavailable" || seemsDown(failure)),
+      ),
     )
-    known = taskId
+    shown.add(taskId)
+    if (shown.size > mostShown) shown.delete(shown.values().next().value!)
     return view
   })
 

@@ -59,6 +59,8 @@ export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("Unusab
   detail: Schema.String,
   /** Whether it is not even JSON, so that something else than the service may have answered. */
   isForeign: Schema.optionalKey(Schema.Boolean),
+  /** What it was instead, in short. */
+  found: Schema.optionalKey(Schema.String),
 }) {}
 
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
@@ -154,6 +156,23 @@ const notConnected = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ])
 
+const words: { readonly [code: string]: string } = {
+  EAI_AGAIN: "the host's name could not be resolved",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection broke off",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+  ENOTFOUND: "the host's name is not known",
+  EPIPE: "the connection broke off",
+  ETIMEDOUT: "no answer in time",
+  UND_ERR_BODY_TIMEOUT: "no answer in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
+  UND_ERR_SOCKET: "the connection broke off",
+}
+
+const inWords = (code: string): string => (words[code] === undefined ? code : `${words[code]} (${code})`)
+
 export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
     return new NoSuchService({ detail: failure.message })
@@ -166,7 +185,7 @@ export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   )
   if (unsendable !== undefined) return new NoSuchService({ detail: `the request can't be sent (${unsendable})` })
   return new Unavailable({
-    detail: codes[0] ?? (failure instanceof Error ? failure.message : String(failure)),
+    detail: codes[0] === undefined ? (failure instanceof Error ? failure.message : String(failure)) : inWords(codes[0]),
     maybeDone: !codes.some(
       (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
     ),

@@ -24,6 +24,7 @@ import { type AnnotationClientError, asksTooMuch } from "./AnnotationClientError
 import { match } from "./Judgments.ts"
 import { Ledger } from "./Ledger.ts"
 import type { OpenTask } from "./LedgerModel.ts"
+import * as SecondLook from "./SecondLook.ts"
 import * as Workers from "./Workers.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
@@ -137,7 +138,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           yield* sayStatus(task, view.status)
           return yield* later(task)
         case "Failed":
-          return yield* ledger.markFailed(task.seq, `the service reports the status ${view.status}`, task.taskId)
+          return yield* ledger.markFailed(task.seq, SecondLook.reported(view.status), task.taskId)
         case "Completed": {
           const question = yield* ledger.question(task.seq)
           const judgments = match(task.taskId, question, view.body)
@@ -165,14 +166,14 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         }
         failures.delete(task.seq)
         yield* say(`${task.taskId} has vanished: ${failure.message}`)
-        return yield* ledger.markFailed(task.seq, failure.message, task.taskId)
+        return yield* ledger.markFailed(task.seq, SecondLook.vanished(failure), task.taskId)
       case "UnusableAnswer":
       case "Refused":
       case "TooLarge":
         if (useless < mostUseless && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
         yield* say(`the answer about ${task.taskId} is of no use: ${failure.message}`)
-        return yield* ledger.markInvalid(task.seq, "", failure.message, task.taskId)
+        return yield* ledger.markInvalid(task.seq, undefined, failure.message, task.taskId)
       case "Unavailable":
         if (asksTooMuch(failure, patience)) return yield* failure
         undisturbedSince = yield* Clock.currentTimeMillis
@@ -188,10 +189,14 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   yield* ledger.bindService(profile.identity, profile.moved)
   if (submittingDone.isOpen()) {
-    yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
+    yield* ledger.settleInterrupted(
+      profile.idempotencyKey === "honoured" ? "planned" : "in_doubt",
+      Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
+    )
   }
   yield* ledger.reopen
   if (options.once === true) yield* ledger.makeDue
+  else yield* ledger.dueWithin(longestPoll)
   const horizon = options.once === true ? Option.some(started) : Option.none()
 
   let page: ReadonlyArray<OpenTask> = []

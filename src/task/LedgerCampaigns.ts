@@ -2,10 +2,11 @@
  * Campaigns and runs: under which terms items are judged, and when they were read.
  *
  * Guarantees: all runs under the same terms belong to one campaign, also when others lay
- * between them; other terms begin a campaign only where that was asked for, so that a
- * changed word in the guidelines does not buy everything anew. What a campaign has brought
- * stays when another begins; what it has planned and never sent is not sent while another
- * one goes on.
+ * between them; other terms than the last run's begin a campaign, or lead back to an earlier
+ * one, only where that was asked for, so that a changed word in the guidelines does not buy
+ * everything anew, nor an old command line go on with what is over. What a campaign has brought
+ * stays when another begins; what it has planned, and the service has certainly not taken, is not
+ * sent while another one goes on, unless a person said that it is to be sent again.
  */
 import { Array as Arr, Clock, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -47,7 +48,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
   const isJudged = ({ campaign }: Pick<Campaign, "campaign">) =>
     Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
 
-  /** Begins a run. It belongs to the campaign of its terms, which begins with it where `newCampaign` allows that. */
+  /** Begins a run. It belongs to the campaign of its terms; to another than the last run's only where `newCampaign` allows that. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: CampaignTerms & { readonly newCampaign?: boolean | undefined } = {},
   ): Effect.fn.Return<Run, SqlError | TermsChanged> {
@@ -63,10 +64,11 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
       lastCampaign,
       (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
     )
-    if (same === undefined && before !== undefined && terms.newCampaign !== true) {
+    if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
       return yield* new TermsChanged({
         campaign: before.campaign,
         changes: changesOf(before, { guidelines, taskType }),
+        ...(same === undefined ? {} : { earlier: same.campaign }),
       })
     }
     const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
@@ -84,7 +86,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
           })}`
         }
         yield* sql`UPDATE task SET state = 'superseded', reason = ${`campaign ${campaign} began before it was sent`}
-          WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND campaign <> ${campaign}`
+          WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND wanted_at IS NULL AND campaign <> ${campaign}`
         yield* sql`UPDATE task SET state = 'planned', reason = NULL
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
         const rows = yield* sql<{ run: number }>`INSERT INTO run (partition_id, run, campaign, started_at)
@@ -95,9 +97,15 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
   })
 
   /** Notes that a run has read and sent what it could. One that was killed has no end. */
-  const endRun = Effect.fn("Ledger.endRun")(function* ({ run }: Run) {
+  const endRun = Effect.fn("Ledger.endRun")(function* (
+    { run }: Run,
+    /** How many rejects were allowed, where the run ends because there were more. */
+    maxRejects: number | undefined = undefined,
+  ) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(sql`UPDATE run SET ended_at = ${now} WHERE ${here} AND run = ${run}`)
+    yield* write(
+      sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects ?? null} WHERE ${here} AND run = ${run}`,
+    )
   })
 
   /** The newest run, whether or not it has read anything. */

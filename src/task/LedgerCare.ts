@@ -10,6 +10,7 @@
  */
 import { Clock, Effect, FileSystem, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import * as PostgresClient from "../node/PostgresClient.ts"
 import * as PrivateFile from "../node/PrivateFile.ts"
 import * as LedgerCheck from "./LedgerCheck.ts"
 import { rememberedFor } from "./LedgerDeliveries.ts"
@@ -57,7 +58,7 @@ export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDa
 const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgres["verb"]) =>
   location._tag === "File"
     ? Effect.succeed(location)
-    : Effect.fail(new NotForPostgres({ verb, location: LedgerLocation.describe(location) }))
+    : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.shown(location.url) }))
 
 /** Looks for everything that should not be; `quick` leaves requests and results packed. */
 export const check = Effect.fn("LedgerCare.check")(
@@ -110,7 +111,11 @@ export const backup = Effect.fn("LedgerCare.backup")(function* (location: Ledger
 /** One moment of the ledger, also while it is worked. */
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  yield* Effect.mapError(sql`VACUUM INTO ${to}`, ({ reason }) => new BackupFailed({ path: to, cause: reason.cause }))
+  // Damage is the ledger's, which the failure names.
+  yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
+    const { cause } = error.reason
+    return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
+  })
 })
 
 const sync = Effect.fnUntraced(function* (path: string) {

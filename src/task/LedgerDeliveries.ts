@@ -6,18 +6,19 @@
  * are looked at and nothing else, and that as often as `HintLimit` allows. A delivery that
  * overtakes the answer to the creation of its task is not lost.
  *
- * Does not: remember a delivery for longer than an hour. A verifier refuses repetitions of
+ * Does not: remember a delivery for longer than two hours. A verifier refuses repetitions of
  * older ones by their time, where the service signs one.
  */
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { longestTolerance } from "../api/WebhookSignature.ts"
 import * as HintLimit from "./HintLimit.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./LedgerModel.ts"
 import { inPortions } from "./LedgerRows.ts"
 
 /** Milliseconds. */
-export const rememberedFor = Duration.toMillis("1 hour")
+export const rememberedFor = 2 * Duration.toMillis(longestTolerance)
 
 /** What the parts of a ledger in one process tell each other. */
 export interface Hints {

@@ -3,7 +3,9 @@
  * records that were refused.
  *
  * Guarantees: a step of reading is recorded whole or not at all, so the items of a task
- * become known together with it, and the counts always agree with what is recorded.
+ * become known together with it, and the counts always agree with what is recorded: an item
+ * that waits for its task to fill counts with the step that plans it, a record of a reading that
+ * ended before that not at all.
  */
 import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -123,12 +125,6 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     return Number(rows[0]!.items)
   })
 
-  /** How many items of a run's input stand in tasks, whichever run had planned them. */
-  const itemsSeenBy = Effect.fn("Ledger.itemsSeenBy")(function* (run: number) {
-    const rows = yield* sql<{ items: number }>`SELECT COUNT(*) AS items FROM item WHERE ${here} AND run = ${run}`
-    return Number(rows[0]!.items)
-  })
-
   const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
     const rows = yield* sql<
       Record<
@@ -141,13 +137,15 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         | "rejected_count"
         | "read_finished",
         number
-      >
+      > & { readonly max_rejects: number | null }
     >`SELECT * FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       run: Number(row.run),
       campaign: Number(row.campaign),
       /** Whether its input was read to the end. */
       readFinished: Number(row.read_finished) === 1,
+      /** How many rejects it allowed, where it ended because there were more. */
+      maxRejects: Option.map(Option.fromNullishOr(row.max_rejects), Number),
       counts: {
         read: Number(row.read_count),
         new: Number(row.new_count),
@@ -164,5 +162,5 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   /** The last run that has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
-  return { sight, record, itemsIn, itemsSeenBy, runOf, lastRun }
+  return { sight, record, itemsIn, runOf, lastRun }
 }

@@ -57,7 +57,11 @@ export const of = Effect.fnUntraced(function* ({
     return yield* refuse("a partition's name has letters, digits, and . _ - alone, 100 at the most")
   }
   if (isPostgres(text)) {
-    if (URL.canParse(text)) return { _tag: "Postgres", url: Redacted.make(text), partition }
+    if (URL.canParse(text)) {
+      const problem = PostgresClient.problemOf(new URL(text))
+      if (Option.isSome(problem)) return yield* refuse(`the ledger's URL can't be used: ${problem.value}`)
+      return { _tag: "Postgres", url: Redacted.make(text), partition }
+    }
     return yield* refuse(
       "the ledger's URL can't be read: expected postgres://user@host/database, with characters such as @ : / of a password written as %40 %3A %2F",
     )

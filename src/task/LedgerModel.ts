@@ -83,6 +83,8 @@ export interface NewTask {
 export interface PlannedTask {
   readonly seq: number
   readonly idempotencyKey: string
+  /** When the first try of this attempt that may have been taken began, in epoch milliseconds. */
+  readonly sentAt: number | undefined
 }
 
 export interface OpenTask {
@@ -150,7 +152,7 @@ export type StateCounts = { readonly [State in TaskState]: { readonly tasks: num
 /** How a record of the input stands to what the ledger has seen. */
 export type Sighting = "new" | "known" | "duplicate" | "conflict"
 
-/** What a run has read. `read = new + known + duplicates + rejected`. */
+/** What a run has read and recorded. `read = new + known + duplicates + rejected`. */
 export interface ReadCounts {
   readonly read: number
   /** Items that no earlier run had seen. */
@@ -179,9 +181,14 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
   campaign: Schema.Int,
   /** What differs, in words. */
   changes: Schema.NonEmptyArray(Schema.String),
+  /** The campaign that had these terms. */
+  earlier: Schema.optionalKey(Schema.Int),
 }) {
   override get message() {
-    return `this job was begun under other terms (campaign ${this.campaign}): ${this.changes.join("; ")}. Give the earlier ones again, or say --new-campaign to have all items judged anew under these; the earlier results stay`
+    const changes = this.changes.join("; ")
+    return this.earlier === undefined
+      ? `this job was begun under other terms (campaign ${this.campaign}): ${changes}. Give the earlier ones again, or say --new-campaign to have all items judged anew under these; the earlier results stay`
+      : `the last run was in campaign ${this.campaign}, under other terms: ${changes}; they were those of campaign ${this.earlier}. Give those of campaign ${this.campaign} again, or say --new-campaign to go back to campaign ${this.earlier}`
   }
 }
 
@@ -201,6 +208,6 @@ export interface LedgerContext {
   readonly sql: SqlClient.SqlClient
   /** Carries out statements in a transaction that is committed before the effect succeeds. */
   readonly write: Write
-  readonly questions: QuestionCache
+  readonly questions: QuestionCache<ReadQuestion>
   readonly partition: string
 }

@@ -121,7 +121,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
       idempotency_key = ${nextKey(task.idempotencyKey, task.attempt)}, task_id = NULL, reason = NULL,
-      planned_at = ${now}, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
+      planned_at = ${now}, wanted_at = NULL, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
       WHERE ${here} AND seq = ${task.seq}`
   })
 
@@ -153,7 +153,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   })
 
   /**
-   * Plans tasks to be sent by the next run. One in doubt goes under its own key, and is paid
+   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt goes under its own key, and is paid
    * for twice where it was created and the service ignores keys; any other is another attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
@@ -172,6 +172,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
             ? sql`UPDATE task SET state = 'planned', reason = NULL, sent_at = NULL, due_at = 0
                 WHERE ${here} AND seq = ${seq}`
             : planAgain(task, now)
+          yield* sql`UPDATE task SET wanted_at = ${now} WHERE ${here} AND seq = ${seq}`
         }),
         { discard: true },
       ),
@@ -199,26 +200,35 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     )
   })
 
-  /**
-   * Plans the tasks of a campaign that are in these states again, each as another attempt, as
-   * long as it has had fewer than `maxAttempts`. Gives their number.
-   */
-  const replan = Effect.fn("Ledger.replan")(function* (
+  /** Tasks of a campaign that are in these states, and have had fewer than `maxAttempts` attempts. */
+  const replannable = Effect.fn("Ledger.replannable")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
     maxAttempts: number,
   ) {
-    if (!Arr.isReadonlyArrayNonEmpty(states)) return 0
+    if (!Arr.isReadonlyArrayNonEmpty(states)) return []
     const rows = yield* sql<TroubleRow>`SELECT ${sql.literal(troubleColumns)} FROM task
       WHERE ${here} AND campaign = ${campaign} AND ${sql.in("state", states)} AND attempt < ${maxAttempts} ORDER BY seq`
+    return rows.map(troubleOf)
+  })
+
+  /** Plans those of them again that are `only`, each as another attempt. Gives their number. */
+  const replan = Effect.fn("Ledger.replan")(function* (
+    campaign: number,
+    states: ReadonlyArray<Replannable>,
+    maxAttempts: number,
+    only?: ReadonlySet<number>,
+  ) {
+    const found = yield* replannable(campaign, states, maxAttempts)
+    const tasks = only === undefined ? found : found.filter(({ seq }) => only.has(seq))
     const now = yield* Clock.currentTimeMillis
     yield* Effect.forEach(
-      Arr.chunksOf(rows, 256),
-      (some) => write(Effect.forEach(some, (row) => planAgain(troubleOf(row), now), { discard: true })),
+      Arr.chunksOf(tasks, 256),
+      (some) => write(Effect.forEach(some, (task) => planAgain(task, now), { discard: true })),
       { discard: true },
     )
-    if (rows.length > 0) yield* planned.open
-    return rows.length
+    if (tasks.length > 0) yield* planned.open
+    return tasks.length
   })
 
   /** Attempts of a task before the present one, the first one first. */
@@ -242,5 +252,5 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     }))
   })
 
-  return { tasksOf, adopt, sendAgain, giveUp, replan, attempts }
+  return { tasksOf, adopt, sendAgain, giveUp, replannable, replan, attempts }
 }

@@ -41,6 +41,7 @@ export const insertTask = Effect.fnUntraced(function* (
     readonly seq: number
     readonly campaign: number
     readonly attempt?: number
+    readonly wantedAt?: number | null
     readonly idempotencyKey: string
     readonly plannedAt: number
   },
@@ -54,6 +55,7 @@ export const insertTask = Effect.fnUntraced(function* (
     idempotency_key: task.idempotencyKey,
     state: "planned",
     planned_at: task.plannedAt,
+    wanted_at: task.wantedAt ?? null,
   })}`
   yield* sql`INSERT INTO task_request ${sql.insert({
     partition_id: partition,

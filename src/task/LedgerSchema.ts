@@ -14,7 +14,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../sql/Migrations.ts"
 
-/** What was read, and under which terms. */
+/**
+ * What was read, and under which terms. `max_rejects` is how many rejects a run allowed that
+ * ended because there were more.
+ */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
@@ -42,6 +45,7 @@ const createInput = Effect.gen(function* () {
     duplicate_count BIGINT NOT NULL DEFAULT 0,
     rejected_count BIGINT NOT NULL DEFAULT 0,
     read_finished INTEGER NOT NULL DEFAULT 0,
+    max_rejects BIGINT,
     PRIMARY KEY (partition_id, run)
   )`
   // `content_hash` is null where it is the item's id.
@@ -72,8 +76,9 @@ const createInput = Effect.gen(function* () {
 
 /**
  * Tasks. `attempt` grows when the items of a task are planned again under another key;
- * `task_attempt` keeps the attempts before. `sent_at` is when the request began to be sent,
- * the last time: null where it never was. `pruned_at` is when the request and the result of
+ * `task_attempt` keeps the attempts before. `sent_at` is when the first try of the attempt
+ * began that may have been taken: null where there was none, and where it certainly was not taken and waits to be
+ * sent. `wanted_at` is when a person said that it is to be sent again. `pruned_at` is when the request and the result of
  * a completed task were removed from the ledger, to save space.
  */
 const createTasks = Effect.gen(function* () {
@@ -90,6 +95,7 @@ const createTasks = Effect.gen(function* () {
     task_id TEXT,
     reason TEXT,
     planned_at BIGINT NOT NULL,
+    wanted_at BIGINT,
     sent_at BIGINT,
     submitted_at BIGINT,
     completed_at BIGINT,

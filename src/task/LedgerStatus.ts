@@ -61,6 +61,8 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
+  /** How fast results of the campaigns that are waited for come in: those since what is waited for was submitted, a day at the most. */
+  readonly pace: Option.Option<{ readonly since: number; readonly items: number }>
 }
 
 const optional = (values: ReadonlyArray<number | null>, choose: (...values: Array<number>) => number) => {
@@ -110,18 +112,31 @@ export const make = ({ partition, sql }: LedgerContext) => {
       onSome: (at) => sql<{ seq: number; task_id: string; submitted_at: number }>`SELECT seq, task_id, submitted_at
         FROM task WHERE ${all} AND state = 'submitted' AND submitted_at = ${at} ORDER BY seq LIMIT 1`,
     })
-    const [recent] = yield* sql<{ readonly [Name in "tasks" | "items" | "hour_tasks" | "hour_items"]: number | null }>`
+    const firstSubmittedAt = optional(
+      rows.map((row) => row.first_at),
+      Math.min,
+    )
+    const paceSince = Option.map(
+      Option.orElse(optional(waitingSince, Math.min), () => firstSubmittedAt),
+      (at) => Math.max(at, day),
+    )
+    const waiting = rows.filter(({ state }) => state === "planned" || state === "submitting" || state === "submitted")
+    const ofWaiting = sql.in(
+      "campaign",
+      waiting.map(({ campaign }) => Number(campaign)),
+    )
+    const [recent] = yield* sql<{
+      readonly [Name in "tasks" | "items" | "hour_tasks" | "hour_items" | "pace_items"]: number | null
+    }>`
       SELECT COUNT(*) AS tasks, SUM(item_count) AS items,
         SUM(CASE WHEN completed_at > ${hour} THEN 1 ELSE 0 END) AS hour_tasks,
-        SUM(CASE WHEN completed_at > ${hour} THEN item_count ELSE 0 END) AS hour_items
+        SUM(CASE WHEN completed_at > ${hour} THEN item_count ELSE 0 END) AS hour_items,
+        SUM(CASE WHEN ${ofWaiting} AND completed_at > ${Option.getOrElse(paceSince, () => now)} THEN item_count ELSE 0 END) AS pace_items
       FROM task WHERE ${all} AND state = 'completed' AND completed_at > ${day}`
     return {
       counts: countsOf(rows),
       countsOf: (campaign) => countsOf(rows.filter((row) => Number(row.campaign) === campaign)),
-      firstSubmittedAt: optional(
-        rows.map((row) => row.first_at),
-        Math.min,
-      ),
+      firstSubmittedAt,
       oldestOutstanding: Option.map(Option.fromNullishOr(oldest[0]), (row) => ({
         number: Number(row.seq) + 1,
         taskId: row.task_id,
@@ -134,6 +149,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
       ),
       lastHour: { tasks: Number(recent?.hour_tasks ?? 0), items: Number(recent?.hour_items ?? 0) },
       lastDay: { tasks: Number(recent?.tasks ?? 0), items: Number(recent?.items ?? 0) },
+      pace: Option.map(paceSince, (since) => ({ since, items: Number(recent?.pace_items ?? 0) })),
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 

@@ -3,7 +3,8 @@
  *
  * Guarantees: a change of state is on disk when its effect succeeds.
  */
-import { Clock, Effect, type Latch, Option } from "effect"
+import { Clock, Duration, Effect, type Latch, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Zstd from "../node/Zstd.ts"
 import type { Hints } from "./LedgerDeliveries.ts"
 import {
@@ -17,6 +18,10 @@ import {
 import { insertTask, pack, readQuestion } from "./LedgerRows.ts"
 
 const pageSize = 64
+
+/** Why a task is not sent again under its key. */
+const forgotten = (lifetime: Duration.Duration): string =>
+  `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
 
 /** A service's words without NUL, which no text column of PostgreSQL holds. */
 const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
@@ -36,10 +41,17 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   /**
    * What was being sent when a process ended: planned again, and what was in doubt with it,
-   * where the service honours idempotency keys; in doubt elsewhere. Also in doubt is what was
-   * to be sent again under its key, if now the service is said to ignore keys.
+   * where the service honours idempotency keys and remembers theirs; in doubt elsewhere. Also in
+   * doubt is what was to be sent again under its key, if now the service is said to ignore keys,
+   * or may have forgotten this one.
    */
-  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (outcome: "planned" | "in_doubt") {
+  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
+    outcome: "planned" | "in_doubt",
+    /** How long the service remembers the keys that it honours. */
+    lifetime: Duration.Duration = Duration.infinity,
+  ) {
+    // A clock's earliest time, where that is for ever.
+    const since = Math.max(0, (yield* Clock.currentTimeMillis) - Duration.toMillis(lifetime))
     const rows = yield* sql<{ value: string }>`SELECT value FROM setting WHERE ${here} AND name = 'interrupted'`
     const before = rows[0]?.value
     yield* write(
@@ -47,12 +59,12 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
         if (outcome === "planned") {
           yield* sql`UPDATE task SET state = 'planned', reason = NULL
             WHERE ${here} AND ${sql.in("state", ["submitting", "in_doubt"])}`
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${forgotten(lifetime)}
+            WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
         } else {
           yield* holdInterruptedRows
-          yield* before === "planned"
-            ? sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honour Idempotency-Key'
-                WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
-            : sql`UPDATE task SET sent_at = NULL WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honour Idempotency-Key'
+            WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
         }
         if (before !== outcome) {
           yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'interrupted', ${outcome})
@@ -81,7 +93,8 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     if (bound === identity) return
     if (bound !== undefined && !moved) {
       const sent = yield* sql`SELECT 1 FROM task
-        WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}) LIMIT 1`
+        WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}
+          OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
       if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
     }
     yield* write(sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'service', ${identity})
@@ -90,9 +103,14 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   // Planned tasks are all due at 0: said here, it lets the index give them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
-    const rows = yield* sql<{ seq: number; idempotency_key: string }>`SELECT seq, idempotency_key FROM task
+    const rows = yield* sql<{ seq: number; idempotency_key: string; sent_at: number | null }>`
+      SELECT seq, idempotency_key, sent_at FROM task
       WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
-    return rows.map((row): PlannedTask => ({ seq: Number(row.seq), idempotencyKey: row.idempotency_key }))
+    return rows.map((row): PlannedTask => ({
+      seq: Number(row.seq),
+      idempotencyKey: row.idempotency_key,
+      sentAt: row.sent_at === null ? undefined : Number(row.sent_at),
+    }))
   })
 
   const question = Effect.fnUntraced(function* (seq: number) {
@@ -111,20 +129,32 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
 
   /** Takes a planned task for sending; false where it was taken or split since it was seen. */
-  const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: PlannedTask) {
+  const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Omit<PlannedTask, "sentAt">) {
     const now = yield* Clock.currentTimeMillis
-    const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = ${now}
+    const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now})
       WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
     return rows.length > 0
   })
 
-  /** Gives a claimed task back that was not sent, or may be sent again. */
+  /** Gives a claimed task back that was certainly not taken, by no try of this attempt. */
   const release = (seq: number) =>
-    Effect.asVoid(write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND state = 'submitting'`))
+    Effect.asVoid(
+      write(sql`UPDATE task SET state = 'planned', sent_at = NULL
+        WHERE ${here} AND seq = ${seq} AND state = 'submitting'`),
+    )
 
+  /** Plans a task to be sent again under its key, as it may have been taken. */
   const markPlanned = (seq: number) => Effect.asVoid(write(setState(seq, "planned")))
-  const markRefused = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "refused", reason)))
-  const markInDoubt = (seq: number, reason: string) => Effect.asVoid(write(setState(seq, "in_doubt", reason)))
+  /** Of a task that is not on its way any more. */
+  const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
+    Effect.ensuring(
+      Effect.asVoid(write(change)),
+      Effect.sync(() => questions.drop(seq)),
+    )
+  const markRefused = (seq: number, reason: string) => leave(seq, setState(seq, "refused", reason))
+  const markInDoubt = (seq: number, reason: string) => leave(seq, setState(seq, "in_doubt", reason))
+
+  const markForgotten = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, forgotten(lifetime))
 
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstLook: number) {
     const now = yield* Clock.currentTimeMillis
@@ -147,18 +177,33 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
-        const rows = yield* sql<{ campaign: number; attempt: number }>`
-          DELETE FROM task WHERE ${here} AND seq = ${seq} RETURNING campaign, attempt`
+        const rows = yield* sql<{ campaign: number; attempt: number; wanted_at: number | null }>`
+          DELETE FROM task WHERE ${here} AND seq = ${seq} RETURNING campaign, attempt, wanted_at`
         if (rows[0] === undefined) return
         const campaign = Number(rows[0].campaign)
         const attempt = Number(rows[0].attempt)
+        const wantedAt = rows[0].wanted_at
         let at = seq
         for (const half of packed) {
-          yield* insertTask({ partition, sql }, { ...half, seq: at, campaign, attempt, plannedAt: now })
+          yield* insertTask({ partition, sql }, { ...half, seq: at, campaign, attempt, wantedAt, plannedAt: now })
           at += half.items.length
         }
       }),
     )
+  })
+
+  /** Takes a task that came to nothing for outstanding again, as the service says it is. */
+  const markOpen = (seq: number, taskId: string) =>
+    Effect.asVoid(
+      write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
+        WHERE ${here} AND seq = ${seq} AND task_id = ${taskId}`),
+    )
+
+  /** Makes every outstanding task due within so many milliseconds: an earlier run may have polled less often. */
+  const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
+    const latest = Math.ceil((yield* Clock.currentTimeMillis) + millis)
+    yield* write(sql`UPDATE task SET due_at = ${latest}
+      WHERE ${here} AND state = 'submitted' AND due_at > ${latest}`)
   })
 
   /** Makes every outstanding task due at once. */
@@ -232,8 +277,14 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   /** Stores a result; not that of another task than the one named, whose items were planned again since. */
   const markCompleted = (seq: number, result: string, taskId?: string) =>
     storeResult(seq, result, "completed", null, taskId)
-  const markInvalid = (seq: number, result: string, reason: string, taskId?: string) =>
-    storeResult(seq, result, "invalid", reason, taskId)
+  /** Without a result where there was none that could be read: one of before is kept then. */
+  const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
+    result === undefined
+      ? Effect.asVoid(
+          write(sql`UPDATE task SET state = 'invalid', reason = ${storable(reason)}
+            WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
+        )
+      : storeResult(seq, result, "invalid", reason, taskId)
 
   return {
     holdInterrupted,
@@ -248,11 +299,14 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     markSubmitted,
     markRefused,
     markInDoubt,
+    markForgotten,
     markFailed,
     markCompleted,
     markInvalid,
     split,
+    markOpen,
     makeDue,
+    dueWithin,
     due,
     postpone,
   }

@@ -9,16 +9,14 @@
  * sent leaves when its result is there, or when a newer one needs the room: experts may
  * take weeks.
  */
-import type { ReadQuestion } from "./LedgerModel.ts"
-
-export interface QuestionCache {
-  readonly get: (seq: number) => ReadQuestion | undefined
+export interface QuestionCache<Question> {
+  readonly get: (seq: number) => Question | undefined
   /**
    * Only after the task was committed.
    *
    * @param size UTF-16 units of the body and the items' details
    */
-  readonly add: (seq: number, question: ReadQuestion, size: number) => void
+  readonly add: (seq: number, question: Question, size: number) => void
   /** The task was sent: its question is wanted once more, for matching, but perhaps not soon. */
   readonly sent: (seq: number) => void
   readonly drop: (seq: number) => void
@@ -27,8 +25,8 @@ export interface QuestionCache {
 /** The prompts, which stand in the body once more, are not counted. */
 const mostSize = 16 * 1024 * 1024
 
-export const make = (most: number = mostSize): QuestionCache => {
-  const questions = new Map<number, { readonly question: ReadQuestion; readonly size: number }>()
+export const make = <Question>(most: number = mostSize): QuestionCache<Question> => {
+  const questions = new Map<number, { readonly question: Question; readonly size: number }>()
   const outstanding = new Set<number>()
   let total = 0
 

@@ -5,12 +5,12 @@
  * Guarantees: each record read is counted once, as new, known, duplicate or
  * rejected; an item that the ledger has seen in the same campaign is not submitted again; a task whose
  * request may have arrived unanswered is sent again only where the service honours
- * idempotency keys, and is held as in doubt elsewhere.
+ * idempotency keys, and remembers this one, and is held as in doubt elsewhere.
  *
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
  */
-import { Array as Arr, Data, Deferred, Effect, Latch, Option, Result, Schema, Stream } from "effect"
+import { Array as Arr, Clock, Data, Deferred, Duration, Effect, Latch, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
@@ -24,6 +24,7 @@ import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
 import type { CampaignTerms, NewTask, PlannedTask, ReadCounts, Run, TaskQuestion } from "./LedgerModel.ts"
 import type { Replannable } from "./LedgerResolve.ts"
+import * as SecondLook from "./SecondLook.ts"
 import * as Workers from "./Workers.ts"
 
 export interface SubmitOptions extends CampaignTerms {
@@ -32,7 +33,10 @@ export interface SubmitOptions extends CampaignTerms {
    * new campaign, in which all items are judged anew. Without it they are refused with `TermsChanged`.
    */
   readonly newCampaign?: boolean | undefined
-  /** In which states tasks of earlier runs are planned again, and paid for again; none without it. */
+  /**
+   * In which states tasks of earlier runs are planned again, and paid for again; none without it.
+   * Each is looked at first: what the service then does not say to be dead is not planned again.
+   */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** How often a task's items are sent at the most, the first time included. Defaults to 3. */
   readonly maxAttempts?: number | undefined
@@ -47,12 +51,16 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
   limit: Schema.Int,
 }) {
   override get message() {
-    return `${this.rejected} records were rejected, ${this.limit} are allowed`
+    const rejected = this.rejected === 1 ? "1 record was" : `${this.rejected} records were`
+    return `${rejected} rejected, ${this.limit} ${this.limit === 1 ? "is" : "are"} allowed`
   }
 }
 
 /** The task was sent, or split, since it was seen to be planned. */
 class Taken extends Data.TaggedError("Taken") {}
+
+/** The task may have been taken, so long ago that the service may not know it again by its key. */
+class Forgotten extends Data.TaggedError("Forgotten") {}
 
 export const defaultMaxAttempts = 3
 
@@ -85,20 +93,27 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
   yield* ledger.bindService(profile.identity, profile.moved)
-  yield* ledger.settleInterrupted(profile.idempotencyKey === "honoured" ? "planned" : "in_doubt")
+  yield* ledger.settleInterrupted(
+    profile.idempotencyKey === "honoured" ? "planned" : "in_doubt",
+    Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
+  )
   const run = yield* ledger.startRun(options)
-  const again = yield* ledger.replan(run.campaign, options.resubmit ?? [], options.maxAttempts ?? defaultMaxAttempts)
+  const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
+  const dead = yield* SecondLook.dead(yield* ledger.replannable(run.campaign, resubmit, maxAttempts))
+  const again = yield* ledger.replan(run.campaign, resubmit, maxAttempts, dead)
   if (again > 0) yield* Effect.logInfo(`sent again, as new tasks: ${again} of earlier runs`)
   if (options.settled !== undefined) yield* options.settled.open
   const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
   const readingDone = yield* Latch.make()
   let rejections = 0
+  const limit = options.maxRejects
+  const isTooMany = () => limit !== undefined && rejections > limit
   /** Counts records that were refused, by the source or by the service. */
   const rejected = (count: number) =>
     Effect.suspend(() => {
       rejections += count
-      return options.maxRejects !== undefined && rejections > options.maxRejects
-        ? Effect.fail(new TooManyRejects({ rejected: rejections, limit: options.maxRejects }))
+      return limit !== undefined && isTooMany()
+        ? Effect.fail(new TooManyRejects({ rejected: rejections, limit }))
         : Effect.void
     })
   const reader = plan(run, records, options, rejected).pipe(
@@ -107,7 +122,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.ensuring(readingDone.open),
   )
   yield* Effect.all([reader, send(readingDone, halt, rejected)], { concurrency: 2, discard: true }).pipe(
-    Effect.ensuring(Effect.ignore(ledger.endRun(run))),
+    Effect.ensuring(Effect.suspend(() => Effect.ignore(ledger.endRun(run, isTooMany() ? limit : undefined)))),
   )
   return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run.run
 })
@@ -153,7 +168,9 @@ const plan = Effect.fnUntraced(function* <E, R>(
     const last = finished && Arr.isReadonlyArrayNonEmpty(rest) ? [rest] : []
     waiting = finished ? [] : rest
     const tasks = [...batches, ...last].map((batch) => newTask(batch, options))
-    yield* ledger.record(run, { tasks, known, rejects, counts, finished })
+    // What waits for its task to fill is in no table yet: it counts with the step that plans it.
+    const recorded = { ...counts, read: counts.read - waiting.length, new: counts.new - waiting.length }
+    yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
     yield* rejected(rejects.length)
   })
 
@@ -185,6 +202,7 @@ const send = Effect.fnUntraced(function* <E>(
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
+  const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
   /**
    * A request that is under way is finished and recorded, also when the run is interrupted;
@@ -196,21 +214,39 @@ const send = Effect.fnUntraced(function* <E>(
     // Claimed when its turn has come, so that only what is being sent can come to be in doubt.
     // The halves of a split task can also turn up among the planned ones: then they are taken.
     let claimed = false
-    const claim = ledger.claim(task).pipe(
-      Effect.filterOrFail(Boolean, () => new Taken()),
-      Effect.tap(() => Effect.sync(() => void (claimed = true))),
+    /** Whether this attempt may have been taken: by a try of this run, or of one before. */
+    let doubtful = task.sentAt !== undefined
+    let sentAt = task.sentAt
+    const doubt = Effect.sync(() => void (doubtful = true))
+    /** Not where what may have been taken may have been forgotten since. */
+    const repeat = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      doubtful && sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)
+        ? Effect.fail(new Forgotten())
+        : Effect.void,
     )
+    const claim = Effect.andThen(repeat, ledger.claim(task)).pipe(
+      Effect.filterOrFail(Boolean, () => new Taken()),
+      Effect.andThen(Clock.currentTimeMillis),
+      Effect.tap((now) =>
+        Effect.sync(() => {
+          claimed = true
+          if (!doubtful) sentAt = now
+        }),
+      ),
+    )
+    const giveBack = Effect.suspend(() => (doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)))
     const release = Effect.andThen(
-      ledger.release(task.seq),
+      giveBack,
       Effect.sync(() => void (claimed = false)),
     )
-    yield* client.create(question.body, task.idempotencyKey, { claim, release }).pipe(
+    yield* client.create(question.body, task.idempotencyKey, { claim, repeat, doubt, release }).pipe(
       Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
       Effect.tap(() => Effect.sync(() => void (lostInARow = 0))),
       Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
       Effect.catchTags({
-        AnnotationClientError: (failure) => settle(task, question, failure),
+        AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
         Taken: () => Effect.void,
+        Forgotten: () => ledger.markForgotten(task.seq, lifetime),
       }),
     )
   }, Effect.uninterruptible)
@@ -233,6 +269,7 @@ const send = Effect.fnUntraced(function* <E>(
     task: PlannedTask,
     question: TaskQuestion,
     failure: AnnotationClientError,
+    doubtful: boolean,
   ) {
     const { reason } = failure
     switch (reason._tag) {
@@ -244,7 +281,7 @@ const send = Effect.fnUntraced(function* <E>(
         yield* ledger.split(task.seq, halves)
         let seq = task.seq
         for (const half of halves) {
-          yield* sendOne({ seq, idempotencyKey: half.idempotencyKey })
+          yield* sendOne({ seq, idempotencyKey: half.idempotencyKey, sentAt: undefined })
           seq += half.items.length
         }
         return
@@ -253,7 +290,8 @@ const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* lost(failure)
       case "Unavailable":
-        if (!reason.maybeDone) break
+        // It may also be what another request was answered while this one waited for its turn.
+        if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey === "ignored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
@@ -266,7 +304,7 @@ const send = Effect.fnUntraced(function* <E>(
         }
         return yield* lost(failure)
     }
-    yield* ledger.markPlanned(task.seq)
+    yield* doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)
     yield* Deferred.fail(halt, failure)
   })
 

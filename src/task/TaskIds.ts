@@ -3,10 +3,12 @@
  * webhook's payload. A path is names in dots, with `[*]` for each element of an array:
  * `task_id`, `data.id`, `data.tasks[*].id`.
  *
- * Guarantees: only a value's own members are followed; an id is a non-empty text, or a
- * whole number, as text; whatever else stands there is passed over.
+ * Guarantees: only a value's own members are followed; an id is a text that is neither
+ * empty nor longer than the ledger takes, or a whole number, as text; whatever else stands
+ * there is passed over.
  */
 import { Option } from "effect"
+import * as IdLimit from "../domain/IdLimit.ts"
 
 /** The first of the paths that leads to an id. */
 export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
@@ -24,10 +26,12 @@ export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<
     : Option.none()
 }
 
+// No database of the ledger holds a NUL in its text, so no id of a task has one.
+const isId = (text: string): boolean => text !== "" && !text.includes("\0") && IdLimit.fits(text)
+
 const idOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "number") return Number.isSafeInteger(value) ? [String(value)] : []
-  // No database of the ledger holds a NUL in its text, so no id of a task has one.
-  return typeof value === "string" && value !== "" && !value.includes("\0") ? [value] : []
+  return typeof value === "string" && isId(value) ? [value] : []
 }
 
 const valuesAt = (json: unknown, path: string): ReadonlyArray<unknown> =>

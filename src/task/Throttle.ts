@@ -1,14 +1,15 @@
 /**
  * When a request to the service may be sent: each waits here for its turn.
  *
- * Guarantees: in no second are more requests let go than `requestsPerSecond`, and no more than
- * `concurrency` are under way at once, whatever a service offers. Where requests that create tasks
+ * Guarantees: in no second are more requests let go than `requestsPerSecond` (below 1: in the time
+ * that one takes), and no more than `concurrency` are under way at once, whatever a service offers. Where requests that create tasks
  * and requests that look at them wait, three of the former go for one of the latter: neither kind
  * starves the other, and the experts' work begins before its results are asked for.
  * A service that refuses a request for its load (429, 503) halves both numbers for all, once for
  * all requests that were under way then; they grow again, the one by one for each round of
  * answers, the other to its full height in half a minute. What a service asks for by `Retry-After`
- * or says of its quota holds for all requests.
+ * or says of its quota holds for all requests. Who would have to wait
+ * for that for longer than `patience` fails at once.
  *
  * Effect's `RateLimiter` lets as many requests go at once as it lets go in a second, so that the
  * first second has twice as many; and a slot that it gave out can't be held back any more when
@@ -38,8 +39,8 @@ export interface Throttle<E> {
   readonly taken: (permit: Permit) => void
   /** The service refused a request for its load. */
   readonly refused: (permit: Permit, status: number) => Effect.Effect<void>
-  /** The service asks everyone to wait. */
-  readonly pause: (millis: number) => Effect.Effect<void>
+  /** The service asks everyone to wait, and whose patience is shorter fails with `failure`. */
+  readonly pause: (millis: number, failure: E) => Effect.Effect<void>
   /** What the service says of its quota, in the answer to a request. */
   readonly quota: (permit: Permit, quotas: ReadonlyArray<Quota>) => Effect.Effect<void>
   /** The time until which the service asked everyone to wait, in epoch milliseconds. */
@@ -48,13 +49,19 @@ export interface Throttle<E> {
   readonly count: Effect.Effect<void>
   /** Lets nothing go until `resume`. */
   readonly hold: Effect.Effect<void>
-  readonly resume: Effect.Effect<void>
-  /** Lets nothing go any more: what waits, and will come, fails. */
+  /** Whether a look waits for its turn. */
+  readonly isLookWaiting: () => boolean
+  /** Lets requests go again; `carefully`, one at once, a look first, and more as the service takes them. */
+  readonly resume: (carefully?: boolean) => Effect.Effect<void>
+  /** Done as soon as any request waits. */
+  readonly wanted: Effect.Effect<void>
+  /** All that waits fails; what comes later begins anew. */
   readonly end: (failure: E) => Effect.Effect<void>
 }
 
 interface Waiter<E> {
   readonly granted: Deferred.Deferred<Permit, E>
+  hasTurn: boolean
 }
 
 /** How many milliseconds of a delay may be caught up with. */
@@ -72,6 +79,9 @@ const createsForALook = 3
 /** How long the full pace takes to come back. */
 const recovery = Duration.toSeconds("30 seconds")
 
+/** As long as a service may keep everyone waiting, or failing, without being asked again. */
+const longestPause = Duration.toMillis("1 day")
+
 /** A pause that is worth a word, and the shortest time between two words about the pace. */
 const longPause = Duration.toMillis("5 seconds")
 const quiet = Duration.toMillis("1 minute")
@@ -83,15 +93,20 @@ export const instant = (millis: number): string =>
 export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly concurrency: number
   readonly requestsPerSecond: number
+  /** Milliseconds that a request may have to wait because the service asks for that. */
+  readonly patience: number
+  /** What a request fails with that would have to wait longer for a quota: so many milliseconds. */
+  readonly usedUp: (millis: number) => E
 }): Effect.fn.Return<Throttle<E>, never, Scope.Scope> {
-  const { concurrency, requestsPerSecond } = settings
+  const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const slowest = Math.min(requestsPerSecond, 0.2)
-  const departures = new Float64Array(Math.min(requestsPerSecond, mostRemembered)).fill(-Infinity)
+  const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), mostRemembered)).fill(-Infinity)
   const window = (second * departures.length) / requestsPerSecond
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], look: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
   /** Opened when something has changed that may let a request go. */
   const changed = yield* Latch.make()
+  const arrived = yield* Latch.make()
   let createsInARow = 0
   let underWay = 0
   let ordinal = 0
@@ -100,8 +115,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let cuts = 0
   let nextAt = 0
   let pausedUntil = 0
+  let pausedBy: E | undefined
   let held = false
-  let ended: E | undefined
   let saidAt = -Infinity
   let saidUntil = -Infinity
 
@@ -145,13 +160,26 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     return look.shift()
   }
 
+  const isWanted = () => waiting.create.length + waiting.look.length > 0
+
+  const fail = (failure: E) => {
+    for (const { granted } of [...waiting.create.splice(0), ...waiting.look.splice(0)]) {
+      Deferred.doneUnsafe(granted, Effect.fail(failure))
+    }
+  }
+
   const grantAll = Effect.fnUntraced(function* () {
     const now = yield* Clock.currentTimeMillis
-    while (waiting.create.length + waiting.look.length > 0) {
+    const quotaWait = quotas.size === 0 ? 0 : quotaUntil(now) - now
+    if (pausedBy !== undefined && pausedUntil - now > patience) fail(pausedBy)
+    else if (quotaWait > patience) fail(usedUp(quotaWait))
+    while (isWanted()) {
       const millis = wait(now)
       if (millis > 0) return millis
       underWay++
-      Deferred.doneUnsafe(nextWaiter()!.granted, Effect.succeed(depart(now)))
+      const waiter = nextWaiter()!
+      waiter.hasTurn = true
+      Deferred.doneUnsafe(waiter.granted, Effect.succeed(depart(now)))
     }
     return Infinity
   })
@@ -175,15 +203,15 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   const acquire = (kind: Kind) =>
     Effect.suspend((): Effect.Effect<Permit, E> => {
-      if (ended !== undefined) return Effect.fail(ended)
-      const waiter: Waiter<E> = { granted: Deferred.makeUnsafe() }
+      const waiter: Waiter<E> = { granted: Deferred.makeUnsafe(), hasTurn: false }
       waiting[kind].push(waiter)
       changed.openUnsafe()
+      arrived.openUnsafe()
       return Effect.onInterrupt(Effect.interruptible(Deferred.await(waiter.granted)), () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
         // Its turn had come at the same moment.
-        return place === -1 && ended === undefined ? giveBack : Effect.void
+        return waiter.hasTurn ? giveBack : Effect.void
       })
     })
 
@@ -221,10 +249,14 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
   })
 
-  const pause = Effect.fnUntraced(function* (millis: number) {
+  const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
     const now = yield* Clock.currentTimeMillis
-    pausedUntil = Math.max(pausedUntil, now + millis)
-    yield* sayPause(now, pausedUntil, "the service asks to wait")
+    const until = now + Math.min(millis, longestPause)
+    if (until <= pausedUntil) return
+    pausedUntil = until
+    pausedBy = failure
+    changed.openUnsafe()
+    if (millis <= patience) yield* sayPause(now, pausedUntil, "the service asks to wait")
   })
 
   const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
@@ -234,7 +266,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       // The answer to an earlier request says less.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
-      if (remaining === 0) yield* sayPause(now, now + reset, "the service's quota of requests is used up")
+      if (remaining === 0 && reset <= patience)
+        yield* sayPause(now, now + reset, "the service's quota of requests is used up")
     }
     changed.openUnsafe()
   })
@@ -248,16 +281,17 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     count: Effect.map(Clock.currentTimeMillis, (now) => void depart(now)),
     pausedUntil: Effect.sync(() => pausedUntil),
     hold: Effect.sync(() => void (held = true)),
-    resume: Effect.sync(() => {
-      held = false
-      changed.openUnsafe()
-    }),
-    end: (failure) =>
+    resume: (carefully = false) =>
       Effect.sync(() => {
-        ended = failure
-        for (const { granted } of [...waiting.create.splice(0), ...waiting.look.splice(0)]) {
-          Deferred.doneUnsafe(granted, Effect.fail(failure))
+        held = false
+        if (carefully) {
+          atOnce = 1
+          createsInARow = createsForALook
         }
+        changed.openUnsafe()
       }),
+    isLookWaiting: () => waiting.look.length > 0,
+    wanted: Effect.suspend(() => (isWanted() ? Effect.void : Effect.andThen(arrived.close, arrived.await))),
+    end: (failure) => Effect.sync(() => fail(failure)),
   }
 })

@@ -3,11 +3,12 @@
  *
  * Guarantees: a body has no more than the limit. However many senders there are, and however
  * slow they are, at most 512 are read from at once, for 15 seconds each and with pauses of 5
- * at the most, and what is held of them is bounded by bytes: the first 64 kiB of each, which
+ * at the most; where one more comes, it takes the place of whoever has been read from for the
+ * longest, which is not a quick one. What is held of them is bounded by bytes: the first 64 kiB of each, which
  * a delivery seldom exceeds, and 32 MiB (or one body) for all the rest together. So slow
  * senders keep no quick one waiting, and large ones keep no small one out.
  */
-import { type ByteSize, Bytes, Duration, Effect, Schema, Stream } from "effect"
+import { type ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
 const mostReaders = 512
@@ -26,23 +27,46 @@ export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused"
 
 const refuse = (reason: BodyRefused["reason"]) => Effect.fail(new BodyRefused({ reason }))
 
+interface Place {
+  bytes: number
+  /** Bytes of it that count for all together. */
+  shared: number
+  /** Fails when another one takes its place. */
+  readonly evicted: Deferred.Deferred<never, BodyRefused>
+}
+
 /** @param limit bytes that a body may have. */
 export const make = (limit: ByteSize.ByteSize) => {
   const most = Number(limit)
   const shared = Math.max(sharedBytes, most)
-  let readers = 0
   let held = 0
+  /** Who has a place, until its scope is closed. */
+  const places = new Set<Place>()
+  /** Those of them whose bodies are not whole yet, the oldest first. */
+  const unfinished = new Set<Place>()
+
+  const leave = (place: Place) => {
+    places.delete(place)
+    unfinished.delete(place)
+  }
 
   /** What a request holds until its scope is closed. */
   const place = Effect.acquireRelease(
     Effect.suspend(() => {
-      if (readers >= mostReaders) return refuse("too_many")
-      readers++
-      return Effect.succeed({ bytes: 0, shared: 0 })
+      if (places.size >= mostReaders) {
+        const [oldest] = unfinished
+        if (oldest === undefined) return refuse("too_many")
+        leave(oldest)
+        Deferred.doneUnsafe(oldest.evicted, refuse("too_slow"))
+      }
+      const own: Place = { bytes: 0, shared: 0, evicted: Deferred.makeUnsafe() }
+      places.add(own)
+      unfinished.add(own)
+      return Effect.succeed(own)
     }),
     (place) =>
       Effect.sync(() => {
-        readers--
+        leave(place)
         held -= place.shared
       }),
   )
@@ -66,7 +90,9 @@ export const make = (limit: ByteSize.ByteSize) => {
           return Effect.void
         }),
       ),
+      Effect.raceFirst(Deferred.await(own.evicted)),
     )
+    unfinished.delete(own)
     return Bytes.concat(chunks)
   })
 

@@ -1,7 +1,7 @@
 /**
  * What is said of deliveries that were refused: the first at once and in words, and once a
  * minute at the most, since whoever finds the port can cause them. Those in between are
- * counted by their kind, and told with the next one, or at the end.
+ * counted by their kind, and told when the minute is over, or at the end.
  */
 import { Clock, Duration, Effect } from "effect"
 
@@ -19,16 +19,29 @@ export const make = Effect.gen(function* () {
     return kinds.join(", ")
   }
 
-  yield* Effect.addFinalizer(() =>
+  const sayUnsaid = Effect.suspend(() =>
     unsaid.size === 0
       ? Effect.void
       : Effect.logWarning(`more webhook deliveries were refused since the last was told: ${takeUnsaid()}`),
   )
+  const scope = yield* Effect.scope
+  yield* Effect.addFinalizer(() => sayUnsaid)
+
+  /** Once the minute is over; not where a delivery that came just then has told it, and begun another. */
+  const sayLater = Effect.gen(function* () {
+    yield* Effect.sleep(lastSaid + sayEvery - (yield* Clock.currentTimeMillis))
+    const now = yield* Clock.currentTimeMillis
+    if (unsaid.size === 0 || now - lastSaid < sayEvery) return
+    lastSaid = now
+    yield* sayUnsaid
+  })
 
   return Effect.fnUntraced(function* (kind: string, why: string) {
     const now = yield* Clock.currentTimeMillis
     if (now - lastSaid < sayEvery) {
+      const isFirst = unsaid.size === 0
       unsaid.set(kind, (unsaid.get(kind) ?? 0) + 1)
+      if (isFirst) yield* Effect.forkIn(sayLater, scope)
       return
     }
     lastSaid = now

@@ -327,6 +327,21 @@ describe("secrets", () => {
     ["shared-secret", "hunter2\u00e9", /characters that no header has/],
     ["shared-secret", "hunter2\nhunter3", /characters that no header has/],
   ]
+  for (const scheme of ["standard-webhooks", "svix", "stripe"] as const) {
+    it.effect(`a tolerance below a second or above an hour is none for ${scheme}`, () =>
+      Effect.gen(function* () {
+        const secrets = [Redacted.make("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")] as const
+        for (const tolerance of ["0 seconds", "999 millis", "3601 seconds"] as const) {
+          const made = WebhookScheme.make({ scheme, secrets, tolerance }).pipe(Effect.provide(WebhookSignature.layerMac))
+          assert.strictEqual((yield* Effect.flip(made))._tag, "MalformedTolerance")
+        }
+        for (const tolerance of ["1 second", "1 hour"] as const) {
+          yield* WebhookScheme.make({ scheme, secrets, tolerance }).pipe(Effect.provide(WebhookSignature.layerMac))
+        }
+      }),
+    )
+  }
+
   for (const [scheme, secret, problem] of malformed) {
     it.effect(`${JSON.stringify(secret)} is none for ${scheme}, and not repeated`, () =>
       Effect.gen(function* () {

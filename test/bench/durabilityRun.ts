@@ -1,10 +1,10 @@
 /**
  * One side of durability.ts, in a process of its own:
- * `durabilityRun.ts ledger|none URL INPUT FOLDER normal|full PROMPTS`. A line of JSON on stdout.
+ * `durabilityRun.ts ledger|memory|stream URL INPUT FOLDER normal|full PROMPTS`. A line of JSON on stdout.
  *
- * `none` is the same flow as an Effect program without a ledger: source, batches, client,
- * matching, pairs and dataset are the library's own; what the ledger would keep is in
- * memory, and forgotten as soon as the pairs are made.
+ * `memory` is the same flow as an Effect program without a ledger: source, batches, client,
+ * matching, pairs and dataset are the library's own; tasks and results are kept in memory, and
+ * made a dataset of when all are there. `stream` keeps nothing, and writes each task's pairs as they come.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -92,13 +92,17 @@ const withoutLedger = Effect.gen(function* () {
         ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
       }))
       const prompts = items.map(({ item: { completions, prompt } }) => ({ prompt, completions }))
-      return Result.getOrThrow(Judgments.match(taskId, { items: details, prompts }, view.body))
+      const judgments = () => Result.getOrThrow(Judgments.match(taskId, { items: details, prompts }, view.body))
+      const found = judgments()
+      // What is kept is what was sent and what the service answered, as the ledger does.
+      return side === "memory" ? { body, judgments } : { judgments: () => found }
     }
   })
 
-  const pairs = tasks.pipe(
-    Stream.mapEffect(judge, { concurrency }),
-    Stream.map((judgments) => judgments.flatMap(bestAgainstRest)),
+  const judged = Stream.mapEffect(tasks, judge, { concurrency })
+  const kept = side === "memory" ? Stream.fromIterable(yield* Stream.runCollect(judged)) : judged
+  const pairs = kept.pipe(
+    Stream.map(({ judgments }) => judgments().flatMap(bestAgainstRest)),
     Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
     Stream.flattenArray,
   )

@@ -93,6 +93,68 @@ describe("run --once", () => {
     }))
 })
 
+/** A service that has judged one task, given up another, and works on the third. */
+const oneOfEach = ScriptedService.make((request, before) =>
+  request.path.endsWith("/task_1")
+    ? { status: 200, body: { task_id: "task_1", status: "cancelled" } }
+    : request.path.endsWith("/task_2")
+      ? { status: 200, body: { task_id: "task_2", status: "pending" } }
+      : ScriptedService.obliging(request, before),
+)
+
+test("what failed is told while other tasks wait, also with --quiet and --waiting-ok", () =>
+  Effect.gen(function* () {
+    const job = yield* temporaryDirectory
+    yield* write(`${job}/items.jsonl`, itemLines(3))
+    const service = yield* oneOfEach
+    const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--once", "--quiet", "--waiting-ok"]
+    const said = yield* cli([...args, ...quick], to(service))
+    assert.strictEqual(said.status, 1, said.stderr)
+    assert.match(
+      said.stdout,
+      /^Ended after .*: 1 task gave no result that can be used, and 1 task still waits for results\. Later: the same command again, which asks for all of them\.\n/,
+    )
+    assert.match(said.stdout, /^failed: task 2 \(task_1\)/m)
+    const status = yield* cli(["status", "--dir", job])
+    assert.deepStrictEqual([status.status, status.stdout.startsWith("Ended: 1 task gave no result")], [1, true])
+  }))
+
+describe("who judges, unattended", () => {
+  for (const flag of ["--once", "--quiet"]) {
+    test(`with ${flag} a service or an expert must be named`, () =>
+      Effect.gen(function* () {
+        const job = yield* temporaryDirectory
+        const said = yield* cli(["run", sample, "--dir", `${job}/new`, flag])
+        assert.deepStrictEqual([said.status, said.stdout], [2, ""])
+        assert.match(
+          said.stderr,
+          new RegExp(`^prefstream: ${flag}: say who judges: .*PREFSTREAM_BASE_URL.*--expert`, "m"),
+        )
+        const named = yield* cli(["run", sample, "--dir", `${job}/named`, flag, "--expert", "first"])
+        // With --once, it depends on how quick the expert is.
+        assert.include([0, 3], named.status, named.stderr)
+      }))
+  }
+
+  test("under schedule, too", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const said = yield* cli(["schedule", "--cron", "0 2 * * *", "--", "run", sample, "--dir", job])
+      assert.strictEqual(said.status, 2)
+      assert.match(said.stderr, /schedule: say who judges/)
+    }))
+
+  test("an address that came to nothing is none", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      for (const address of ["", " "]) {
+        const said = yield* cli(["run", sample, "--dir", job], { PREFSTREAM_BASE_URL: address })
+        assert.strictEqual(said.status, 2)
+        assert.match(said.stderr, /PREFSTREAM_BASE_URL is empty/)
+      }
+    }))
+})
+
 describe("--quiet", () => {
   test("says nothing where all is well, also while results are outstanding; --json is still printed", () =>
     Effect.gen(function* () {

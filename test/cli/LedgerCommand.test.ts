@@ -61,6 +61,28 @@ describe("prefstream ledger", () => {
       assert.deepStrictEqual(other.tasks, one.tasks)
     }))
 
+  test("backup of a damaged ledger names the ledger, and leaves no copy", () =>
+    Effect.gen(function* () {
+      const { directory, file, ledger } = yield* job
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFile(file, (yield* fs.readFile(file)).fill(0x41, 40_960, 81_920))
+      const told = yield* ledger("backup", `${directory}/copy.db`)
+      assert.strictEqual(said(told, /^prefstream: \S+\/job\/ledger\.db: it is damaged: see what/), 1)
+      assert.deepStrictEqual(
+        (yield* fs.readDirectory(directory)).filter((name) => name.startsWith("copy")),
+        [],
+      )
+    }))
+
+  test("backup and compact name PostgreSQL's own tools, with the URL alone", () =>
+    Effect.gen(function* () {
+      const where = ["--ledger", "postgres://me@host/db", "--partition", "a"]
+      const backup = yield* cli(["ledger", "backup", "copy.db", ...where])
+      assert.strictEqual(said(backup, /pg_dump .* 'postgres:\/\/me@host\/db'$/m), 2)
+      const compact = yield* cli(["ledger", "compact", ...where])
+      assert.strictEqual(said(compact, /VACUUM FULL in postgres:\/\/me@host\/db$/m), 2)
+    }))
+
   test("prune says what it would remove, removes it, and the job goes on without submitting anything again", () =>
     Effect.gen(function* () {
       const { args, dir, ledger } = yield* job
@@ -97,6 +119,17 @@ describe("prefstream ledger", () => {
       const told = yield* cli(["ledger", ...password])
       assert.strictEqual(said(told, /a password on the command line/), 2)
       assert.notInclude(told.stderr, "secret")
+      for (const [end, expected] of [
+        ["db?sslmode=bogus", /sslmode=bogus: expected disable, allow, prefer, require, verify-ca, verify-full/],
+        ["db?connect_timeout=soon", /connect_timeout=soon: expected a whole number of seconds/],
+        ["db?port=0", /port=0: expected a port/],
+        ["d%b", /a % in it is not followed by two digits/],
+      ] as const) {
+        const ledger = ["--ledger", `postgres://me@127.0.0.1:1/${end}`]
+        assert.strictEqual(said(yield* cli(["ledger", "check", ...ledger]), expected), 2)
+        const scheduled = ["export", "--dir", directory, ...ledger]
+        assert.strictEqual(said(yield* cli(["schedule", "--cron", "0 2 * * *", "--", ...scheduled]), expected), 2)
+      }
       for (const [ledger, expected] of [
         ["postgres://me@127.0.0.1:1/db", /^prefstream: postgres:\/\/me@127\.0\.0\.1:1\/db: .*must be reachable/],
         [directory, /is a folder/],

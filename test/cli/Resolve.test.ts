@@ -94,7 +94,11 @@ describe("resolve", () => {
       const adopted = yield* resolve("2", "--adopt", "task_1")
       assert.strictEqual(adopted.status, 0, adopted.stderr)
       assert.match(adopted.stdout, /^Task 2 is task_1 at the service/)
-      assert.strictEqual((yield* resolve("--all", "failed", "--send-again")).status, 0)
+      const again = yield* resolve("--all", "failed", "--send-again")
+      assert.strictEqual(
+        again.stdout,
+        "Task 3 will be sent again by the next run or submit, as a new task, which is paid for again.\n",
+      )
       assert.strictEqual((yield* resolve("4", "--give-up")).status, 0)
       assert.deepStrictEqual(yield* list, [])
       assert.deepStrictEqual(
@@ -123,6 +127,31 @@ describe("resolve", () => {
       assert.strictEqual((yield* resolve("--all", "given-up", "--send-again")).status, 0)
       assert.strictEqual((yield* run()).status, 0)
       assert.deepStrictEqual(yield* items, ["item-0", "item-1", "item-2", "item-3"])
+    }))
+
+  test("tells how a task that was given up is waited for again, and what is paid for again", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const withIds = Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* plan(newTasks([2, 3]))
+        yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+        yield* ledger.markSubmitted(0, "task $1", 0)
+        yield* ledger.markInDoubt(2, "hm")
+      })
+      yield* withIds.pipe(Effect.provide(Ledger.layerFile(`${job}/ledger.db`)))
+      const resolve = (...args: ReadonlyArray<string>) => cli(["resolve", ...args, "--dir", job])
+      const hint = `To wait for task 1 again, at no cost: prefstream resolve 1 --dir ${job} --adopt 'task $1'\n`
+      const givenUp = yield* resolve("1", "3", "--give-up")
+      assert.strictEqual(givenUp.stdout, `2 tasks given up: the items are listed among the rejects.\n${hint}`)
+      assert.include((yield* resolve("1")).stdout, hint)
+      assert.strictEqual((yield* resolve("1", "--adopt", "task $1")).status, 0)
+      assert.match((yield* resolve("1")).stdout, /^Task 1: submitted/)
+      yield* resolve("1", "--give-up")
+      assert.strictEqual(
+        (yield* resolve("1", "3", "--send-again")).stdout,
+        "2 tasks will be sent again by the next run or submit, 1 of them as new tasks, which are paid for again.\n",
+      )
     }))
 
   test("takes what was being sent when a process was killed for what is in doubt", () =>
@@ -183,6 +212,7 @@ describe("resolve", () => {
         [["2", "3", "--adopt", "x"], /--adopt: name the one task/],
         [["2", "--adopt", "task_0"], /task_0 is task 1 already/],
         [["2", "--adopt", " "], /no id of a task/],
+        [["2", "--adopt", "x".repeat(1001)], /has at most 1,000 bytes/],
         [["2", "--send-again", "--give-up"], /say one of them/],
         [["2", "--all", "failed"], /not both/],
         [["--all", "invalid", "--give-up"], /no task is invalid/],
@@ -207,7 +237,7 @@ describe("status", () => {
       const { job, status } = yield* makeJob
       const idle = yield* cli(["status", "--dir", job])
       assert.match(idle.stdout, new RegExp(`prefstream resolve --dir ${job}`))
-      assert.match(idle.stdout, /worked by +nobody now; run 1 submitted until 20\d\d-/)
+      assert.match(idle.stdout, /worked by +nobody now; run 1 was through with its input 20\d\d-/)
       assert.match(idle.stdout, /^in doubt: task 2: /m)
       assert.isNull((yield* status).worked_by)
       yield* Effect.scoped(

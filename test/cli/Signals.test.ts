@@ -1,6 +1,6 @@
 /** Signals, sent to a real process that has a request under way at a service which takes its time. */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, FileSystem } from "effect"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -179,6 +179,24 @@ describe("schedule", () => {
       yield* Effect.retry(Effect.scoped(FileLock.acquire(`${job}/ledger.db`)), { while: (error) => error.isRetryable })
     }))
 
+  test("takes care of a ledger: each backup is a new file in its folder", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${job}/backups`)
+      assert.strictEqual((yield* cli(["run", sample, "--dir", job, "--expert", "first"])).status, 0)
+      const args = ["ledger", "backup", "--dir", job, `${job}/backups`]
+      const { child, ended, talks } = yield* started([...newYear, "--now", "--", ...args])
+      yield* Effect.promise(() => talks(/Ended with 0 .*\n.*Next run at/))
+      child.kill("SIGTERM")
+      assert.strictEqual((yield* Effect.promise(() => ended)).status, 0)
+      const [file = "", ...others] = yield* fs.readDirectory(`${job}/backups`)
+      assert.match(file, /^ledger-\d{8}T\d{6}Z\.db$/)
+      assert.deepStrictEqual(others, [])
+      const checked = yield* cli(["ledger", "check", "--ledger", `${job}/backups/${file}`])
+      assert.strictEqual(checked.status, 0, checked.stderr)
+    }))
+
   test("a failing run does not end it, unless told so; then its status is that of the run", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
@@ -200,10 +218,12 @@ describe("schedule finds out before its first wait", () => {
     ["a time that never comes", ["schedule", "--cron", "0 0 31 4 *", "--", "run", sample], /--cron: .* never comes/],
     ["a wrong time zone", [...cron, "--time-zone", "Mars", "--", "run", sample], /--time-zone: expected a time zone/],
     ["no command", cron, /COMMAND/],
-    ["another command", [...cron, "--", "serve"], /expected run, submit, collect or export after --, found serve/],
+    ["another command", [...cron, "--", "serve"], /expected run, submit, collect, export or ledger after --, found serve/],
     ["a wrong flag", [...cron, "--", "run", sample, "--dri", "x"], /Unrecognized flag: --dri in command prefstream run/],
     ["a wrong value", [...cron, "--", "run", sample, "--timeout", "soon"], /--timeout.*a duration such as/],
     ["a file that is not there", [...cron, "--", "submit", "absent.jsonl"], /absent.jsonl: there is no such file/],
+    ["a ledger command that does not fit", [...cron, "--", "ledger", "prune", "--results"], /--results: only with --before/],
+    ["a ledger command without its file", [...cron, "--", "ledger", "backup"], /FILE/],
     ["flags that don't go together", [...cron, "--", "run", sample, "--key", "x"], /--key: only for a join/],
     ["a missing token", [...cron, "--", "run", sample, "--base-url", "http://127.0.0.1:1/v1"], /PREFSTREAM_TOKEN/],
     ["a missing service", [...cron, "--", "collect", "--dir", "x"], /set the address of the annotation service/],

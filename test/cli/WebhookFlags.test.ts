@@ -87,6 +87,8 @@ describe("--listen", () => {
     ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: the headers of svix have names of their own$/m],
     ["with a header that is none", [...listening, "--webhook-scheme", "github", "--webhook-header", "x a:"], {}, /--webhook-header: expected the name of a header/],
     ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: github signs no time$/m],
+    ["with no tolerance at all", [...listening, "--webhook-tolerance", "0s"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
+    ["with a tolerance for longer than deliveries are remembered", [...listening, "--webhook-tolerance", "61m"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
     ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: expected a duration such as/],
     ["with a path of task ids that is none", [...listening, "--webhook-task-ids", "data..id"], {}, /--webhook-task-ids: expected a path such as/],
     ["with a place of the delivery's id that is none", [...listening, "--webhook-delivery-id", "header:"], {}, /--webhook-delivery-id: expected header:NAME or a path/],

@@ -8,8 +8,21 @@ import { until } from "../support/process.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Embedded from "./support/EmbeddedService.ts"
 import * as Input from "./support/input.ts"
-import { accounts, command, finish, type Job, killedAt, outcome, reportOf, rows, start, type Trace, traced, watched } from "./support/Job.ts"
-import { covers, momentsOf, points, pointsIn, type Story } from "./support/points.ts"
+import {
+  accounts,
+  command,
+  finish,
+  type Job,
+  killedAt,
+  outcome,
+  reportOf,
+  rows,
+  start,
+  type Trace,
+  traced,
+  watched,
+} from "./support/Job.ts"
+import { momentsOf, points, pointsIn, type Story, strange } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
@@ -20,9 +33,8 @@ afterAll(room.remove)
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
 const honoured = ["--idempotency-key", "honoured"]
 const ignored = ["--idempotency-key", "ignored"]
-const pace = ["--concurrency", "2", "--requests-per-second", "1000"]
+const pace = ["--concurrency", "2", "--requests-per-second", "1000", "--poll-min", "20ms", "--poll-max", "50ms"]
 const submit = [input, "--batch-size", "6", ...pace]
-const poll = ["--poll-min", "20ms"]
 
 type Finished = Awaited<ReturnType<typeof finish>>
 
@@ -30,7 +42,10 @@ interface Scene {
   readonly story: Story
   readonly args: ReadonlyArray<string>
   /** Gives a job, and all that is to be seen of it at its end, to `use`, with the service at work. */
-  readonly staged: <A>(name: string, use: (job: Job, seen: (report: Finished) => Promise<unknown>) => Promise<A>) => Promise<A>
+  readonly staged: <A>(
+    name: string,
+    use: (job: Job, seen: (report: Finished) => Promise<unknown>) => Promise<A>,
+  ) => Promise<A>
 }
 
 /** The tests of one story: the undisturbed job, and one that is killed, for each point. */
@@ -47,7 +62,7 @@ const play = ({ args, staged, story }: Scene) => {
     60_000,
   )
 
-  it("makes no write without a name", () => covers(trace))
+  it("makes no write without a name", () => assert.deepStrictEqual(strange(trace), []))
 
   for (const event of pointsIn(story)) {
     it(`${points[event].name}: what follows is as if nothing had happened`, () =>
@@ -62,10 +77,10 @@ const play = ({ args, staged, story }: Scene) => {
 
 const options = { concurrent: true, timeout: 300_000 }
 
-describe("run, with the embedded service", options, () =>
+describe("run, with the embedded service", options, () => {
   play({
     story: "run",
-    args: ["run", ...submit, ...honoured, ...poll],
+    args: ["run", ...submit, ...honoured],
     staged: (name, use) => {
       const database = `${room.folder}/${Room.plain(name)}.service.db`
       return Embedded.serving(database, "data/sample.jsonl", (baseUrl) => {
@@ -73,12 +88,27 @@ describe("run, with the embedded service", options, () =>
         return use(job, (report) => {
           const tasks = Embedded.tasksOf(database)
           noItemTwice([...tasks.values()].flat())
-          return Promise.resolve({ ...outcome(job), ...accounts(report), service: [...tasks].toSorted() })
+          return Promise.resolve({ ...outcome(job), ...accounts(report), service: Recorded.byName(tasks) })
         })
       })
     },
-  }),
-)
+  })
+})
+
+describe("run, with a service that is killed along with it", options, () => {
+  play({
+    story: "alone",
+    args: ["run", ...submit, "--expert", "gold:data/sample.jsonl", "--turnaround", "60ms"],
+    staged: (name, use) => {
+      const job = room.job(name, {})
+      return use(job, (report) => {
+        const tasks = Embedded.tasksOf(`${job.folder}/service.db`)
+        noItemTwice([...tasks.values()].flat())
+        return Promise.resolve({ ...outcome(job), ...accounts(report), service: Recorded.byName(tasks) })
+      })
+    },
+  })
+})
 
 const services = { honours: await RecordingService.start("honoured"), ignores: await RecordingService.start("ignored") }
 afterAll(() => Promise.all([services.honours.close(), services.ignores.close()]))
@@ -108,7 +138,7 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
 
 describe("run again, over a growing file", options, () => {
   const growing = Input.write(`${room.folder}/growing.jsonl`, { misfits: true, share: 0.98 })
-  const run = (file: string) => ["run", file, ...submit.slice(1), ...honoured, ...poll]
+  const run = (file: string) => ["run", file, ...submit.slice(1), ...honoured]
   continued("again", run(input), (job) => finish(job, run(growing)))
 })
 
@@ -118,11 +148,11 @@ describe("submit after it was killed, to a service that honours keys", options, 
 })
 
 describe("collect", options, () => {
-  continued("collect", ["collect", ...pace, ...poll], (job) => finish(job, ["submit", ...submit, ...honoured]))
+  continued("collect", ["collect", ...pace], (job) => finish(job, ["submit", ...submit, ...honoured]))
 })
 
 describe("export, in the place of an older dataset", options, () => {
-  const run = ["run", ...submit, ...honoured, ...poll]
+  const run = ["run", ...submit, ...honoured]
   continued("export", ["export"], (job) => finish(job, run))
 })
 
@@ -132,7 +162,7 @@ describe("submit, to a service that ignores keys", options, () => {
   /** What may have arrived is in doubt, and said to be; settled, the job goes on to its end, and nothing was posted twice. */
   const settled = async (it: Recorded.Recorded) => {
     while ((await Doubts.settle(it)) > 0) await command(it.job, args)
-    const collected = await command(it.job, ["collect", ...pace, ...poll])
+    const collected = await command(it.job, ["collect", ...pace])
     await command(it.job, ["export"])
     assert.strictEqual(it.book.posts.length, it.book.tasks.size)
     noItemTwice(it.book.posts.flatMap(({ prompts }) => prompts))
@@ -144,7 +174,7 @@ describe("submit, to a service that ignores keys", options, () => {
       const it = recorded(services.ignores, `submit ${name}`)
       await disturb(it)
       await finish(it.job, args)
-      assert.deepStrictEqual(await settled(it), undisturbed)
+      return settled(it)
     })
 
   play({
@@ -164,8 +194,8 @@ describe("submit, to a service that ignores keys", options, () => {
     ["has a request that it has not taken yet", "beforeTaking"],
     ["has taken a task and not answered yet", "afterTaking"],
   ] as const) {
-    it(`the service ${when}, and the process dies: the task is in doubt, and is found again`, () =>
-      afterwards(hook, async ({ book, job }) => {
+    it(`the service ${when}, and the process dies: the task is in doubt, and is found again`, async () => {
+      const outcome = await afterwards(hook, async ({ book, job }) => {
         const { child, ended } = start(job, args)
         book[hook] = async () => {
           if (book.tasks.size < 4) return
@@ -173,20 +203,25 @@ describe("submit, to a service that ignores keys", options, () => {
           await ended
         }
         assert.strictEqual((await ended).signal, "SIGKILL")
-      }))
+      })
+      assert.deepStrictEqual(outcome, undisturbed)
+    })
   }
 
-  it(points["task: submitting → in_doubt"].name, () =>
-    afterwards("doubt", async ({ job }) => {
+  it("what was interrupted is held in doubt, and the process dies while it notes that", async () => {
+    const outcome = await afterwards("doubt", async ({ job }) => {
       await killedAt(job, args, { event: "http: POST /tasks answered 201", when: "after", nth: 3 })
-      await killedAt(job, args, { event: "task: submitting → in_doubt", when: "before", nth: 1 })
-      await killedAt(job, args, { event: "task: submitting → in_doubt", when: "after", nth: 1 })
-    }))
+      for (const when of ["before", "after"] as const) {
+        await killedAt(job, args, { event: "task: submitting → in_doubt", when, nth: 1 })
+      }
+    })
+    assert.deepStrictEqual(outcome, undisturbed)
+  })
 })
 
 describe("submit --resubmit", options, () => {
   const args = ["submit", ...submit, ...honoured, "--resubmit", "failed", "--resubmit", "invalid"]
-  continued("replan", args, (job) => finish(job, ["run", ...submit, ...honoured, ...poll]))
+  continued("replan", args, (job) => finish(job, ["run", ...submit, ...honoured]))
 })
 
 describe("resolve", options, () => {
@@ -227,7 +262,7 @@ describe("resolve", options, () => {
       room.inTurn(async () => {
         const args = ["resolve", ...argsOf()]
         const { job: undisturbed } = recorded(services.ignores, `resolved ${event}`, before)
-        covers((await traced(undisturbed, args)).trace)
+        assert.deepStrictEqual(strange((await traced(undisturbed, args)).trace), [])
         const { job } = recorded(services.ignores, `resolve ${event}`, before)
         for (const when of ["before", "after"] as const) {
           await killedAt(job, args, { event: "task: submitting → in_doubt", when, nth: 1 })

@@ -38,7 +38,7 @@ describe(`${2 * kills} random moments, CRASH_SEED=${seed}`, { concurrent: true, 
     it(`${kills} of them with a service by which keys are ${keys}`, async () => {
       const service = await RecordingService.start(keys)
       const random = draws(seed + i)
-      const args = ["run", input, "--batch-size", "6", "--idempotency-key", keys, "--concurrency", "2", "--requests-per-second", "1000", "--poll-min", "20ms"] // prettier-ignore
+      const args = ["run", input, "--batch-size", "6", "--idempotency-key", keys, "--concurrency", "2", "--requests-per-second", "1000", "--poll-min", "20ms", "--poll-max", "50ms"] // prettier-ignore
 
       const recorded = (name: string) => Recorded.make({ room, service }, `${keys} ${name}`)
 

@@ -517,12 +517,15 @@ describe("SqliteClient", () => {
     )
 
     it.effect("settings reach the database", () =>
-      withClient({ synchronous: "normal", cacheBytes: 1_048_576, busyTimeout: "1 second" })((sql) =>
-        Effect.gen(function* () {
-          assert.deepStrictEqual(yield* sql`PRAGMA synchronous`, [{ synchronous: 1 }])
-          assert.deepStrictEqual(yield* sql`PRAGMA cache_size`, [{ cache_size: -1024 }])
-          assert.deepStrictEqual(yield* sql`PRAGMA busy_timeout`, [{ timeout: 1000 }])
-        }),
+      withClient({ synchronous: "normal", cacheBytes: 1_048_576, walBytes: 1_000_000, busyTimeout: "1 second" })(
+        (sql) =>
+          Effect.gen(function* () {
+            assert.deepStrictEqual(yield* sql`PRAGMA synchronous`, [{ synchronous: 1 }])
+            assert.deepStrictEqual(yield* sql`PRAGMA cache_size`, [{ cache_size: -1024 }])
+            // In pages of 4 kB.
+            assert.deepStrictEqual(yield* sql`PRAGMA wal_autocheckpoint`, [{ wal_autocheckpoint: 245 }])
+            assert.deepStrictEqual(yield* sql`PRAGMA busy_timeout`, [{ timeout: 1000 }])
+          }),
       ),
     )
 

@@ -145,6 +145,22 @@ describe("daylight saving in Europe/Berlin", () => {
     }),
   )
 
+  for (const [cron, runs] of [
+    ["15 0-23 * * *", ["2026-10-25T02:15+02:00", "2026-10-25T02:15+01:00", "2026-10-25T03:15+01:00"]],
+    ["15 */1 * * *", ["2026-10-25T02:15+02:00", "2026-10-25T02:15+01:00", "2026-10-25T03:15+01:00"]],
+    ["@hourly", ["2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T03:00+01:00"]],
+    ["15 */2 * * *", ["2026-10-25T02:15+02:00"]],
+    ["15 1-23 * * *", ["2026-10-25T02:15+02:00", "2026-10-25T03:15+01:00"]],
+  ] as const) {
+    it.effect(`autumn: ${cron}, by its hours and not by how they are written`, () =>
+      Effect.gen(function* () {
+        const { lines } = yield* scheduled("2026-10-24T23:45:00Z", { cron, zone: "Europe/Berlin" })
+        yield* TestClock.adjust("165 minutes")
+        assert.deepStrictEqual(runsOf(lines), [...runs])
+      }),
+    )
+  }
+
   it.effect("the day is that of the time zone", () =>
     Effect.gen(function* () {
       const { lines } = yield* scheduled("2026-06-01T12:00:00Z", { cron: "0 0 * * 2", zone: "Asia/Kolkata" })
@@ -154,12 +170,36 @@ describe("daylight saving in Europe/Berlin", () => {
   )
 })
 
+describe("a name for an expression", () => {
+  for (const [name, next] of [
+    ["@hourly", "2026-11-21T16:00+00:00"],
+    ["@daily", "2026-11-22T00:00+00:00"],
+    ["@midnight", "2026-11-22T00:00+00:00"],
+    ["@weekly", "2026-11-22T00:00+00:00"],
+    ["@monthly", "2026-12-01T00:00+00:00"],
+    ["@yearly", "2027-01-01T00:00+00:00"],
+    ["@annually", "2027-01-01T00:00+00:00"],
+  ] as const) {
+    it.effect(name, () =>
+      Effect.gen(function* () {
+        const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: name })
+        assert.deepStrictEqual(lines, [`waits for ${next}`])
+      }),
+    )
+  }
+})
+
 describe("an expression or time zone that is none", () => {
   const wrong: ReadonlyArray<readonly [string, string | undefined, RegExp]> = [
-    ["", undefined, /such as "0 2 \* \* \*", found ""/],
+    ["", undefined, /such as "0 2 \* \* \*", .* found ""/],
     ["0 2 * *", undefined, /found "0 2 \* \*"/],
     ["60 2 * * *", undefined, /expected minute, hour/],
     ["0 2 * * mond", undefined, /expected minute, hour/],
+    ["@reboot", undefined, /one of @yearly.*found "@reboot"/],
+    ["0 22-2 * * *", undefined, /^the range 22-2 begins after its end; write 22-23,0-2$/],
+    ["0 2 * * 5-1", undefined, /write 5-6,0-1$/],
+    ["0 0 2 * 11-2 *", undefined, /write 11-12,1-2$/],
+    ["0 22-4/2 * * *", undefined, /^the range 22-4\/2 begins after its end; write its values, separated by commas$/],
     ["0 2 30 2 *", undefined, /at a time that never comes/],
     ["0 2 * * *", "Europe/Berln", /expected a time zone such as Europe\/Berlin.*"Europe\/Berln"/],
     ["0 2 * * *", "", /expected a time zone/],

@@ -5,6 +5,7 @@ import type { TaskRequest } from "../../src/domain/Task.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const line = (id: string, prompt = `prompt ${id}`) =>
@@ -14,13 +15,22 @@ const line = (id: string, prompt = `prompt ${id}`) =>
 const makeJob = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* temporaryDirectory
-  const service = yield* ScriptedService.make(ScriptedService.obliging, { concurrency: 1 })
+  let held = false
+  const service = yield* ScriptedService.make(
+    (request, before) =>
+      held && request.method === "GET"
+        ? { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } }
+        : ScriptedService.obliging(request, before),
+    { concurrency: 1 },
+  )
   const dataset = Effect.map(fs.readFileString(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`), (text) =>
     text.trimEnd().split("\n"),
   )
   return {
     service,
     dataset,
+    /** Whether the service has no results yet. */
+    hold: (pending: boolean) => void (held = pending),
     items: Effect.map(dataset, (lines) => lines.map((line) => (JSON.parse(line) as { item_id: string }).item_id)),
     /** Prompts of each task that was sent, in order. */
     sent: () =>
@@ -139,6 +149,30 @@ describe("a growing input", () => {
       assert.deepStrictEqual([again.submitted, again.known, again.campaign], [2, 1, 1])
     }))
 
+  test("a run that looks once does not replace a dataset by an empty one; export does", () =>
+    Effect.gen(function* () {
+      const job = yield* makeJob
+      yield* job.write("a.jsonl", lines(["1", "2"]))
+      yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
+      const before = yield* job.dataset
+      job.hold(true)
+      const again = { guidelines: "Be long.", newCampaign: true, once: true }
+      const logged = Logs.make()
+      const waiting = yield* logged.during(job.run(["a.jsonl"], again))
+      assert.deepStrictEqual([waiting.status, waiting.campaign, waiting.dataset], ["waiting", 2, null])
+      assert.deepStrictEqual(yield* job.dataset, before)
+      assert.match(logged.messages.join("\n"), /campaign 2 has no results yet: the dataset that is there, .*, stays/)
+      job.hold(false)
+      const done = yield* job.run(["a.jsonl"], again)
+      assert.strictEqual(done.dataset?.rows, 2)
+      yield* job.write("a.jsonl", lines(["1"]))
+      job.hold(true)
+      yield* job.run(["a.jsonl"], { ...again, guidelines: "Be kind." })
+      assert.strictEqual((yield* job.dataset).length, 2)
+      yield* job.exportOf()
+      assert.deepStrictEqual(yield* job.dataset, [""])
+    }))
+
   test("a new campaign judges all items anew, and keeps the results of the one before", () =>
     Effect.gen(function* () {
       const job = yield* makeJob
@@ -168,7 +202,9 @@ describe("a growing input", () => {
 
       // Each goes on under its own guidelines, and asks for nothing twice.
       assert.strictEqual((yield* job.run(["a.jsonl"], long)).known, 3)
-      const third = yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
+      const back = { guidelines: "Be brief." }
+      assert.strictEqual((yield* Effect.flip(job.run(["a.jsonl"], back)))._tag, "TermsChanged")
+      const third = yield* job.run(["a.jsonl"], { ...back, newCampaign: true })
       assert.deepStrictEqual([third.campaign, third.submitted, third.known], [1, 3, 2])
       assert.deepStrictEqual(yield* job.items, ["1", "2", "3"])
       assert.deepStrictEqual(job.sent(), [["prompt 1", "prompt 2"], ["prompt 1", "prompt 2", "prompt 3"], ["prompt 3"]])

@@ -117,6 +117,54 @@ describe("JobStatus", () => {
   )
 
   test(
+    "estimates from the time that is waited since, not from a time in which there was nothing to judge",
+    Effect.gen(function* () {
+      yield* job
+      yield* complete(hour, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+      const ledger = yield* Ledger
+      yield* TestClock.setTime(begun + 72 * hour)
+      yield* plan(newTasks([100, 900], 100))
+      yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+      yield* ledger.markSubmitted(100, "task_100", 0)
+      yield* ledger.markSubmitted(200, "task_200", 0)
+      assert.isNull((yield* statusAt(72.5 * hour)).estimate)
+      yield* TestClock.setTime(begun + 73 * hour)
+      yield* ledger.markCompleted(100, "{}")
+      // 100 items in an hour: 900 more take nine.
+      assert.deepStrictEqual((yield* statusAt(73 * hour)).estimate, {
+        ends_at: "2026-11-05T10:00:00.000Z",
+        seconds_left: 9 * 3600,
+        items_left: 900,
+        window_seconds: 3600,
+        window_items: 100,
+      })
+    }),
+  )
+
+  test(
+    "estimates from results of the campaigns that are waited for alone",
+    Effect.gen(function* () {
+      yield* job
+      yield* complete(hour, 0, 1, 2, 3, 4, 5, 6, 7, 8)
+      const ledger = yield* Ledger
+      yield* ledger.markInvalid(90, "{}", "odd")
+      const run = yield* ledger.startRun({ guidelines: "Be brief.", newCampaign: true })
+      const counts = { read: 4, new: 4, known: 0, duplicates: 0, rejected: 0 }
+      yield* ledger.record(run, { tasks: newTasks([2, 2], 100), known: [], rejects: [], counts, finished: true })
+      yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+      yield* ledger.markSubmitted(100, "task_a", 0)
+      yield* ledger.markSubmitted(102, "task_b", 0)
+      // A task of the first campaign, which nobody waits for any more, has a result after all.
+      yield* TestClock.setTime(begun + 2 * hour)
+      yield* ledger.markCompleted(90, "{}")
+      assert.isNull((yield* statusAt(3 * hour)).estimate)
+      yield* ledger.markCompleted(100, "{}")
+      yield* TestClock.setTime(begun + 3 * hour)
+      assert.deepInclude((yield* statusAt(3 * hour)).estimate ?? {}, { items_left: 2, window_items: 2 })
+    }),
+  )
+
+  test(
     "counts each campaign's tasks, and reports the last run's",
     Effect.gen(function* () {
       const ledger = yield* Ledger

@@ -1,6 +1,7 @@
 /** Tasks that came to nothing at the service, and are sent again by choice. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
+import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import { items, records } from "../support/items.ts"
@@ -28,6 +29,7 @@ const makeJob = Effect.fnUntraced(function* (
   fate: Fate,
   isHit: (id: string) => boolean = (id) => id === "task_0",
   atCreation = false,
+  settings: Partial<ServiceSettings> = {},
 ) {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* temporaryDirectory
@@ -39,7 +41,7 @@ const makeJob = Effect.fnUntraced(function* (
         ? fate(received, before)
         : ScriptedService.obliging(received, before)
     },
-    { concurrency: 1 },
+    { concurrency: 1, ...settings },
   )
   return {
     service,
@@ -54,6 +56,15 @@ const makeJob = Effect.fnUntraced(function* (
         ...settings,
       }).pipe(inProcess(directory, service.profile)),
   }
+})
+
+const answersOf = (received: ScriptedService.Received) => ({
+  unknown: { status: 404, body: { title: "no such task", status: 404 } },
+  odd: { status: 200, body: { oops: 1 } },
+  cancelled: { status: 200, body: { task_id: idOf(received), status: "cancelled" } },
+  misfit: { status: 200, body: { task_id: idOf(received), status: "completed", results: [] } },
+  open: { status: 200, body: { task_id: idOf(received), status: "in_progress" } },
+  broken: { status: 500, body: { title: "oops", status: 500 } },
 })
 
 const keyOf = ({ headers }: ScriptedService.Received) => String(headers["idempotency-key"])
@@ -107,6 +118,61 @@ describe("--resubmit", () => {
       yield* job.run({ resubmit: ["failed"], maxAttempts: 4 })
       assert.strictEqual(job.posts().length, 5)
       assert.strictEqual(new Set(job.posts().map(keyOf)).size, 5)
+    }))
+
+  for (const [what, state, now] of [
+    ["unknown", "failed", "broken"],
+    ["cancelled", "failed", "open"],
+    ["odd", "invalid", "broken"],
+    ["misfit", "invalid", "odd"],
+  ] as const) {
+    test(`a result that is there after all is taken, and not paid for again: ${what} before`, () =>
+      Effect.gen(function* () {
+        let isOver = false
+        const job = yield* makeJob(
+          (received, before) =>
+            isOver ? ScriptedService.completedBy(before, idOf(received)) : answersOf(received)[what],
+          () => true,
+        )
+        const first = yield* job.run()
+        assert.strictEqual(first.tasks[state].tasks, 2)
+        isOver = true
+        const again = yield* job.run({ once: true, resubmit: ["failed", "invalid"] })
+        assert.strictEqual(again.status, "done")
+        assert.strictEqual(job.posts().length, 2)
+      }))
+
+    test(`what the service does not say to be dead is not sent again: ${what} before, ${now} now`, () =>
+      Effect.gen(function* () {
+        let isOver = false
+        const job = yield* makeJob((received) => answersOf(received)[isOver ? now : what], undefined, false, {
+          retries: 0,
+          downAfter: 100,
+        })
+        const first = yield* job.run()
+        assert.strictEqual(first.tasks[state].tasks, 1)
+        isOver = true
+        const again = yield* job.run({ once: true, resubmit: ["failed", "invalid"] })
+        assert.strictEqual(job.posts().length, 2)
+        assert.strictEqual(again.tasks.completed.tasks, 1)
+        // Nothing that can be read was said three times: that is told apart, and is no word of the service.
+        assert.strictEqual(again.tasks[now === "odd" ? "invalid" : "submitted"].tasks, 1)
+      }))
+  }
+
+  test("why a task failed tells what the service said from what it no longer knows", () =>
+    Effect.gen(function* () {
+      const reasons: Array<string | null> = []
+      for (const what of ["unknown", "cancelled"] as const) {
+        const job = yield* makeJob((received) => answersOf(received)[what])
+        yield* job.run()
+        yield* job.run({ resubmit: ["failed"] })
+        reasons.push(...(yield* job.attempts).map(({ reason }) => reason))
+      }
+      assert.deepStrictEqual(reasons, [
+        "vanished: the service does not know the task (404): no such task",
+        "the service reports the status cancelled",
+      ])
     }))
 
   test("a task that failed and completed late after all is taken, where it was not sent again", () =>

@@ -44,7 +44,10 @@ describe("RunReport", () => {
     ["in_doubt", ["invalid", "failed", "in_doubt"]],
     ["waiting", ["completed", "submitted"]],
     ["waiting", ["completed", "planned"]],
-    ["waiting", ["invalid", "failed", "refused", "submitted"]],
+    ["waiting", ["refused", "submitted"]],
+    ["results_invalid", ["refused", "failed", "submitted"]],
+    ["results_invalid", ["invalid", "planned"]],
+    ["in_doubt", ["failed", "in_doubt", "submitted"]],
     ["in_doubt", ["completed", "in_doubt", "submitted"]],
   ]
   for (const [status, of] of statuses) {
@@ -100,7 +103,7 @@ describe("RunReport", () => {
       yield* submitted(3)
       yield* ledger.markFailed(0, "gone")
       yield* ledger.markInvalid(2, "", "odd")
-      assert.strictEqual((yield* report).status, "waiting")
+      assert.strictEqual((yield* report).status, "results_invalid")
       const run = yield* ledger.startRun({ guidelines: "others", newCampaign: true })
       const counts = { read: 1, new: 0, known: 0, duplicates: 0, rejected: 0 }
       yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts, finished: true })

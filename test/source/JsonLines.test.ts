@@ -52,6 +52,19 @@ describe("jsonl", () => {
     }),
   )
 
+  it.effect("an id has 1,000 bytes at the most, which every database takes", () =>
+    Effect.gen(function* () {
+      const ids = ["x".repeat(1000), "x".repeat(1001), "é".repeat(500), "é".repeat(501)]
+      const { records } = yield* read(toLines(ids.map((id) => ({ ...good, id }))))
+      assert.deepStrictEqual(summary(records), [
+        `1 item ${ids[0]}`,
+        `2 invalid_shape id: expected at most 1,000 bytes of text, found "${"x".repeat(60)}…"`,
+        `3 item ${ids[2]}`,
+        `4 invalid_shape id: expected at most 1,000 bytes of text, found "${"é".repeat(60)}…"`,
+      ])
+    }),
+  )
+
   it.effect("a reject says where, what was expected and what was found", () =>
     Effect.gen(function* () {
       const long = `first\nsecond ${"x".repeat(100)}`

@@ -5,7 +5,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
 import { pipeline } from "node:stream/promises"
-import { Effect, type Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 
@@ -92,7 +92,7 @@ export const make = (
               retries: 2,
               pollInterval: { min: "5 millis", max: "20 millis" },
               ...settings,
-            }),
+            }).pipe(Layer.orDie),
             close: Effect.callback<void>((done) => {
               server.close(() => done(Effect.void))
               server.closeAllConnections()

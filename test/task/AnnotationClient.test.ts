@@ -103,7 +103,9 @@ describe("AnnotationClient", () => {
       "goes to the service's address with the token, once",
       Effect.gen(function* () {
         const service = yield* ScriptedService.make(ScriptedService.obliging)
-        const profile = ServiceProfile.layer({ baseUrl: `${service.baseUrl}//`, token: Redacted.make("abc") })
+        const profile = ServiceProfile.layer({ baseUrl: `${service.baseUrl}//`, token: Redacted.make("abc") }).pipe(
+          Layer.orDie,
+        )
         yield* Effect.andThen(
           create,
           AnnotationClient.use((client) => client.look("task_0")),
@@ -195,7 +197,7 @@ describe("AnnotationClient", () => {
       "comes from an address that is none",
       Effect.gen(function* () {
         for (const baseUrl of ["not an address", "example.invalid/v1"]) {
-          const profile = ServiceProfile.layer({ baseUrl, token: Redacted.make("t") })
+          const profile = ServiceProfile.layer({ baseUrl, token: Redacted.make("t") }).pipe(Layer.orDie)
           const failure = yield* failureOf(create, clientOf(profile))
           assert.strictEqual(failure.reason._tag, "NoSuchService", baseUrl)
           assert.include(failure.message, baseUrl)
@@ -288,7 +290,7 @@ describe("AnnotationClient", () => {
       )
     }
 
-    for (const retryAfter of ["3601", "86400", new Date(4_000_000).toUTCString()]) {
+    for (const retryAfter of ["3700", "86400", new Date(4_000_000).toUTCString()]) {
       timed(
         `does not wait for a Retry-After beyond the run's patience: ${retryAfter}; neither does what comes later`,
         [later(retryAfter)],
@@ -305,6 +307,28 @@ describe("AnnotationClient", () => {
         }),
       )
     }
+
+    timed(
+      "does not wait for a quota beyond the run's patience either",
+      [{ status: 200, headers: { ratelimit: '"default";r=0;t=3600' }, body: { status: "pending" } }],
+      { patience: "15 minutes", idempotencyKey: "honoured" },
+      Effect.fnUntraced(function* (run, arrivals, now) {
+        assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(look, "1 second")))
+        const tried = AnnotationClient.use((client) => client.look("task_0", 5))
+        for (const request of [tried, create]) {
+          const failure = yield* Effect.flip(yield* run<unknown, AnnotationClientError>(request, "1 second"))
+          assert(failure.reason._tag === "Unavailable")
+          assert.isFalse(failure.reason.maybeDone)
+          assert.isAbove(failure.reason.retryAfter ?? 0, 3_500_000)
+          assert.match(
+            failure.message,
+            /is unavailable: its quota of requests is used up for (1h|59m.*), longer than a run waits \(15m\)$/,
+          )
+        }
+        assert.isBelow(now(), 10_000)
+        assert.strictEqual(arrivals.length, 1)
+      }),
+    )
 
     for (const retryAfter of ["soon", "-5", "", new Date(0).toUTCString()]) {
       timed(
@@ -424,13 +448,14 @@ describe("AnnotationClient", () => {
       )
     }
 
-    for (const [idempotencyKey, expected] of [
-      ["ignored", ["claim", "POST", "release", "claim", "POST"]],
-      ["honoured", ["claim", "POST", "POST"]],
+    for (const [idempotencyKey, answer, expected] of [
+      ["ignored", later("60"), ["claim", "POST", "release", "claim", "POST"]],
+      ["honoured", later("60"), ["claim", "POST", "POST"]],
+      ["honoured", "reset", ["claim", "POST", "doubt", "POST"]],
     ] as const) {
       timed(
-        `holds no claim while it waits, where one could come to be in doubt for nothing: keys ${idempotencyKey}`,
-        [later("60")],
+        `holds no claim while it waits, where one could come to be in doubt for nothing, and says what is doubtful: keys ${idempotencyKey}, after ${answer === "reset" ? answer : answer.status}`,
+        [answer],
         { idempotencyKey },
         Effect.fnUntraced(function* (run, arrivals) {
           const steps: Array<string> = []
@@ -441,7 +466,7 @@ describe("AnnotationClient", () => {
               seen = arrivals.length
               steps.push(name)
             })
-          const sending = { claim: step("claim"), release: step("release") }
+          const sending = { claim: step("claim"), repeat: Effect.void, doubt: step("doubt"), release: step("release") }
           yield* run(
             AnnotationClient.use((client) => client.create(body, "key-1", sending)),
             "1 second",
@@ -629,9 +654,20 @@ describe("AnnotationClient", () => {
     }
 
     test(
+      "is not looked for where it is too short to be one: any word may hold it",
+      Effect.gen(function* () {
+        const service = yield* ScriptedService.make(() => ({ status: 422, body: '{"odd":"thing"}' }))
+        const profile = ServiceProfile.layer({ baseUrl: service.baseUrl, token: Redacted.make("t") }).pipe(Layer.orDie)
+        assert.strictEqual((yield* failureOf(create, clientOf(profile))).message, 'refused (422): {"odd":"thing"}')
+      }),
+    )
+
+    test(
       "does not stand in the error about an address that is none",
       Effect.gen(function* () {
-        const profile = ServiceProfile.layer({ baseUrl: "nowhere", token: Redacted.make("secret-token") })
+        const profile = ServiceProfile.layer({ baseUrl: "nowhere", token: Redacted.make("secret-token") }).pipe(
+          Layer.orDie,
+        )
         const exit = yield* Effect.exit(Effect.provide(create, clientOf(profile)))
         assert.isTrue(Exit.isFailure(exit))
         assert.notInclude(inspect(exit, { depth: Infinity, showHidden: true }), "secret-token")

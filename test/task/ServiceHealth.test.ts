@@ -20,6 +20,8 @@ type Run = <A, E>(request: Effect.Effect<A, E, AnnotationClient>) => Effect.Effe
 
 const taken: ScriptedService.Answer = { status: 200, body: { task_id: "task_1", status: "pending" } }
 const broken: ScriptedService.Answer = { status: 500, body: { detail: "oops" } }
+const gone: ScriptedService.Answer = { status: 502, body: { detail: "oops" } }
+const isProbe = ({ path }: Arrival) => path.endsWith("/prefstream-probe")
 
 /** A client of a service that answers by the time and the order of requests, in the test's own time. */
 const timed = (
@@ -62,7 +64,7 @@ const mixed = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? create : look)
 describe("ServiceHealth", () => {
   const downFor = 200_000
   for (const [what, answer] of [
-    ["is broken", broken],
+    ["is gone", gone],
     ["breaks off", "reset"],
     ["has a proxy before it that shows a page", { status: 200, headers: { "content-type": "text/html" }, body: "<p>" }],
   ] as const) {
@@ -107,14 +109,15 @@ describe("ServiceHealth", () => {
     )
   }
 
+  let isBack = false
   timed(
-    "when it was down for longer than a run waits, all that waits and comes fails, and says why",
-    () => ({ ...broken, status: 502 }),
+    "when it was down for longer than a run waits, all that waits fails, and says why; what comes later begins anew",
+    () => (isBack ? taken : { ...broken, status: 502 }),
     { concurrency: 2, patience: "3 minutes", retries: 100 },
     Effect.fnUntraced(function* (run, arrivals, messages) {
       const ended = yield* run(all(mixed))
       assert(Exit.isSuccess(ended))
-      for (const exit of [...ended.value, yield* run(create), yield* run(look)]) {
+      for (const exit of ended.value) {
         const failure = yield* Effect.flip<unknown, unknown, never>(exit)
         const { message, reason } = failure as AnnotationClientError
         if (reason._tag === "Unavailable") continue
@@ -128,6 +131,120 @@ describe("ServiceHealth", () => {
       assert.isAtMost(ended.value.filter((exit) => String(exit).includes("Unavailable")).length, 3)
       assert.isAtMost(arrivals.at(-1)!.at, 181_000)
       assert.isAtLeast(arrivals.at(-1)!.at, 150_000)
+      assert.strictEqual(messages.length, 1)
+      const before = arrivals.length
+      const anew = yield* Effect.flip<unknown, unknown, never>(yield* run(create))
+      assert.match(
+        (anew as AnnotationClientError).message,
+        /has been down since 1970-01-01T00:0[34]:\d\dZ, longer than/,
+      )
+      assert.isAtLeast(arrivals.length, before + 3)
+      isBack = true
+      assert.isTrue(Exit.isSuccess(yield* run(create)))
+      assert.isTrue(Exit.isSuccess(yield* run(look)))
+    }),
+  )
+
+  for (const at of ["creation", "look"] as const) {
+    timed(
+      `a service that answers whatever it is asked with 500 is down for as long, and has one ${at} at a time to answer`,
+      ({ at }) => (at < downFor ? broken : taken),
+      { concurrency: 3, retries: 20 },
+      Effect.fnUntraced(function* (run, arrivals, messages) {
+        const request = at === "creation" ? create : AnnotationClient.use((client) => client.look("task_1", 20))
+        const ended = yield* run(all(Array.from({ length: 12 }, () => request)))
+        assert(Exit.isSuccess(ended))
+        assert.isTrue(ended.value.every(Exit.isSuccess))
+        const early = arrivals.filter(({ at }) => at < downFor)
+        const sent = early.findIndex(isProbe)
+        assert.isAtMost(sent, 5)
+        // A probe and what it let go, at growing distances.
+        const tried = early.slice(sent)
+        assert.isAtLeast(tried.length, 2 * 8)
+        assert.isAtMost(tried.length, 2 * 12)
+        for (const [i, arrival] of tried.entries()) assert.strictEqual(isProbe(arrival), i % 2 === 0)
+        for (let i = 2; i < tried.length; i += 2) {
+          assert.isAtLeast(tried[i]!.at - tried[i - 1]!.at, 0.8 * Math.min(1000 * 2 ** (i / 2), 30_000))
+        }
+        assert.strictEqual(messages.length, 2, messages.join("\n"))
+        assert.match(messages[0]!, /has been down since 1970-01-01T00:00:00Z \(500: oops\)/)
+        assert.match(messages[1]!, /answers again, after 3m/)
+      }),
+    )
+  }
+
+  timed(
+    "and its patience is the same",
+    () => broken,
+    { concurrency: 3, retries: 100, patience: "3 minutes" },
+    Effect.fnUntraced(function* (run, arrivals) {
+      const failure = yield* Effect.flip<unknown, unknown, never>(yield* run(create))
+      assert.strictEqual((failure as AnnotationClientError).reason._tag, "Down")
+      assert.isAtLeast(arrivals.at(-1)!.at, 150_000)
+      // It learns of it when it comes back from a pause of its own.
+      assert.isAtMost(arrivals.at(-1)!.at, 181_000 + 60_000)
+    }),
+  )
+
+  for (const [what, ofNobody] of [
+    ["says that it does not know it", { status: 404 }],
+    ["breaks over the form of its id", broken],
+  ] as const) {
+    timed(
+      `a service of which one task is broken is up, also where nothing else is known of it and it, asked about another, ${what}`,
+      (arrival) => (isProbe(arrival) ? ofNobody : arrival.path.endsWith("task_9") ? broken : taken),
+      { concurrency: 1, patience: "3 minutes" },
+      Effect.fnUntraced(function* (run, arrivals, messages) {
+        const poison = AnnotationClient.use((client) => client.look("task_9"))
+        for (let i = 0; i < 4; i++) {
+          for (let k = 0; k < 3; k++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
+          assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(i % 2 === 0 ? look : create)))
+        }
+        assert.isAtMost(arrivals.at(-1)!.at, 60_000)
+        assert.deepStrictEqual(messages, [])
+      }),
+    )
+  }
+
+  timed(
+    "a task that was created last, and is broken, does not make the service seem down",
+    (arrival) => (arrival.path.endsWith("task_9") ? broken : isProbe(arrival) ? broken : taken),
+    { concurrency: 1, patience: "3 minutes" },
+    Effect.fnUntraced(function* (run, arrivals, messages) {
+      assert.isTrue(Exit.isSuccess(yield* run(look)))
+      assert.isTrue(Exit.isSuccess(yield* run(create)))
+      const poison = AnnotationClient.use((client) => client.look("task_9"))
+      for (let i = 0; i < 12; i++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
+      assert.isTrue(Exit.isSuccess(yield* run(look)))
+      assert.isAtMost(arrivals.at(-1)!.at, 60_000)
+      assert.deepStrictEqual(messages, [])
+    }),
+  )
+
+  timed(
+    "each question is about another task",
+    (arrival, before) => (before.length < 3 ? taken : arrival.at < 20_000 ? gone : taken),
+    { concurrency: 1, retries: 20 },
+    Effect.fnUntraced(function* (run, arrivals) {
+      for (const id of ["a", "b", "c"]) yield* run(AnnotationClient.use((client) => client.look(id)))
+      assert.isTrue(Exit.isSuccess(yield* run(create)))
+      const probes = arrivals.slice(3).filter(({ method }) => method === "GET")
+      assert.deepStrictEqual(
+        probes.slice(0, 4).map(({ path }) => path.split("/").at(-1)),
+        ["a", "b", "c", "prefstream-probe"],
+      )
+    }),
+  )
+
+  timed(
+    "tells no more than the beginning of what was wrong",
+    () => ({ status: 502, body: { detail: "x".repeat(1000) } }),
+    { patience: "1 minute", retries: 100 },
+    Effect.fnUntraced(function* (run, _, messages) {
+      const failure = yield* Effect.flip<unknown, unknown, never>(yield* run(create))
+      for (const message of [...messages, (failure as AnnotationClientError).message]) {
+        assert.include(message, `502: ${"x".repeat(74)}…`)
+      }
       assert.strictEqual(messages.length, 1)
     }),
   )

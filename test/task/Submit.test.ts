@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Latch, Option, Result, Stream } from "effect"
+import { type Duration, Effect, Fiber, Latch, Layer, Option, Result, Stream } from "effect"
+import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { collect } from "../../src/task/Collect.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
@@ -342,6 +343,36 @@ describe("submit", () => {
       }
     }))
 
+  test("where keys are honoured, sends nothing again under a key that may be forgotten: in one run, and in the next", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(
+        (request, before) =>
+          before.every(({ method }) => method !== "POST") ? "reset" : ScriptedService.obliging(request, before),
+        { idempotencyKey: "honoured" },
+      )
+      const submitting = (idempotencyKeyLifetime: Duration.Input) =>
+        submit(records(items(2)), { batch }).pipe(
+          Effect.andThen(ledgerState),
+          inProcess(
+            directory,
+            Layer.effect(
+              ServiceProfile,
+              Effect.map(ServiceProfile, (profile) => ({ ...profile, idempotencyKeyLifetime })),
+            ).pipe(Layer.provide(service.profile)),
+          ),
+        )
+      for (let i = 0; i < 2; i++) {
+        const { counts, troubles } = yield* submitting("1 milli")
+        assert.strictEqual(counts.in_doubt.tasks, 1)
+        assert.match(troubles[0]?.reason ?? "", /may have forgotten its Idempotency-Key \(after 1ms\)/)
+        assert.strictEqual(posts(service).length, 1)
+      }
+      assert.strictEqual((yield* submitting("1 hour")).counts.submitted.tasks, 1)
+      const keys = posts(service).map(({ headers }) => headers["idempotency-key"])
+      assert.deepStrictEqual(keys, [keys[0], keys[0]])
+    }))
+
   test("holds a task whose creation was answered without an id", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
@@ -369,6 +400,11 @@ describe("submit", () => {
   for (const [what, answer, reason] of [
     ["that breaks down", problem(500, "oops"), /unavailable \(500\): oops/],
     ["whose answers name no task", { status: 200, body: { ok: true } }, /no task id at any of task_id, id/],
+    [
+      "whose ids are longer than every ledger takes",
+      { status: 201, body: { task_id: "x".repeat(1001) } },
+      /no task id at any of task_id, id/,
+    ],
   ] as const) {
     test(`does not give a whole job to a service ${what}`, () =>
       Effect.gen(function* () {
@@ -499,7 +535,7 @@ describe("submit", () => {
         Effect.flip,
         inProcess(directory, service.profile),
       )
-      assert.match(String(failure.message), /unavailable: ECONNREFUSED/)
+      assert.match(String(failure.message), /unavailable: connection refused \(ECONNREFUSED\)/)
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(counts.planned, { tasks: 1, items: 1 })
     }))

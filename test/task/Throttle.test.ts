@@ -5,7 +5,13 @@ import * as Throttle from "../../src/task/Throttle.ts"
 import * as Logs from "../support/logs.ts"
 
 const make = (settings: { readonly concurrency?: number; readonly requestsPerSecond?: number } = {}) =>
-  Throttle.make<string>({ concurrency: 8, requestsPerSecond: 1000, ...settings })
+  Throttle.make<string>({
+    concurrency: 8,
+    requestsPerSecond: 1000,
+    patience: 3_600_000,
+    usedUp: (millis) => `used up for ${millis}`,
+    ...settings,
+  })
 
 /** Requests that are asked for, and are under way until the test answers them. */
 const asking = Effect.fnUntraced(function* (throttle: Throttle.Throttle<string>) {
@@ -32,7 +38,7 @@ const asking = Effect.fnUntraced(function* (throttle: Throttle.Throttle<string>)
 const settle = Effect.andThen(TestClock.adjust("1 millis"), Effect.yieldNow)
 
 describe("Throttle", () => {
-  for (const requestsPerSecond of [1, 3, 10, 250, 1000]) {
+  for (const requestsPerSecond of [1, 2.5, 3, 10, 250, 1000]) {
     it.effect(`lets no more than ${requestsPerSecond} requests go in any second, and hardly fewer`, () =>
       Effect.gen(function* () {
         const throttle = yield* make({ requestsPerSecond, concurrency: 64 })
@@ -54,14 +60,30 @@ describe("Throttle", () => {
         const from = yield* Clock.currentTimeMillis
         for (let i = 0; i < 2_000; i++) yield* TestClock.adjust("1 millis")
         yield* Fiber.interrupt(asking)
-        for (let i = 0; i + requestsPerSecond < times.length; i++) {
-          assert.isAtLeast(times[i + requestsPerSecond]! - times[i]!, 1000, `from request ${i}`)
+        const most = Math.ceil(requestsPerSecond)
+        for (let i = 0; i + most < times.length; i++) {
+          assert.isAtLeast(times[i + most]! - times[i]!, (1000 * most) / requestsPerSecond, `from request ${i}`)
         }
         const inTwoSeconds = times.length - steady
         assert.isAtLeast(inTwoSeconds, Math.floor(0.95 * 2 * requestsPerSecond) - 1, `from ${from}`)
       }),
     )
   }
+
+  it.effect("lets one request go in two seconds where half of one is allowed in one", () =>
+    Effect.gen(function* () {
+      const throttle = yield* make({ requestsPerSecond: 0.5 })
+      const times: Array<number> = []
+      const request = throttle.turn("look", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
+      const asking = yield* Effect.forkChild(Effect.all([request, request, request, request], { concurrency: 4 }))
+      for (let i = 0; i < 10_000; i += 10) yield* TestClock.adjust("10 millis")
+      yield* Fiber.join(asking)
+      for (const [i, at] of times.entries()) {
+        assert.isAtLeast(at, i * 2000)
+        assert.isAtMost(at, i * 2050 + 20)
+      }
+    }),
+  )
 
   it.effect("has no more requests under way at once than were set", () =>
     Effect.gen(function* () {
@@ -163,35 +185,77 @@ describe("Throttle", () => {
     }).pipe(Logs.make().during),
   )
 
-  it.effect("sends nothing while the service asks to wait, while it is held, and after its end", () =>
-    Effect.gen(function* () {
-      const throttle = yield* make()
-      const { ask, underWay } = yield* asking(throttle)
-      yield* throttle.pause(10_000)
-      yield* throttle.pause(5_000)
-      yield* ask("create")
-      yield* TestClock.adjust("9900 millis")
-      assert.strictEqual(underWay.length, 0)
-      yield* TestClock.adjust("200 millis")
-      assert.strictEqual(underWay.length, 1)
-      yield* throttle.hold
-      const waiting = yield* ask("look")
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual(underWay.length, 1)
-      yield* throttle.resume
-      yield* settle
-      assert.strictEqual(underWay.length, 2)
-      yield* throttle.hold
-      const late = yield* ask("look")
-      yield* settle
-      yield* throttle.end("over")
-      assert.strictEqual(yield* Effect.flip(Fiber.join(late)), "over")
-      assert.strictEqual(yield* Effect.flip(Fiber.join(yield* ask("create"))), "over")
-      // What is under way is not touched.
-      yield* underWay[1]!.answer
-      yield* Fiber.join(waiting)
-    }).pipe(Logs.make().during),
+  it.effect(
+    "sends nothing while the service asks to wait, and while it is held; what waits fails at its end, and what comes later begins anew",
+    () =>
+      Effect.gen(function* () {
+        const throttle = yield* make()
+        const { ask, underWay } = yield* asking(throttle)
+        yield* throttle.pause(10_000, "asked to wait")
+        yield* throttle.pause(5_000, "asked to wait")
+        yield* ask("create")
+        yield* TestClock.adjust("9900 millis")
+        assert.strictEqual(underWay.length, 0)
+        yield* TestClock.adjust("200 millis")
+        assert.strictEqual(underWay.length, 1)
+        yield* throttle.hold
+        const waiting = yield* ask("look")
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(underWay.length, 1)
+        yield* throttle.resume()
+        yield* settle
+        assert.strictEqual(underWay.length, 2)
+        yield* throttle.hold
+        const late = yield* ask("look")
+        yield* settle
+        yield* throttle.end("over")
+        assert.strictEqual(yield* Effect.flip(Fiber.join(late)), "over")
+        yield* throttle.resume()
+        const anew = yield* ask("create")
+        for (let i = 0; i < 5; i++) yield* settle
+        assert.strictEqual(underWay.length, 3)
+        yield* underWay[2]!.answer
+        yield* Fiber.join(anew)
+        // What is under way is not touched.
+        yield* underWay[1]!.answer
+        yield* Fiber.join(waiting)
+      }).pipe(Logs.make().during),
   )
+
+  for (const [what, ask] of [
+    ["a pause", (throttle: Throttle.Throttle<string>) => throttle.pause(7_200_000, "used up for 7200000")],
+    [
+      "a quota",
+      (throttle: Throttle.Throttle<string>) =>
+        throttle.quota({ cuts: 0, ordinal: 1 }, [{ name: "default", remaining: 0, reset: 7_200_000 }]),
+    ],
+  ] as const) {
+    it.effect(`fails what would have to wait for ${what} for longer than its patience, and lets the rest wait`, () =>
+      Effect.gen(function* () {
+        const logs = Logs.make()
+        yield* Effect.gen(function* () {
+          const throttle = yield* make()
+          const asked = yield* asking(throttle)
+          for (let i = 0; i < 9; i++) yield* asked.ask()
+          for (let i = 0; i < 20; i++) yield* settle
+          const late = yield* asked.ask("create")
+          yield* ask(throttle)
+          assert.match(yield* Effect.flip(Fiber.join(late)), /^used up for 7200000$/)
+          assert.match(yield* Effect.flip(Fiber.join(yield* asked.ask("look"))), /^used up for 7[12]\d{5}$/)
+          yield* TestClock.adjust("61 minutes")
+          yield* Effect.forEach(asked.underWay.slice(), ({ answer }) => answer)
+          const patient = yield* asked.ask("look")
+          yield* TestClock.adjust("58 minutes")
+          assert.strictEqual(asked.underWay.length, 8)
+          yield* TestClock.adjust("2 minutes")
+          assert.strictEqual(asked.underWay.length, 9)
+          yield* asked.underWay[8]!.answer
+          yield* Fiber.join(patient)
+        }).pipe(Effect.scoped, logs.during)
+        assert.deepStrictEqual(logs.messages, [])
+      }),
+    )
+  }
 
   it.effect("loses no turn to those who give up waiting", () =>
     Effect.gen(function* () {

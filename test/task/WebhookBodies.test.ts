@@ -84,6 +84,20 @@ describe("a receiver of webhooks", () => {
       }),
     ))
 
+  it.effect("serves others at once beside more that never finish than it reads from: the oldest of them go", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        const slow = yield* dialled(url, 520, headOf({ ...plausible(0), "content-length": 900_000 }), "{")
+        for (const task of ["task_0", "task_1", "task_2"]) {
+          assert.strictEqual(yield* deliver(url, completed([task]), { at: 0 }), 204)
+        }
+        assert.deepStrictEqual((yield* due).toSorted(), ["task_0", "task_1", "task_2"])
+        const answers = slow.map(({ said }) => statusOf(said()))
+        assert.deepStrictEqual([...new Set(answers.filter((status) => !Number.isNaN(status)))], [408])
+      }),
+    ),
+  )
+
   it.effect("cuts off a sender that pauses for 5 seconds, and goes on", () =>
     received(
       Effect.fnUntraced(function* (url) {

@@ -33,6 +33,7 @@ describe("WebhookReceiver", () => {
     ["an empty body", "", ["task_0", "task_1", "task_2"]],
     ["an empty list", { data: { task_ids: [] } }, []],
     ["ids of others", { task_ids: ["task_9", 7, "__proto__", "", "a\0b", "x".repeat(10_000)] }, []],
+    ["an id that no task can have", { task_id: "x".repeat(1001) }, ["task_0", "task_1", "task_2"]],
     ["ids of others beside one of ours", { task_ids: ["task_9", "task_1"] }, ["task_1"]],
   ]
   for (const [name, payload, expected] of payloads) {

@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Ledger } from "../../src/task/Ledger.ts"
-import type { CampaignTerms, Run } from "../../src/task/LedgerModel.ts"
+import { type CampaignTerms, type Run, TaskState } from "../../src/task/LedgerModel.ts"
 import { batchItem, batchItems, newTasks, nothing, reject, type LedgerTest } from "./support.ts"
 
 const kind: CampaignTerms = { guidelines: "Be kind.\nBe brief." }
@@ -98,10 +98,32 @@ export const campaignConformance = (test: LedgerTest) =>
           assert.deepStrictEqual(yield* ledger.startRun({ ...now, newCampaign: true }), { run: 2, campaign: 2 })
           // Asked for once more, it goes on: the same command, every night, begins no third.
           assert.deepStrictEqual(yield* ledger.startRun({ ...now, newCampaign: true }), { run: 3, campaign: 2 })
+          // Nothing was read under them: the terms are the first ones still.
           assert.deepStrictEqual(yield* ledger.startRun(before), { ...first, run: 4 })
         }),
       )
     }
+
+    test(
+      "an earlier campaign is gone back to only where that was asked for",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planUnder(kind, newTasks([2]))
+        yield* planUnder({ ...strict, newCampaign: true }, newTasks([2], 2))
+        const failure = yield* Effect.flip(ledger.startRun(kind))
+        assert(failure._tag === "TermsChanged")
+        assert.deepStrictEqual([failure.campaign, failure.earlier], [2, 1])
+        assert.match(failure.message, /^the last run was in campaign 2.*they were those of campaign 1.*--new-campaign/)
+        assert.deepStrictEqual(yield* ledger.startRun(strict), { run: 3, campaign: 2 })
+        assert.deepStrictEqual(yield* planUnder({ ...kind, newCampaign: true }, newTasks([1], 4)), {
+          run: 4,
+          campaign: 1,
+        })
+        // Now it is the other way round.
+        assert.strictEqual((yield* Effect.flip(ledger.startRun(strict)))._tag, "TermsChanged")
+        assert.deepStrictEqual(yield* ledger.startRun(kind), { run: 5, campaign: 1 })
+      }),
+    )
 
     test(
       "are the same however their lines end",
@@ -151,8 +173,8 @@ export const campaignConformance = (test: LedgerTest) =>
         })
         assert.deepStrictEqual(yield* ledger.sight(run, [a!, changed]), ["duplicate", "conflict"])
         assert.deepStrictEqual(yield* ledger.sight({ run: 9, campaign: 1 }, [a!]), ["known"])
-        assert.strictEqual(yield* ledger.itemsSeenBy(1), 2)
-        assert.strictEqual(yield* ledger.itemsSeenBy(2), 2)
+        assert.strictEqual(yield* ledger.itemsIn(1, TaskState.literals), 2)
+        assert.strictEqual(yield* ledger.itemsIn(2, TaskState.literals), 2)
       }),
     )
 
@@ -174,9 +196,64 @@ export const campaignConformance = (test: LedgerTest) =>
           (yield* ledger.plannedAfter(-1)).map(({ seq }) => seq),
           [2, 5],
         )
-        yield* ledger.startRun(kind)
+        yield* ledger.startRun({ ...kind, newCampaign: true })
         assert.deepStrictEqual((yield* states)(1), { completed: 1, submitted: 1, planned: 3 })
         assert.deepStrictEqual((yield* states)(2), { superseded: 2 })
+      }),
+    )
+
+    test(
+      "a task that was given back, as it was certainly not taken, was never sent; one that may have been taken was",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planUnder(kind, newTasks([1, 1]))
+        const [taken, doubtful] = yield* ledger.plannedAfter(-1)
+        yield* ledger.claim(taken!)
+        yield* ledger.release(0)
+        yield* ledger.claim(doubtful!)
+        yield* ledger.markPlanned(1)
+        assert.deepStrictEqual(
+          (yield* ledger.plannedAfter(-1)).map(({ sentAt }) => sentAt !== undefined),
+          [false, true],
+        )
+        yield* ledger.startRun({ ...strict, newCampaign: true })
+        assert.deepStrictEqual((yield* states)(1), { superseded: 1, planned: 1 })
+      }),
+    )
+
+    test(
+      "what a person said is to be sent again is sent, in whatever campaign, and split, too",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planUnder(kind, newTasks([2, 1, 1, 1]))
+        const tasks = yield* ledger.plannedAfter(-1)
+        yield* Effect.forEach(tasks, ledger.claim)
+        yield* ledger.markInDoubt(0, "hm")
+        yield* ledger.markRefused(2, "no")
+        yield* ledger.markInDoubt(3, "hm")
+        yield* ledger.release(4)
+        yield* planUnder({ ...strict, newCampaign: true }, newTasks([1]))
+        assert.deepStrictEqual((yield* states)(1), { in_doubt: 3, refused: 1, superseded: 1 })
+        yield* ledger.giveUp([4])
+        yield* ledger.sendAgain([1, 3, 4])
+        const { items } = yield* ledger.question(0)
+        const [first, second] = newTasks([1, 1], 90)
+        const wanted = Effect.map(ledger.plannedAfter(-1), (tasks) => tasks.map(({ seq }) => seq))
+        assert.deepStrictEqual(yield* wanted, [0, 2, 3, 5])
+        yield* ledger.startRun(strict)
+        yield* ledger.claim((yield* ledger.plannedAfter(-1))[0]!)
+        yield* ledger.split(0, [
+          { ...first!, items: items.slice(0, 1) },
+          { ...second!, items: items.slice(1) },
+        ])
+        yield* ledger.startRun(strict)
+        assert.deepStrictEqual(yield* wanted, [0, 1, 2, 3, 5])
+        // A rule's decision is not a person's.
+        yield* ledger.claim((yield* ledger.plannedAfter(1))[0]!)
+        yield* ledger.markRefused(2, "no")
+        assert.strictEqual(yield* ledger.replan(1, ["refused"], 9), 1)
+        yield* ledger.startRun(strict)
+        assert.deepStrictEqual(yield* wanted, [0, 1, 3, 5])
       }),
     )
 
@@ -189,7 +266,7 @@ export const campaignConformance = (test: LedgerTest) =>
         yield* planUnder({ ...strict, newCampaign: true }, newTasks([1, 1]))
         yield* complete(3)
         yield* complete(2)
-        yield* planUnder(kind, [])
+        yield* planUnder({ ...kind, newCampaign: true }, [])
         const seqsOf = (campaign: Option.Option<number>) =>
           Effect.map(Stream.runCollect(ledger.completedOf(campaign)), (tasks) => tasks.map(({ seq }) => seq))
         assert.deepStrictEqual(yield* seqsOf(Option.some(1)), [1])

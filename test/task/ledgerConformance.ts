@@ -4,11 +4,14 @@
  * `database` gives a new, empty database each time it is built. Time is the test's own.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Option, Stream } from "effect"
+import { Duration, Effect, Exit, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
-import type { CompletedTask, Delivery, Run, StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
+import { type CompletedTask, type Delivery, type Run, type StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
+import * as Sha256 from "../../src/node/Sha256.ts"
+import * as Zstd from "../../src/node/Zstd.ts"
+import { items } from "../support/items.ts"
 import { difficultTexts } from "../support/pairs.ts"
 import { campaignConformance } from "./campaignConformance.ts"
 import { deliveryConformance } from "./deliveryConformance.ts"
@@ -111,11 +114,17 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const counts = { read: 9, new: 4, known: 0, duplicates: 3, rejected: 2 }
           const step = { tasks: newTasks([2]), known: [], rejects: [reject(1), reject(2)] }
           yield* ledger.record(run, { ...step, counts, finished: false })
-          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ ...run, readFinished: false, counts }))
+          assert.deepStrictEqual(
+            yield* ledger.lastRun,
+            Option.some({ ...run, readFinished: false, maxRejects: never, counts }),
+          )
           const more = { ...counts, read: 10, known: 1 }
           yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts: more, finished: true })
           yield* ledger.startRun()
-          assert.deepStrictEqual(yield* ledger.lastRun, Option.some({ ...run, readFinished: true, counts: more }))
+          assert.deepStrictEqual(
+            yield* ledger.lastRun,
+            Option.some({ ...run, readFinished: true, maxRejects: never, counts: more }),
+          )
         }),
       )
 
@@ -196,7 +205,10 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           assert.deepStrictEqual(seqs(after.planned), [0, 2, 5])
           assert.deepStrictEqual(after.rejects, [reject(1), reject(2), reject(3)])
           assert.deepStrictEqual(new Set(after.sightings), new Set(["known"]))
-          assert.deepStrictEqual(after.lastRun, Option.some({ ...run, readFinished: true, counts: step.counts }))
+          assert.deepStrictEqual(
+            after.lastRun,
+            Option.some({ ...run, readFinished: true, maxRejects: never, counts: step.counts }),
+          )
           assert.isTrue(ledger.planned.isOpen())
         }),
       )
@@ -212,6 +224,25 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* ledger.record(run, { ...step, tasks: newTasks([1]) })
           assert.isTrue(ledger.planned.isOpen())
         }),
+      )
+
+      it.effect("takes ids of items and of tasks, and names of partitions, as long as they may be", () =>
+        Effect.gen(function* () {
+          const client = yield* SqlClient.SqlClient
+          // Digits that no database makes shorter.
+          const long = (name: string) =>
+            Array.from({ length: 16 }, (_, i) => Sha256.hex(`${name} ${i}`))
+              .join("")
+              .slice(0, 1000)
+          yield* Effect.gen(function* () {
+            const ledger = yield* Ledger
+            yield* plan([newTask([batchItem(items(1, () => ({ id: long("item") }))[0]!)])])
+            yield* claimAll
+            yield* ledger.recordDelivery(delivery("d", 1, [long("task")]))
+            yield* ledger.markSubmitted(0, long("task"), 60_000)
+            assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [long("task")])
+          }).pipe(Effect.provide(ledgerOf(client, { partition: "p".repeat(100) })))
+        }).pipe(Effect.provide(database)),
       )
 
       test(
@@ -242,7 +273,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             ),
           )
           yield* plan([task])
-          assert.deepStrictEqual(yield* planned, [{ seq: 0, idempotencyKey: task.idempotencyKey }])
+          assert.deepStrictEqual(yield* planned, [{ seq: 0, idempotencyKey: task.idempotencyKey, sentAt: undefined }])
           const question = yield* ledger.question(0)
           assert.strictEqual(question.body, task.body)
           assert.deepStrictEqual(
@@ -464,6 +495,39 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       }
 
       test(
+        "is in doubt where its key may have been forgotten since its first try, whatever it was before",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const settle = ledger.settleInterrupted("planned", Duration.hours(24))
+          const day = Duration.toMillis("24 hours")
+          yield* plan(newTasks([1, 1, 1, 1]))
+          const [first, second, third] = yield* planned
+          yield* TestClock.setTime(1000)
+          yield* Effect.forEach([first!, second!, third!], ledger.claim)
+          yield* ledger.markInDoubt(1, "hm")
+          yield* ledger.release(2)
+          yield* TestClock.setTime(2000)
+          yield* settle
+          yield* ledger.claim(first!)
+          yield* ledger.claim(third!)
+          yield* TestClock.setTime(1000 + day)
+          yield* settle
+          assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2, 3])
+          yield* TestClock.setTime(1001 + day)
+          yield* settle
+          assert.deepStrictEqual(seqs(yield* planned), [2, 3])
+          const troubles = yield* ledger.troubles(10)
+          assert.deepStrictEqual(seqs(troubles), [0, 1])
+          for (const { reason, state } of troubles) {
+            assert.strictEqual(state, "in_doubt")
+            assert.match(reason ?? "", /may have been sent, so long ago .* forgotten its Idempotency-Key \(after 1d\)/)
+          }
+          yield* ledger.settleInterrupted("planned")
+          assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2, 3])
+        }),
+      )
+
+      test(
         "what is in doubt is planned again where keys are honoured, and stays so elsewhere",
         Effect.gen(function* () {
           const ledger = yield* Ledger
@@ -518,6 +582,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const elsewhere = Effect.flip(ledger.bindService("there", false))
           const moves = [
             ledger.markInDoubt(0, "hm"),
+            ledger.markPlanned(0),
             ledger.markSubmitted(0, "task_0", 0),
             ledger.markInvalid(0, "", "odd"),
             ledger.markCompleted(0, "{}"),
@@ -532,12 +597,15 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       )
 
       test(
-        "may be at another service while its tasks are only planned or refused",
+        "may be at another service while its tasks are only planned, given back or refused",
         Effect.gen(function* () {
           const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1]))
+          yield* plan(newTasks([1, 1, 1]))
           yield* ledger.bindService("here", false)
+          yield* claimAll
           yield* ledger.markRefused(0, "no")
+          yield* ledger.release(1)
+          yield* ledger.release(2)
           yield* ledger.bindService("there", false)
         }),
       )
@@ -557,8 +625,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             { ...second!, items: items.slice(3) },
           ])
           assert.deepStrictEqual((yield* planned).slice(1, 3), [
-            { seq: 2, idempotencyKey: first!.idempotencyKey },
-            { seq: 5, idempotencyKey: second!.idempotencyKey },
+            { seq: 2, idempotencyKey: first!.idempotencyKey, sentAt: undefined },
+            { seq: 5, idempotencyKey: second!.idempotencyKey, sentAt: undefined },
           ])
           assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
           assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })
@@ -679,6 +747,44 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       )
 
       test(
+        "are due within the longest time between two looks, whatever it was before; hints stay",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* TestClock.setTime(1_000)
+          yield* submitted(4)
+          for (const seq of [1, 2, 3]) yield* postpone(seq, 3_600_000)
+          yield* postpone(0, 5_000)
+          yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_3"]) })
+          yield* ledger.markFailed(2, "gone")
+          yield* ledger.dueWithin(20_000.5)
+          yield* TestClock.setTime(30_000)
+          const { tasks } = yield* ledger.due(10, never)
+          assert.deepStrictEqual(
+            tasks.map(({ listed, taskId }) => [taskId, listed.dueAt]),
+            [
+              ["task_3", 0],
+              ["task_0", 6_000],
+              ["task_1", 21_001],
+            ],
+          )
+        }),
+      )
+
+      test(
+        "are those that came to nothing and are taken for outstanding again, one by one",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(2, 60_000)
+          yield* ledger.markFailed(0, "gone")
+          yield* ledger.markFailed(1, "gone")
+          yield* ledger.markOpen(0, "another")
+          yield* ledger.markOpen(1, "task_1")
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+          assert.strictEqual((yield* ledger.counts).failed.tasks, 1)
+        }),
+      )
+
+      test(
         "up to a horizon do not grow by what becomes due later",
         Effect.gen(function* () {
           const ledger = yield* Ledger
@@ -728,6 +834,27 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
     })
 
     describe("results", () => {
+      test(
+        "that did not fit stay when an answer that can't be read comes after them",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const sql = yield* SqlClient.SqlClient
+          const kept = Effect.map(sql<{ body: Uint8Array }>`SELECT body FROM task_result`, (rows) =>
+            rows.map(({ body }) => Zstd.decompressText(body)),
+          )
+          yield* submitted(2, 0)
+          yield* ledger.markInvalid(0, "misfit", "odd")
+          yield* ledger.markInvalid(0, undefined, "unreadable")
+          yield* ledger.markInvalid(1, undefined, "unreadable")
+          assert.deepStrictEqual(yield* kept, ["misfit"])
+          assert.strictEqual((yield* ledger.counts).invalid.tasks, 2)
+          assert.deepStrictEqual(
+            (yield* ledger.troubles(9)).map(({ reason }) => reason),
+            ["unreadable", "unreadable"],
+          )
+        }),
+      )
+
       test(
         "come in the order of the items, over more than a page, exactly as they were recorded",
         Effect.gen(function* () {
@@ -818,8 +945,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           assert.strictEqual(yield* ledger.itemsIn(second.run, ["refused"]), 1)
           assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting"]), 1)
           assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting", "refused", "planned"]), 2)
-          assert.strictEqual(yield* ledger.itemsSeenBy(second.run), 2)
-          assert.strictEqual(yield* ledger.itemsSeenBy(first.run), 3)
+          assert.strictEqual(yield* ledger.itemsIn(second.run, TaskState.literals), 2)
+          assert.strictEqual(yield* ledger.itemsIn(first.run, TaskState.literals), 3)
         }),
       )
     })
@@ -906,15 +1033,15 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
       )
 
       test(
-        "are remembered for an hour",
+        "are remembered for two hours, in which the oldest and the newest that count have become too old",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           const sql = yield* SqlClient.SqlClient
           const remembered = sql<{ delivery_id: string }>`SELECT delivery_id FROM delivery ORDER BY delivery_id`
           yield* ledger.recordDelivery(delivery("a", 1))
-          yield* TestClock.setTime(3_600_000)
+          yield* TestClock.setTime(7_200_000)
           assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "repeated")
-          yield* TestClock.setTime(3_600_001)
+          yield* TestClock.setTime(7_200_001)
           yield* ledger.recordDelivery(delivery("b", 1))
           assert.deepStrictEqual(
             (yield* remembered).map((row) => row.delivery_id),
@@ -999,7 +1126,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
               refused: yield* Stream.runCollect(ledger.dropped(never)),
               troubles: yield* ledger.troubles(10),
               refusedItems: yield* ledger.itemsIn(1, ["refused"]),
-              itemsSeen: yield* ledger.itemsSeenBy(1),
+              itemsSeen: yield* ledger.itemsIn(1, TaskState.literals),
             }
           })
           const work = Effect.fnUntraced(function* (partition: string) {

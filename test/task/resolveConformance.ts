@@ -169,7 +169,8 @@ export const resolveConformance = (test: LedgerTest) =>
           yield* ledger.sendAgain([1])
           assert.deepStrictEqual(yield* task, { ...before, state: "planned", reason: null, sentAt: null })
           assert.isTrue(ledger.planned.isOpen())
-          assert.deepStrictEqual(yield* ledger.plannedAfter(-1), [{ seq: 0, idempotencyKey: before.idempotencyKey }])
+          const { idempotencyKey } = before
+          assert.deepStrictEqual(yield* ledger.plannedAfter(-1), [{ seq: 0, idempotencyKey, sentAt: undefined }])
         }),
       )
 
@@ -351,7 +352,13 @@ export const resolveConformance = (test: LedgerTest) =>
           assert.deepStrictEqual(yield* counts, [2, 0, 1, 0])
           yield* bring(0, "failed")
           assert.strictEqual(yield* ledger.replan(1, ["failed"], 2), 0)
-          assert.strictEqual(yield* ledger.replan(1, ["failed"], 3), 1)
+          assert.strictEqual(yield* ledger.replan(1, ["failed"], 3, new Set([1, 2])), 0)
+          assert.deepStrictEqual(
+            (yield* ledger.replannable(1, ["failed", "invalid"], 3)).map(({ seq }) => seq),
+            [0, 1],
+          )
+          assert.deepStrictEqual(yield* ledger.replannable(1, [], 3), [])
+          assert.strictEqual(yield* ledger.replan(1, ["failed"], 3, new Set([0])), 1)
         }),
       )
 
@@ -415,15 +422,17 @@ export const resolveConformance = (test: LedgerTest) =>
       )
 
       test(
-        "ignored: what was given back unsent is not in doubt",
+        "ignored: what was given back unsent is not in doubt, whatever keys were said to be before",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* plan(newTasks([1]))
-          yield* ledger.settleInterrupted("in_doubt")
-          yield* bring(0, "submitting")
-          yield* ledger.release(0)
-          yield* ledger.settleInterrupted("in_doubt")
-          assert.deepStrictEqual([(yield* task).state, (yield* task).sentAt], ["planned", null])
+          for (const outcome of ["in_doubt", "planned"] as const) {
+            yield* ledger.settleInterrupted(outcome)
+            yield* bring(0, "submitting")
+            yield* ledger.release(0)
+            yield* ledger.settleInterrupted("in_doubt")
+            assert.deepStrictEqual([(yield* task).state, (yield* task).sentAt], ["planned", null])
+          }
         }),
       )
 
@@ -474,6 +483,7 @@ export const resolveConformance = (test: LedgerTest) =>
           lastResultAt: Option.some(24 * hour),
           lastHour: { tasks: 1, items: 3 },
           lastDay: { tasks: 2, items: 5 },
+          pace: Option.some({ since: hour - 1, items: 5 }),
         })
         yield* TestClock.setTime(25 * hour)
         const later = yield* ledger.progress

@@ -29,7 +29,10 @@ const areListed = async (recorded: Recorded) => {
   const { book, job } = recorded
   const doubtful = of(recorded)
   const known = rows(job, "SELECT task_id FROM task WHERE task_id IS NOT NULL").map(({ task_id }) => String(task_id))
-  assert.sameMembers([...known, ...doubtful.flatMap(({ id }) => (id === undefined ? [] : [id]))], [...book.tasks.keys()])
+  assert.sameMembers(
+    [...known, ...doubtful.flatMap(({ id }) => (id === undefined ? [] : [id]))],
+    [...book.tasks.keys()],
+  )
   const status = await command(job, ["status"])
   const { tasks, troubles } = reportOf(status)
   assert.strictEqual(tasks.in_doubt.tasks, doubtful.length)

@@ -9,6 +9,7 @@ import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 import { assert } from "vitest"
+import type { Manifest } from "../../../src/dataset/Manifest.ts"
 import type { RunReport } from "../../../src/pipeline/RunReport.ts"
 import { cli } from "../../support/cli.ts"
 import { platform } from "../../support/job.ts"
@@ -34,8 +35,6 @@ export const start = (job: Job, args: ReadonlyArray<string>, env: Record<string,
   const command = ["--import", preload, job.program, ...args, "--dir", job.folder, "--json"]
   const started = spawned(process.execPath, command, { env: { ...job.env, CRASH_FOLDER: job.folder, ...env } })
   running.add(started.child)
-  const at = performance.now()
-  void started.ended.then((e) => { const t = performance.now() - at; if (t > 8000) console.log("SLOW", Math.round(t), args[0], JSON.stringify(env), e.status, e.signal, e.stderr.slice(0, 1500)) })
   void started.ended.then(() => running.delete(started.child))
   return started
 }
@@ -58,12 +57,22 @@ export const finish = async (job: Job, args: ReadonlyArray<string>, onStart = no
   return { ...reportOf(ended), exitStatus: ended.status }
 }
 
+const sha256 = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex")
+
+/** Whatever a process died of: what stands in the dataset's place is a whole one, or nothing. */
+const isWhole = ({ folder }: Job) => {
+  if (!existsSync(`${folder}/dataset`)) return
+  const manifest = JSON.parse(readFileSync(`${folder}/dataset/manifest.json`, "utf8")) as Manifest
+  for (const file of manifest.files) assert.strictEqual(sha256(`${folder}/dataset/${file.path}`), file.sha256)
+}
+
 /** Runs a command that is killed at a moment. Fails where it ends before that moment comes. */
 export const killedAt = async (job: Job, args: ReadonlyArray<string>, moment: Moment, onStart = nobody) => {
   const process = start(job, args, { CRASH_AT: JSON.stringify(moment) })
   onStart(process)
   const { signal, stderr, stdout } = await process.ended
   assert.strictEqual(signal, "SIGKILL", `it ended without ${JSON.stringify(moment)}:\n${stdout}${stderr}`)
+  isWhole(job)
 }
 
 /** Runs a command to its end in this process, for what comes after the one that is tried. */
@@ -73,6 +82,7 @@ export const command = (job: Job, args: ReadonlyArray<string>) =>
 /** Runs a command that is killed after a time, counted from its first event. Its report where it has ended before. */
 export const killedAfter = async (job: Job, args: ReadonlyArray<string>, millis: number) => {
   const ended = await start(job, args, { CRASH_AFTER: String(millis) }).ended
+  isWhole(job)
   return ended.signal === "SIGKILL" ? undefined : { ...reportOf(ended), exitStatus: ended.status }
 }
 
@@ -133,16 +143,20 @@ export const bytes = (folder: string): Record<string, string> =>
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .toSorted()
-      .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
+      .map((file) => [file.slice(folder.length), sha256(file)]),
   )
 
 /** All that a job comes to, but for times: what a killed one must have in common with the undisturbed one. */
 export const outcome = (job: Job) => {
   assert.deepEqual(rows(job, "PRAGMA integrity_check"), [{ integrity_check: "ok" }])
   return {
-    files: readdirSync(job.folder).filter((name) => !/-(shm|wal)$/.test(name)).toSorted(),
+    files: readdirSync(job.folder)
+      .filter((name) => !/-(shm|wal)$/.test(name))
+      .toSorted(),
     dataset: bytes(`${job.folder}/dataset`),
-    rejects: existsSync(`${job.folder}/rejects.jsonl`) ? readFileSync(`${job.folder}/rejects.jsonl`, "utf8") : undefined,
+    rejects: existsSync(`${job.folder}/rejects.jsonl`)
+      ? readFileSync(`${job.folder}/rejects.jsonl`, "utf8")
+      : undefined,
     tasks: rows(job, "SELECT seq, item_count, state, task_id FROM task ORDER BY seq"),
     items: rows(job, "SELECT item_id, content_hash, seq FROM item ORDER BY item_id"),
     results: rows(job, "SELECT seq FROM task_result ORDER BY seq"),

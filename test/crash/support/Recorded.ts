@@ -21,9 +21,13 @@ export const make = (
   }
 }
 
+/** The tasks of a service by their names, in the order of these. */
+export const byName = (tasks: Iterable<readonly [id: string, prompts: ReadonlyArray<string>]>) =>
+  [...tasks].toSorted(([a], [b]) => (a < b ? -1 : 1))
+
 /** What the job and its book have come to. */
 export const seen = ({ book, job }: Recorded, report: Parameters<typeof accounts>[0]) => ({
   ...outcome(job),
   ...accounts(report),
-  service: [...book.tasks.values()].map(({ id, prompts }) => [id, prompts]).toSorted(),
+  service: byName([...book.tasks.values()].map(({ id, prompts }) => [id, prompts] as const)),
 })

@@ -119,16 +119,17 @@ export const start = async (keys: "honoured" | "ignored"): Promise<RecordingServ
     return [200, pending ? { task_id: task.id, status: "pending" } : resultOf(task)]
   }
 
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    void answer(request).then(
-      ([status, body]) => {
-        response.writeHead(status, { "content-type": "application/json" })
-        response.end(JSON.stringify(body))
-      },
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      const [status, body] = await answer(request)
+      response.writeHead(status, { "content-type": "application/json" })
+      response.end(JSON.stringify(body))
+    } catch {
       // The connection broke off: its process was killed.
-      () => response.destroy(),
-    )
-  })
+      response.destroy()
+    }
+  }
+  const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,

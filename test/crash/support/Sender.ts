@@ -6,7 +6,8 @@ export interface Sender {
   /** To be told of a process that listens; whether what breaks off there is sent again, to the next one. */
   readonly to: (triesAgain: boolean) => OnStart
   /** Delivers that tasks are completed; ends when that was answered, or given up. */
-  readonly deliver: (taskIds: ReadonlyArray<string>) => Promise<void>}
+  readonly deliver: (taskIds: ReadonlyArray<string>) => Promise<void>
+}
 
 export const make = (): Sender => {
   const listening: Array<{ readonly url: string; readonly triesAgain: boolean }> = []
@@ -25,15 +26,17 @@ export const make = (): Sender => {
       (triesAgain) =>
       ({ talks }) => {
         const announced = /^Webhooks are received at (\S+)\n/m
-        void talks(announced).then((said) => {
-          listening.push({ url: announced.exec(said)![1]!, triesAgain })
+        const learn = async () => {
+          const [, url = ""] = announced.exec(await talks(announced)) ?? []
+          listening.push({ url, triesAgain })
           waiting.forEach((resolve) => resolve())
           waiting.clear()
-        })
+        }
+        void learn()
       },
     deliver: async (taskIds) => {
       const id = `msg_${taskIds.join("_").slice(0, 40)}`
-      for (let tried = -1; !over.has(id); ) {
+      for (let tried = -1; !over.has(id);) {
         const at = await urlAfter(tried)
         try {
           const { status } = await fetch(listening[at]!.url, { method: "POST", ...signed(completed(taskIds), { id }) })

@@ -2,7 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { misfits } from "./RecordingService.ts"
 
-const sample = readFileSync(new URL("../../../data/sample.jsonl", import.meta.url), "utf8").trimEnd().split("\n")
+const sample = readFileSync(new URL("../../../data/sample.jsonl", import.meta.url), "utf8")
+  .trimEnd()
+  .split("\n")
 
 interface Line {
   readonly id: string
@@ -13,12 +15,11 @@ interface Line {
 const parsed = (line: string) => JSON.parse(line) as Line
 
 /** An item that nobody has an answer for: it has no gold. */
-const item = (id: string, prompt: string, completions = ["one", "another"]) => JSON.stringify({ id, prompt, completions })
+const item = (id: string, prompt: string, completions = ["one", "another"]) =>
+  JSON.stringify({ id, prompt, completions })
 
 /** More records than are taken in one step of reading, so that the items are planned in several transactions. */
 const junk = Array.from({ length: 1100 }, () => "?")
-
-export const items = sample.length
 
 /** 72 items of the sample; with `misfits`, others that come to no good end. */
 const lines = (withMisfits: boolean) => [

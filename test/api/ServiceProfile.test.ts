@@ -1,0 +1,47 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Redacted } from "effect"
+import { defaults, ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
+
+const built = (settings: Partial<ServiceSettings>) =>
+  ServiceProfile.layer({ baseUrl: "http://127.0.0.1:9/v1", token: Redacted.make("t"), ...settings }).pipe(
+    Layer.build,
+    Effect.scoped,
+  )
+
+describe("ServiceProfile", () => {
+  for (const [settings, message] of [
+    [{ requestsPerSecond: 0 }, "requestsPerSecond: expected a number above 0, found 0"],
+    [{ requestsPerSecond: NaN }, "requestsPerSecond: expected a number above 0, found NaN"],
+    [{ requestsPerSecond: Infinity }, "requestsPerSecond: expected a number above 0, found Infinity"],
+    [{ concurrency: 0 }, "concurrency: expected a whole number from 1 on, found 0"],
+    [{ concurrency: 2.5 }, "concurrency: expected a whole number from 1 on, found 2.5"],
+    [{ retries: -1 }, "retries: expected a whole number from 0 on, found -1"],
+    [{ downAfter: 0 }, "downAfter: expected a whole number from 1 on, found 0"],
+    [{ maxAnswerBytes: 0 }, "maxAnswerBytes: expected a whole number from 1 on, found 0"],
+    [{ requestTimeout: 0 }, "requestTimeout: expected a time of a millisecond or more, found 0"],
+    [{ patience: NaN }, "patience: expected a time, found NaN"],
+    [
+      { pollInterval: { min: 0, max: "1 minute" } },
+      "pollInterval.min: expected a time of a millisecond or more, found 0",
+    ],
+    [
+      { pollInterval: { min: "2 minutes", max: "1 minute" } },
+      "pollInterval: expected min to be no longer than max, found 2m and 1m",
+    ],
+  ] as const) {
+    it.effect(`refuses ${message}`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(built(settings))
+        assert.strictEqual(error.message, `the service's setting ${message}`)
+      }),
+    )
+  }
+
+  it.effect("takes the defaults, fractions of a request per second, and no patience", () =>
+    Effect.gen(function* () {
+      for (const settings of [defaults, { requestsPerSecond: 0.5 }, { patience: 0 }, { retries: 0 }]) {
+        assert.isTrue(Exit.isSuccess(yield* Effect.exit(built(settings))))
+      }
+    }),
+  )
+})

@@ -1,0 +1,66 @@
+/** Output that can't be written, and output that nobody wants to read to its end. */
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { cli, quick, reportOf, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { bin, fromSources, run, spawned } from "../support/process.ts"
+
+const long = "x".repeat(90_000)
+
+/** A finished job whose report has more than a pipe takes at once. */
+const finished = Effect.gen(function* () {
+  const job = yield* temporaryDirectory
+  yield* write(`${job}/items.jsonl`, [JSON.stringify({ id: "a", prompt: long, completions: ["b", "c"] })])
+  const said = yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--quiet", ...quick])
+  assert.strictEqual(said.status, 0, said.stderr)
+  return job
+})
+
+/** `prefstream ARGS` with its output redirected by a shell. */
+const redirected = (args: ReadonlyArray<string>, how: string) =>
+  Effect.promise(() => {
+    const command = `{ "$0" "$@"; echo "status $?" >&2; } ${how}`
+    return spawned("sh", ["-c", command, process.execPath, ...fromSources, bin, ...args]).ended
+  })
+
+describe("standard output", () => {
+  for (const args of [
+    ["status", "--json"],
+    ["export", "--json"],
+  ]) {
+    test(`that is full is a failure of ${args[0]}, and said`, () =>
+      Effect.gen(function* () {
+        const said = yield* redirected([...args, "--dir", yield* finished], ">/dev/full")
+        assert.match(said.stderr, /^prefstream: can't write to standard output: ENOSPC.*\nstatus 1\n$/)
+      }))
+  }
+
+  test("of which a reader has read enough is none", () =>
+    Effect.gen(function* () {
+      const said = yield* redirected(["export", "--json", "--dir", yield* finished], "| head -c 9")
+      assert.deepStrictEqual([said.stdout, said.stderr], [`{"status"`, "status 0\n"])
+    }))
+
+  test("is written to its end before the process ends, also with a status that is not 0", () =>
+    Effect.gen(function* () {
+      const job = yield* finished
+      const exported = yield* Effect.promise(() => run(["export", "--json", "--dir", job]))
+      assert.strictEqual(reportOf(exported).example?.prompt.length, long.length)
+      yield* write(`${job}/more.jsonl`, [JSON.stringify({ id: "d", prompt: long, completions: ["b", "c"] })])
+      const args = [
+        "run",
+        `${job}/more.jsonl`,
+        "--dir",
+        job,
+        "--expert",
+        "first",
+        "--turnaround",
+        "1h",
+        "--once",
+        "--json",
+      ]
+      const waiting = yield* Effect.promise(() => run(args))
+      assert.strictEqual(waiting.status, 3, waiting.stderr)
+      assert.strictEqual(reportOf(waiting).example?.prompt.length, long.length)
+    }))
+})

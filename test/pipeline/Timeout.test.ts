@@ -1,0 +1,83 @@
+/** Runs whose time is over while a request is under way that the service does not answer. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import * as Pipeline from "../../src/pipeline/Pipeline.ts"
+import * as Source from "../../src/source/Source.ts"
+import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
+import * as Logs from "../support/logs.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+/** A run whose first POST is not answered before `answer` is called. */
+const atPost = Effect.fnUntraced(function* (keys: "honoured" | "ignored") {
+  const directory = yield* temporaryDirectory
+  const held = Promise.withResolvers<void>()
+  const arrived = Promise.withResolvers<void>()
+  const service = yield* ScriptedService.make(
+    async (request, before) => {
+      if (before.length > 0) return ScriptedService.obliging(request, before)
+      arrived.resolve()
+      await held.promise
+      return ScriptedService.obliging(request, before)
+    },
+    { idempotencyKey: keys },
+  )
+  const logs = Logs.make()
+  const source = Source.fromIterable([{ id: "a", prompt: "p", completions: ["x", "y"] }])
+  const run = Pipeline.run({ directory, source, timeout: "5 seconds", grace: "10 seconds" }).pipe(
+    inProcess(directory, service.profile),
+    logs.during,
+  )
+  const first = yield* Effect.forkChild(run)
+  yield* Effect.promise(() => arrived.promise)
+  return { answer: held.resolve, first, logs, run, service }
+})
+
+/** Lets time pass until something can be seen. */
+const untilSo = (isSo: () => boolean) =>
+  TestClock.adjust("100 millis").pipe(
+    Effect.andThen(Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))),
+    Effect.repeat({ until: isSo }),
+  )
+
+const waiting = "the time is over: waiting for 1 request that is under way to end, for 10s at the most"
+
+describe("a run whose time is over", () => {
+  for (const [keys, status, posts] of [
+    ["honoured", "done", 2],
+    ["ignored", "in_doubt", 1],
+  ] as const) {
+    it.effect(`leaves the request to the next run when its grace time is over, too, where keys are ${keys}`, () =>
+      Effect.gen(function* () {
+        const { answer, first, logs, run, service } = yield* atPost(keys)
+        yield* untilSo(() => first.pollUnsafe() !== undefined)
+        const report = yield* Fiber.join(first)
+        assert.deepStrictEqual(logs.messages, [
+          waiting,
+          "the grace time is over: left for the next run to settle, 1 request that is under way",
+        ])
+        assert.deepStrictEqual([report.status, report.not_submitted], ["stopped", 1])
+        assert.deepStrictEqual(report.tasks.submitting, { tasks: 1, items: 1 })
+        answer()
+        const next = yield* TestClock.withLive(run)
+        assert.strictEqual(next.status, status)
+        const sent = service.received.filter(({ method }) => method === "POST")
+        assert.deepStrictEqual(
+          [sent.length, new Set(sent.map(({ headers }) => headers["idempotency-key"])).size],
+          [posts, 1],
+        )
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    )
+  }
+
+  it.effect("records the answer that comes within its grace time", () =>
+    Effect.gen(function* () {
+      const { answer, first, logs } = yield* atPost("ignored")
+      yield* untilSo(() => logs.messages.length > 0)
+      answer()
+      const report = yield* Fiber.join(first)
+      assert.deepStrictEqual(logs.messages, [waiting])
+      assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
+})

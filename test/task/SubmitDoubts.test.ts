@@ -1,0 +1,107 @@
+/** What was certainly not taken counts as never sent; what may have been taken as sent, also in later runs. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, Latch } from "effect"
+import { Ledger } from "../../src/task/Ledger.ts"
+import { submit } from "../../src/task/Submit.ts"
+import { items, records } from "../support/items.ts"
+import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
+const honoured = { idempotencyKey: "honoured", concurrency: 1, patience: "1 minute" } as const
+
+const guidelinesOf = ({ body }: ScriptedService.Received) =>
+  (JSON.parse(body) as { readonly guidelines?: string }).guidelines
+
+const later = { status: 429, headers: { "retry-after": "30" } }
+const muchLater = { status: 429, headers: { "retry-after": "3600" } }
+
+/** Answers to the first requests; the last one also to all that follow. */
+type Script = readonly [ScriptedService.Answer, ...ReadonlyArray<ScriptedService.Answer>]
+
+/** Submits one task to a service that answers so, until it is over, or the job waits and is stopped. */
+const attempt = Effect.fnUntraced(function* (directory: string, script: Script, guidelines = "old") {
+  const asked = yield* Latch.make()
+  const service = yield* ScriptedService.make((_, before) => {
+    if (before.length >= script.length - 1) asked.openUnsafe()
+    return script[Math.min(before.length, script.length - 1)]!
+  }, honoured)
+  const stopsIt = script.at(-1) === later
+  const sending = yield* submit(records(items(2)), { batch, guidelines }).pipe(
+    Effect.exit,
+    inProcess(directory, service.profile),
+    Effect.forkChild,
+  )
+  yield* stopsIt ? Effect.andThen(asked.await, Fiber.interrupt(sending)) : Fiber.await(sending)
+})
+
+const certain: ReadonlyArray<readonly [string, Script]> = [
+  ["401", [{ status: 401 }]],
+  ["429", [muchLater]],
+  ["429, while it waited and was stopped", [later]],
+]
+
+const doubtful: ReadonlyArray<readonly [string, Script]> = [
+  ["500 again and again", [{ status: 500 }]],
+  ["a broken connection, then 401", ["reset", { status: 401 }]],
+  ["a broken connection, then 429, while it waited and was stopped", ["reset", later]],
+]
+
+const counts = Ledger.use((ledger) => ledger.counts)
+
+describe("a task", () => {
+  for (const [taken, cases] of [
+    [false, certain],
+    [true, doubtful],
+  ] as const) {
+    for (const [how, script] of cases) {
+      test(`that ${taken ? "may have been" : "was certainly not"} taken (${how}) ${taken ? "is" : "is not"} sent in a new campaign`, () =>
+        Effect.gen(function* () {
+          const directory = yield* temporaryDirectory
+          yield* attempt(directory, script)
+          const service = yield* ScriptedService.make(ScriptedService.obliging, honoured)
+          yield* submit(records(items(2)), { batch, guidelines: "new", newCampaign: true }).pipe(
+            inProcess(directory, service.profile),
+          )
+          assert.deepStrictEqual(service.received.map(guidelinesOf), taken ? ["old", "new"] : ["new"])
+        }))
+
+      test(`that ${taken ? "may have been" : "was certainly not"} taken (${how}) is ${taken ? "" : "not "}in doubt where keys are ignored from then on`, () =>
+        Effect.gen(function* () {
+          const directory = yield* temporaryDirectory
+          yield* attempt(directory, script)
+          const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey: "ignored" })
+          const { in_doubt } = yield* submit(records(items(2)), { batch, guidelines: "old" }).pipe(
+            Effect.andThen(counts),
+            inProcess(directory, service.profile),
+          )
+          assert.deepStrictEqual([in_doubt.tasks, service.received.length], taken ? [1, 0] : [0, 1])
+        }))
+
+      test(`that ${taken ? "may have been" : "was certainly not"} taken (${how}) ${taken ? "binds" : "does not bind"} the job to the service`, () =>
+        Effect.gen(function* () {
+          const directory = yield* temporaryDirectory
+          yield* attempt(directory, script)
+          const other = yield* ScriptedService.make(ScriptedService.obliging, { ...honoured, identity: "another" })
+          const exit = yield* Effect.flip(Effect.asVoid(submit(records(items(2)), { batch, guidelines: "old" }))).pipe(
+            Effect.map((failure) => failure._tag),
+            Effect.orElseSucceed(() => "submitted"),
+            inProcess(directory, other.profile),
+          )
+          assert.deepStrictEqual([exit, other.received.length], taken ? ["OtherService", 0] : ["submitted", 1])
+        }))
+    }
+  }
+
+  test("that may have been taken stays so when later tries are certainly not", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      yield* attempt(directory, [{ status: 500 }])
+      for (const [, script] of certain) yield* attempt(directory, script)
+      const service = yield* ScriptedService.make(ScriptedService.obliging, honoured)
+      yield* submit(records(items(2)), { batch, guidelines: "new", newCampaign: true }).pipe(
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual(service.received.map(guidelinesOf), ["old", "new"])
+    }))
+})

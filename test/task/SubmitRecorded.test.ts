@@ -1,0 +1,88 @@
+/** The ledger's account of itself holds at every moment: beside a live reading, and after one that ended early. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, Exit, Fiber, Latch, Option, Result, Stream } from "effect"
+import type { SourceItem } from "../../src/domain/PromptItem.ts"
+import type { Reject } from "../../src/domain/Reject.ts"
+import * as RunReport from "../../src/pipeline/RunReport.ts"
+import { Ledger } from "../../src/task/Ledger.ts"
+import * as LedgerCare from "../../src/task/LedgerCare.ts"
+import * as LedgerLocation from "../../src/task/LedgerLocation.ts"
+import { submit } from "../../src/task/Submit.ts"
+import { items } from "../support/items.ts"
+import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+import { reject } from "./support.ts"
+
+/** Steps of 1024 records, each of which leaves items that wait for the next one. */
+const batch = { maxPrompts: 47, maxBytes: 1_000_000 }
+const length = 3_000
+
+const good = items(length).map((item) => Result.succeed(item))
+const input = (records: ReadonlyArray<Result.Result<SourceItem, Reject>>) =>
+  Stream.fromArrays(...Array.from({ length: records.length / 100 }, (_, i) => records.slice(100 * i, 100 * (i + 1))))
+
+/** Finds nothing wrong with the ledger, and gives what a reader is told of its run. */
+const account = Effect.fnUntraced(function* (directory: string) {
+  const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
+  assert.deepStrictEqual((yield* LedgerCare.check(location)).findings, [])
+  return yield* Effect.all({ report: RunReport.make({}), run: Ledger.use((ledger) => ledger.lastRun) }).pipe(
+    Effect.provide(LedgerLocation.layerReadonly(location)),
+  )
+})
+
+describe("what a reading recorded", () => {
+  for (const [how, options] of [
+    ["too many rejects", { maxRejects: 9 }],
+    ["a source that fails", {}],
+  ] as const) {
+    test(`counts what is in the tables, and no more, after ${how}`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        const service = yield* ScriptedService.make(ScriptedService.obliging)
+        const records =
+          options.maxRejects === undefined
+            ? Stream.concat(input(good), Stream.fail("the source"))
+            : input(good.map((record, i) => (i > 2_000 && i % 10 === 0 ? Result.fail(reject(i)) : record)))
+        const exit = yield* Effect.exit(submit(records, { batch, ...options })).pipe(
+          inProcess(directory, service.profile),
+        )
+        assert.isTrue(Exit.isFailure(exit))
+        const { report, run } = yield* account(directory)
+        const { counts } = Option.getOrThrow(run)
+        const tasks = Object.values(report.tasks).reduce((sum, { items }) => sum + items, 0)
+        assert.deepStrictEqual([counts.new, tasks % batch.maxPrompts], [tasks, 0])
+        assert.strictEqual(report.read, report.submitted + report.not_submitted + report.rejected)
+        assert.strictEqual(report.submitted + report.not_submitted, tasks)
+
+        // The same command goes on: what had waited is new now, and everything is counted once.
+        yield* submit(input(good), { batch }).pipe(inProcess(directory, service.profile))
+        const after = yield* account(directory)
+        assert.deepStrictEqual([after.report.read, after.report.known, after.report.submitted], [length, tasks, length])
+      }))
+  }
+
+  test("agrees with the tables at any moment of a live reading, and after it is stopped", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const over = yield* Latch.make()
+      let looks = 0
+      const looking = input(good).pipe(
+        Stream.mapArrayEffect((records) =>
+          Effect.as(
+            Effect.tap(account(directory), () => Effect.sync(() => looks++)),
+            records,
+          ),
+        ),
+        Stream.concat(Stream.fromEffectDrain(Effect.andThen(over.open, Effect.never))),
+      )
+      const reading = yield* Effect.forkChild(submit(looking, { batch }).pipe(inProcess(directory, service.profile)))
+      yield* Effect.raceFirst(over.await, Fiber.join(reading))
+      yield* Fiber.interrupt(reading)
+      assert.strictEqual(looks, length / 100)
+      const { run } = yield* account(directory)
+      const { counts } = Option.getOrThrow(run)
+      assert.isAbove(counts.new, 0)
+      assert.strictEqual(counts.new % batch.maxPrompts, 0)
+    }))
+})
