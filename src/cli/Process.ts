@@ -27,7 +27,8 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 process.stderr.on("error", () => {})
 
 /** Until all that was printed is written, or can't be. */
-const flushed = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => void stream.write("", () => resolve()))
+const flushed = (stream: NodeJS.WriteStream) =>
+  Effect.callback<void>((resume) => void stream.write("", () => resume(Effect.void)))
 
 const program = Effect.gen(function* () {
   const received = yield* Queue.unbounded<Stop.Signal>()
@@ -46,8 +47,11 @@ const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
       // One that was stopped may have a reader that does not read any more.
       if (isStopped) process.exit(status)
       // What was left unfinished, such as a request when the time was over, would keep the process alive.
-      void Promise.all([flushed(process.stdout), flushed(process.stderr)]).then(() =>
-        process.exit(isOutputLost ? ExitStatus.failure : status),
+      Effect.runFork(
+        Effect.andThen(
+          Effect.all([flushed(process.stdout), flushed(process.stderr)], { concurrency: 2 }),
+          Effect.sync(() => process.exit(isOutputLost ? ExitStatus.failure : status)),
+        ),
       )
     }),
   )

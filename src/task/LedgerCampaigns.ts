@@ -100,7 +100,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Run,
     /** How many rejects were allowed, where the run ends because there were more. */
-    maxRejects: number | undefined = undefined,
+    maxRejects?: number,
   ) {
     const now = yield* Clock.currentTimeMillis
     yield* write(

@@ -332,7 +332,9 @@ describe("secrets", () => {
       Effect.gen(function* () {
         const secrets = [Redacted.make("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")] as const
         for (const tolerance of ["0 seconds", "999 millis", "3601 seconds"] as const) {
-          const made = WebhookScheme.make({ scheme, secrets, tolerance }).pipe(Effect.provide(WebhookSignature.layerMac))
+          const made = WebhookScheme.make({ scheme, secrets, tolerance }).pipe(
+            Effect.provide(WebhookSignature.layerMac),
+          )
           assert.strictEqual((yield* Effect.flip(made))._tag, "MalformedTolerance")
         }
         for (const tolerance of ["1 second", "1 hour"] as const) {

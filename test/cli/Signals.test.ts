@@ -110,7 +110,16 @@ describe("schedule", () => {
   test("says the next time; to be stopped while it waits is its normal end", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      const { child, ended, talks } = yield* started([...newYear, "--", "run", sample, "--dir", job])
+      const { child, ended, talks } = yield* started([
+        ...newYear,
+        "--",
+        "run",
+        sample,
+        "--dir",
+        job,
+        "--expert",
+        "first",
+      ])
       yield* Effect.promise(() => talks(/Next run at \d{4}-01-01 00:00:00 (Z|\+00:00)/))
       child.kill("SIGTERM")
       const said = yield* Effect.promise(() => ended)

@@ -69,7 +69,7 @@ export const start = async (keys: "honoured" | "ignored"): Promise<RecordingServ
     const tasks = [...(from === undefined ? [] : book(from).tasks)]
     const opened: Book = {
       posts: [],
-      tasks: new Map(tasks.map(([id, task]) => [id, { ...task, looks: 0 }])),
+      tasks: new Map(tasks.map(([id, task]) => [id, { ...task }])),
       keys: new Map(from === undefined ? [] : book(from).keys),
       judgesAtOnce: false,
       beforeTaking: () => Promise.resolve(),

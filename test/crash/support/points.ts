@@ -46,6 +46,7 @@ export const points = {
   "http: POST /tasks": { name: "submit: a task is sent", in: ["run", "submit"] },
   "http: POST /tasks answered 201": { name: "submit: a task was taken", in: ["alone", "run", "submit"] },
   "task: submitting → submitted": { name: "submit: a task's id is recorded", in: ["run", "submit"] },
+  "http: POST /tasks answered 200": { name: "submit: a task was there already", in: ["resume"] },
   "http: POST /tasks answered 413": { name: "submit: a task was found too large", in: ["run"] },
   "task: halved": { name: "submit: a task is halved", in: ["run", "submit"] },
   "http: POST /tasks answered 422": { name: "submit: a task was refused", in: ["run", "submit"] },
@@ -126,9 +127,9 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
 
 /** What has no point of its own, and why. */
 export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
-  [/^run: (\w+_count(, )?)+$/, "counts go along with what they count; the accounts are checked after each kill"],
+  [/^run: counts$/, "counts go along with what they count; the accounts are checked after each kill"],
   [/^setting: value$/, "a setting goes along with what it counts, or is written the same again"],
-  [/^run: (ended_at|read_finished, ended_at)$/, "nothing depends on when a run ended"],
+  [/^run: ended_at$/, "nothing depends on when a run ended"],
   [
     /^file: (make|create|write|sync|remove) (\.|(ledger|service)\.db\.lock(\.json)?)$/,
     "the lock is the operating system's",
