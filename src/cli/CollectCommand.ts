@@ -44,7 +44,8 @@ export const collectCommand = Command.make(
     )
     yield* Settings.endOfCheck(pipeline === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
     // A misspelt folder is not taken for a job that is done.
-    yield* Effect.provide(Effect.void, existingLedger(ledger))
+    if (pipeline !== undefined || Option.isSome(flags.baseUrl))
+      yield* Effect.provide(Effect.void, existingLedger(ledger))
     const grace = graceOf(flags, pipeline)
     const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), grace, webhook }
     const place = yield* placeOf(flags, directory, ledger)

@@ -57,7 +57,7 @@ describe("1: failure", () => {
       const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", ...quick]
       const said = yield* cli(args, to(service))
       assert.strictEqual(said.status, 1)
-      assert.match(said.stdout, /^invalid: task_1: .*best_completion_index/m)
+      assert.match(said.stdout, /^invalid: task 2 \(task_1\): .*best_completion_index/m)
       assert.match(said.stderr, /the result of task_1 does not fit its task/)
       const taskIds = (yield* pairsOf(job)).map(({ task_id }) => task_id)
       assert.deepStrictEqual(taskIds.toSorted(), ["task_0", "task_2", "task_3"])
@@ -147,7 +147,7 @@ describe("1: failure", () => {
       yield* write(`${job}/ledger.db`, [
         "This is a text, and it is longer than the header of a database is. ".repeat(20),
       ])
-      assertTold(yield* cli(["status", "--dir", job]), 1, /ledger\.db.*not a database/)
+      assertTold(yield* cli(["status", "--dir", job]), 1, /ledger\.db: it is not a ledger, or damaged/)
     }))
 })
 

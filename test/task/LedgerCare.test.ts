@@ -253,7 +253,7 @@ describe("LedgerCare", () => {
     it.effect("prunes rejects of earlier runs, and deliveries that are over", () =>
       Effect.gen(function* () {
         const location = yield* worked
-        yield* TestClock.adjust("2 hours")
+        yield* TestClock.adjust("3 hours")
         const before = yield* read(location)
         const expected = { rejects: 2, deliveries: 1, results: { tasks: 0, items: 0 } }
         assert.deepStrictEqual(yield* LedgerCare.prune(location, { dryRun: true }), expected)
