@@ -59,7 +59,7 @@ const play = ({ args, staged, story }: Scene) => {
         trace = report.trace
         undisturbed = await seen(report)
       }),
-    60_000,
+    120_000,
   )
 
   it("makes no write without a name", () => assert.deepStrictEqual(strange(trace), []))
@@ -75,7 +75,7 @@ const play = ({ args, staged, story }: Scene) => {
   }
 }
 
-const options = { concurrent: true, timeout: 300_000 }
+const options = { concurrent: true, timeout: 600_000 }
 
 describe("run, with the embedded service", options, () => {
   play({
@@ -125,7 +125,7 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
   beforeAll(async () => {
     first = recorded(services.honours, `${story} before`).job
     await before(first)
-  }, 60_000)
+  }, 120_000)
   play({
     story,
     args,
@@ -144,7 +144,9 @@ describe("run again, over a growing file", options, () => {
 
 describe("submit after it was killed, to a service that honours keys", options, () => {
   const args = ["submit", ...submit, ...honoured]
-  continued("resume", args, (job) => killedAt(job, args, { event: "http: POST /tasks", when: "after", nth: 4 }))
+  continued("resume", args, (job) =>
+    killedAt(job, args, { event: "http: POST /tasks answered 201", when: "after", nth: 3 }),
+  )
 })
 
 describe("collect", options, () => {
@@ -246,7 +248,7 @@ describe("resolve", options, () => {
     const doubtful = Doubts.of({ book, job }, "submitting")
     taken = doubtful.find(({ id }) => id !== undefined)!
     lost = doubtful.find(({ id }) => id === undefined)!
-  }, 60_000)
+  }, 120_000)
 
   const decided = (job: Job) => [
     rows(job, "SELECT seq, state, attempt, task_id, reason FROM task ORDER BY seq"),

@@ -45,7 +45,7 @@ const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string
     const report = await watched(it.job, args, it.sender.to(true))
     trace = report.trace
     undisturbed = Recorded.seen(it, report)
-  }, 60_000)
+  }, 120_000)
 
   it("makes no write without a name", () => assert.deepStrictEqual(strange(trace), []))
 
@@ -61,14 +61,14 @@ const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string
   }
 }
 
-const options = { concurrent: true, timeout: 120_000 }
+const options = { concurrent: true, timeout: 300_000 }
 
 describe("collect --listen", options, () => {
   let submitted: ReturnType<typeof listening>
   beforeAll(async () => {
     submitted = listening("listen before")
     await finish(submitted.job, ["submit", ...submit, ...seldom])
-  }, 60_000)
+  }, 120_000)
   play("listen", ["collect", "--listen", "0", ...seldom], (name) => {
     const it = listening(name, submitted.job)
     const deliverAll = async () => {

@@ -33,7 +33,7 @@ const draws = (seed: number) => {
   }
 }
 
-describe(`${2 * kills} random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 300_000 }, () => {
+describe(`${2 * kills} random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_000 }, () => {
   for (const [i, keys] of (["honoured", "ignored"] as const).entries()) {
     it(`${kills} of them with a service by which keys are ${keys}`, async () => {
       const service = await RecordingService.start(keys)
