@@ -59,19 +59,24 @@ export const decodeText = (value: unknown, path: string): Result.Result<string, 
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
 /**
- * An identity as text: a safe integer counts as its decimal digits. NUL is refused, which
- * databases cannot keep in text, and more text than they keep in an index. The failure is
- * the reason, and names `path`.
+ * A key as text: a safe integer counts as its decimal digits. NUL is refused, which
+ * databases cannot keep in text. The failure is the reason, and names `path`.
  */
-export const decodeIdentity = (value: unknown, path: string): Result.Result<string, string> => {
+export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
     return Result.fail(`${path}: expected a string or a safe integer, found ${describe(value)}`)
   if (value.includes("\0")) return Result.fail(`${path}: expected text without NUL, found ${describe(value)}`)
-  return IdLimit.fits(value)
-    ? decodeText(value, path)
-    : Result.fail(`${path}: expected at most ${IdLimit.limit} of text, found ${describe(value)}`)
+  return decodeText(value, path)
 }
+
+/** An item's id: a key that is no longer than a ledger's index takes. */
+const decodeId = (value: unknown, path: string): Result.Result<string, string> =>
+  Result.filterOrFail(
+    decodeKey(value, path),
+    IdLimit.fits,
+    () => `${path}: expected at most ${IdLimit.limit} of text, found ${describe(value)}`,
+  )
 
 export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -90,7 +95,7 @@ const withoutNull = (object: { readonly [member: string]: unknown }) =>
 
 const withTextId = (value: unknown, names: MemberNames): Result.Result<unknown, string> =>
   isObject(value) && Object.hasOwn(value, "id")
-    ? Result.map(decodeIdentity(value["id"], names.id ?? "id"), (id) => (id === value["id"] ? value : { ...value, id }))
+    ? Result.map(decodeId(value["id"], names.id ?? "id"), (id) => (id === value["id"] ? value : { ...value, id }))
     : Result.succeed(value)
 
 const describe = (value: unknown): string => {

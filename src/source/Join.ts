@@ -4,7 +4,7 @@
  * Guarantees: memory stays bounded however large the files are, the completions
  * go through a scratch database on disk. An item's completions stand in the order
  * of the completions files; its id is the key as text, and a number is the same
- * key as its decimal digits.
+ * key as its decimal digits. A key too long for an id (a prompt, say) has its SHA-256 for one.
  *
  * Records are the rows of the prompts file, in order, and then those rows of the
  * completions files that could not be used, in the order of files and lines:
@@ -12,7 +12,9 @@
  * that belong to a refused prompt are mended with it: they are no rejects of their own.
  */
 import { Array, Effect, Path, Result, Schema, Stream } from "effect"
+import * as IdLimit from "../domain/IdLimit.ts"
 import { Reject } from "../domain/Reject.ts"
+import * as Sha256 from "../node/Sha256.ts"
 import * as FieldPath from "./FieldPath.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
 import * as JoinScratch from "./JoinScratch.ts"
@@ -122,7 +124,7 @@ const parseRow = (file: string, line: Lines.LineResult, keyPath: FieldPath.Field
   const place = { file, line: line.success.number, raw: line.success.text }
   const value = Json.parse(place.raw)
   if (Result.isFailure(value)) return ItemDecoder.reject(place, "invalid_json", value.failure)
-  const key = ItemDecoder.decodeIdentity(keyPath.get(value.success), keyPath.text)
+  const key = ItemDecoder.decodeKey(keyPath.get(value.success), keyPath.text)
   if (Result.isFailure(key)) return ItemDecoder.reject(place, "invalid_shape", key.failure)
   return Result.succeed({ place, value: value.success, key: key.success })
 }
@@ -191,7 +193,7 @@ const joinPrompt = (
   }
   return ItemDecoder.decode(
     {
-      id: key,
+      id: IdLimit.fits(key) ? key : `sha256:${Sha256.hex(key)}`,
       prompt: layout.prompt.get(value),
       completions: found.map(({ raw }) => layout.completion.get(JSON.parse(raw))),
       metadata: metadata === undefined || ItemDecoder.isObject(metadata) ? withModels(metadata, models) : metadata,

@@ -1,6 +1,6 @@
 /** Runs whose time is over while a request is under way that the service does not answer. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
@@ -20,7 +20,8 @@ const atPost = Effect.fnUntraced(function* (keys: "honoured" | "ignored") {
       await held.promise
       return ScriptedService.obliging(request, before)
     },
-    { idempotencyKey: keys },
+    // The first run is at the time of the test clock, the next at ours.
+    { idempotencyKey: keys, idempotencyKeyLifetime: Duration.infinity },
   )
   const logs = Logs.make()
   const source = Source.fromIterable([{ id: "a", prompt: "p", completions: ["x", "y"] }])

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Path, Schema, Stream } from "effect"
 import * as Source from "../../src/source/Source.ts"
@@ -93,6 +94,23 @@ describe("join", () => {
         metadata: { models: "kept" },
         gold: { best_completion_index: 1 },
       })
+    }),
+  )
+
+  it.effect("a key too long for an id has its hash for one, wherever the rows stand", () =>
+    Effect.gen(function* () {
+      const keys = ["x".repeat(1000), "x".repeat(1001), "é".repeat(501)]
+      const { items, rejects } = yield* run({
+        prompts: keys.map((key) => prompt(key)),
+        a: keys.map((key) => completion(key, "a")),
+        b: keys.map((key) => completion(key, "b")).toReversed(),
+      })
+      assert.deepStrictEqual(rejects, [])
+      const hashed = (key: string) => `sha256:${createHash("sha256").update(key).digest("hex")}`
+      assert.deepStrictEqual(
+        items.map(({ item }) => item.id),
+        [keys[0], hashed(keys[1]!), hashed(keys[2]!)],
+      )
     }),
   )
 
