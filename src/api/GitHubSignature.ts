@@ -9,7 +9,7 @@
 import { Effect } from "effect"
 import { Mac } from "effect/crypto"
 import { Base64 } from "effect/encoding"
-import { decoded, fromHex, matchAny, refuse, type SignatureScheme, type WebhookSecret } from "./WebhookSignature.ts"
+import { decoded, fromHex, matchAny, required, type SignatureScheme, type WebhookSecret } from "./WebhookSignature.ts"
 
 export interface GitHubSignatureOptions {
   readonly secrets: ReadonlyArray<WebhookSecret>
@@ -24,8 +24,7 @@ export const make = Effect.fnUntraced(function* (options: GitHubSignatureOptions
     name: "github",
     headers: [header],
     open: Effect.fn("GitHubSignature.open")(function* ({ headers }) {
-      const given = headers[header] ?? ""
-      if (given === "") return yield* refuse("header_missing")
+      const given = yield* required(headers, header)
       const tags = given
         .split(/[,\s]+/)
         .map((text) => text.replace(/^sha256=/, ""))

@@ -11,7 +11,7 @@
  */
 import { Effect, Redacted } from "effect"
 import { Mac } from "effect/crypto"
-import { MalformedSecret, matchAny, refuse, type SignatureScheme } from "./WebhookSignature.ts"
+import { MalformedSecret, matchAny, required, type SignatureScheme } from "./WebhookSignature.ts"
 
 const encoder = new TextEncoder()
 
@@ -52,8 +52,7 @@ export const make = Effect.fnUntraced(function* (options: SharedSecretOptions) {
     name: "shared-secret",
     headers: [header],
     open: Effect.fn("SharedSecret.open")(function* ({ headers }) {
-      const given = headers[header] ?? ""
-      if (given === "") return yield* refuse("header_missing")
+      const given = yield* required(headers, header)
       yield* matchAny(mac, [key], bare(given), tags)
       return () => Effect.succeed({})
     }),

@@ -14,7 +14,7 @@ import {
   fresh,
   MalformedSecret,
   matchAny,
-  refuse,
+  required,
   type SignatureScheme,
   type WebhookSecret,
   readTolerance,
@@ -97,10 +97,9 @@ export const make = Effect.fnUntraced(function* (options: StandardWebhooksOption
     headers: Object.values(headersOf),
     tolerance,
     open: Effect.fn("StandardWebhooks.open")(function* ({ headers }) {
-      const id = headers[headersOf.id] ?? ""
-      const written = headers[headersOf.timestamp] ?? ""
-      const given = headers[headersOf.signature] ?? ""
-      if (id === "" || written === "" || given === "") return yield* refuse("header_missing")
+      const id = yield* required(headers, headersOf.id)
+      const written = yield* required(headers, headersOf.timestamp)
+      const given = yield* required(headers, headersOf.signature)
       const timestamp = yield* fresh(written, tolerance)
       // A header that came twice ends its first signature in a comma.
       const tags = given

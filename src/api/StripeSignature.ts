@@ -13,6 +13,7 @@ import {
   fromHex,
   matchAny,
   refuse,
+  required,
   type SignatureScheme,
   type WebhookSecret,
   readTolerance,
@@ -38,8 +39,7 @@ export const make = Effect.fnUntraced(function* (options: StripeSignatureOptions
     headers: [header],
     tolerance,
     open: Effect.fn("StripeSignature.open")(function* ({ headers }) {
-      const given = headers[header] ?? ""
-      if (given === "") return yield* refuse("header_missing")
+      const given = yield* required(headers, header)
       const parts = given.split(",").map((part) => part.trim())
       const valuesOf = (name: string) =>
         parts.filter((part) => part.startsWith(`${name}=`)).map((part) => part.slice(name.length + 1))

@@ -54,6 +54,12 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
 
 export const refuse = (reason: SignatureRefused["reason"]) => Effect.fail(new SignatureRefused({ reason }))
 
+/** A header without which a delivery is refused. */
+export const required = (headers: DeliveryHead["headers"], name: string) => {
+  const value = headers[name] ?? ""
+  return value === "" ? refuse("header_missing") : Effect.succeed(value)
+}
+
 /** One way to tell a genuine delivery from a forged one. */
 export interface SignatureScheme {
   /** As it is set. */

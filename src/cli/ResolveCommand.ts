@@ -5,7 +5,7 @@
  * decision is recorded for all tasks that are named, or for none, while no other process works
  * the ledger.
  */
-import { Console, Effect, FileSystem, Option } from "effect"
+import { Console, Effect, FileSystem, Option, Struct } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as IdLimit from "../domain/IdLimit.ts"
 import * as RejectsFile from "../pipeline/RejectsFile.ts"
@@ -37,7 +37,7 @@ const flags = {
     Argument.withDescription("Tasks by their numbers, as they are listed"),
     Argument.variadic(),
   ),
-  all: Flag.Literals("all", ["in-doubt", "failed", "invalid", "refused", "given-up", "planned", "submitted"]).pipe(
+  all: Flag.Literals("all", Struct.keys(states)).pipe(
     Flag.withDescription("All tasks in this state, instead of numbers"),
     Flag.optional,
   ),
@@ -73,10 +73,12 @@ export const resolveCommand = Command.make(
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
       const given = yield* givenOf(flags, flags.directory)
+      const printJson = Effect.flatMap(TroubleList.make(numbers).pipe(read), (tasks) =>
+        Console.log(JSON.stringify(tasks)),
+      )
       if (decision === undefined) {
-        const list = TroubleList.make(numbers)
         return yield* flags.json
-          ? Effect.flatMap(list.pipe(read), (tasks) => Console.log(JSON.stringify(tasks)))
+          ? printJson
           : Effect.flatMap(TroubleList.text(numbers, given).pipe(read), (text) => Console.log(printable(text)))
       }
       const before = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
@@ -84,11 +86,7 @@ export const resolveCommand = Command.make(
         Effect.andThen(rewriteRejects(directory)),
         Effect.provide(LedgerLocation.layer(location)),
       )
-      if (flags.json) {
-        return yield* Effect.flatMap(TroubleList.make(numbers).pipe(read), (tasks) =>
-          Console.log(JSON.stringify(tasks)),
-        )
-      }
+      if (flags.json) return yield* printJson
       const after = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       const anew = after.filter(({ attempt }, i) => attempt !== before[i]!.attempt).length
       const hints = TroubleList.waitAgain(after.map(troubleReport), given)

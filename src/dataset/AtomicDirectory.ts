@@ -13,6 +13,7 @@
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
+import * as Sync from "../node/Sync.ts"
 import { about, DatasetError, DirectoryRefused, FileSystemFailure } from "./DatasetError.ts"
 import * as Manifest from "./Manifest.ts"
 
@@ -115,7 +116,7 @@ const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   const paths = yield* Path.Path
   if (yield* fs.exists(place)) yield* fs.rename(place, paths.join(partial, "previous"))
   yield* fs.rename(paths.join(partial, "next"), place)
-  yield* sync(paths.dirname(place))
+  yield* Sync.entry(paths.dirname(place))
 })
 
 /** Ends a write, however far it came: an old directory whose place is empty goes back, the rest goes away. */
@@ -133,15 +134,5 @@ const syncFolders = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const entries = yield* fs.readDirectory(directory, { recursive: true }).pipe(about(directory))
-  yield* Effect.forEach(["", ...entries], (entry) => sync(paths.join(directory, entry)), { discard: true })
+  yield* Effect.forEach(["", ...entries], (entry) => Sync.entry(paths.join(directory, entry)), { discard: true })
 })
-
-const sync = Effect.fnUntraced(
-  function* (path: string) {
-    const fs = yield* FileSystem.FileSystem
-    const entry = yield* fs.open(path)
-    yield* entry.sync
-  },
-  Effect.scoped,
-  (effect) => Effect.ignore(effect),
-)

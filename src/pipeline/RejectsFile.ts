@@ -9,6 +9,7 @@
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
+import * as Sync from "../node/Sync.ts"
 import { Ledger } from "../task/Ledger.ts"
 import type { ReadQuestion } from "../task/LedgerModel.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -32,12 +33,6 @@ export interface RejectCount {
   readonly count: number
   readonly first: Omit<Reject, "raw" | "raw_base64" | "raw_bytes">
 }
-
-const sync = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const file = yield* fs.open(path, { flag: "r+" })
-  yield* file.sync
-}, Effect.scoped)
 
 /** A failure to write names the file, where the system names a number. */
 const about = (path: string, error: PlatformError.PlatformError): PlatformError.PlatformError =>
@@ -78,7 +73,7 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
     )
     const { size } = yield* fs.stat(partial)
     yield* Number(size) > 0
-      ? Effect.andThen(sync(partial), fs.rename(partial, file))
+      ? Effect.andThen(Sync.file(partial), fs.rename(partial, file))
       : Effect.andThen(fs.remove(partial), fs.remove(file, { force: true }))
   }).pipe(
     Effect.catchTag("PlatformError", (error) => Effect.fail(about(file, error))),

@@ -12,6 +12,7 @@ import { Clock, Effect, FileSystem, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresClient from "../node/PostgresClient.ts"
 import * as PrivateFile from "../node/PrivateFile.ts"
+import * as Sync from "../node/Sync.ts"
 import * as LedgerCheck from "./LedgerCheck.ts"
 import { rememberedFor } from "./LedgerDeliveries.ts"
 import * as LedgerLocation from "./LedgerLocation.ts"
@@ -79,6 +80,7 @@ export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "r
 /** Copies the ledger to a file that is not there yet. */
 export const backup = Effect.fn("LedgerCare.backup")(function* (location: LedgerLocation.LedgerLocation, to: string) {
   const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
@@ -100,9 +102,9 @@ export const backup = Effect.fn("LedgerCare.backup")(function* (location: Ledger
     if (report.findings.length > 0) {
       return yield* new BackupDamaged({ path: to, findings: report.findings.map(({ message }) => message) })
     }
-    yield* sync(partial)
+    yield* Sync.file(partial)
     yield* fs.rename(partial, to)
-    yield* syncFolder(to)
+    yield* Sync.entry(paths.dirname(to))
     const { items, results, tasks } = report
     return { path: to, bytes: yield* sizeOf(to), items, results, tasks } satisfies BackupReport
   }).pipe(Effect.ensuring(remove))
@@ -117,24 +119,6 @@ const copy = Effect.fnUntraced(function* (to: string) {
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
   })
 })
-
-const sync = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const file = yield* fs.open(path, { flag: "r+" })
-  yield* file.sync
-}, Effect.scoped)
-
-/** Makes the file's name durable, where the system can do that. */
-const syncFolder = Effect.fnUntraced(
-  function* (path: string) {
-    const fs = yield* FileSystem.FileSystem
-    const paths = yield* Path.Path
-    const folder = yield* fs.open(paths.dirname(path))
-    yield* folder.sync
-  },
-  Effect.scoped,
-  (effect) => Effect.ignore(effect),
-)
 
 /** A file's bytes, with what was written and is not in the file itself yet. */
 const sizeOf = Effect.fnUntraced(function* (path: string) {

@@ -15,7 +15,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { longestTolerance } from "../api/WebhookSignature.ts"
 import * as HintLimit from "./HintLimit.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./LedgerModel.ts"
-import { inPortions } from "./LedgerRows.ts"
+import { inPortions, setSetting } from "./LedgerRows.ts"
 
 /** Milliseconds. */
 export const rememberedFor = 2 * Duration.toMillis(longestTolerance)
@@ -114,8 +114,7 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
   const count = Effect.fnUntraced(function* (now: number) {
     yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'deliveries', '1')
       ON CONFLICT (partition_id, name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + 1 AS TEXT)`
-    yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'last_delivery', ${String(now)})
-      ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`
+    yield* setSetting({ partition, sql }, "last_delivery", String(now))
   })
 
   /** How many deliveries were received, repeated ones counted once, and when the last was, in epoch milliseconds. */

@@ -49,8 +49,8 @@ export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken"
 /** States that an attempt may be in when the items are planned again. */
 export type Replannable = "failed" | "invalid" | "refused"
 
-const adoptable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
-const sendable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
+/** What may be taken for a task at the service, or be sent again. */
+const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
 const givable: ReadonlyArray<TaskState> = [
   "planned",
   "submitted",
@@ -133,7 +133,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     number: number,
     taskId: string,
   ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
-    const [found] = yield* allowed([number], "adopt", adoptable)
+    const [found] = yield* allowed([number], "adopt", settleable)
     const others = sql`${here} AND task_id = ${taskId} AND seq <> ${number - 1}`
     const taken = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE ${others}
       UNION ALL SELECT seq FROM task_attempt WHERE ${others} LIMIT 1`
@@ -153,13 +153,14 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   })
 
   /**
-   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt goes under its own key, and is paid
-   * for twice where it was created and the service ignores keys; any other is another attempt.
+   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt
+   * goes under its own key, and is paid for twice where it was created and the service ignores
+   * keys; any other is another attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
   ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable> {
-    const found = yield* allowed(numbers, "send again", sendable)
+    const found = yield* allowed(numbers, "send again", settleable)
     const now = yield* Clock.currentTimeMillis
     yield* write(
       Effect.forEach(

@@ -63,3 +63,15 @@ export const insertTask = Effect.fnUntraced(function* (
     ...task.packed,
   })}`
 })
+
+/** What the ledger remembers under a name. */
+export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string) =>
+  Effect.map(
+    sql<{ value: string }>`SELECT value FROM setting WHERE partition_id = ${partition} AND name = ${name}`,
+    (rows) => rows[0]?.value,
+  )
+
+/** Remembers it, in place of what was there. */
+export const setSetting = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string, value: string) =>
+  sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, ${name}, ${value})
+    ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`

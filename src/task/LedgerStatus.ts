@@ -107,7 +107,8 @@ export const make = ({ partition, sql }: LedgerContext) => {
     const next = yield* sql<{ due_at: number }>`SELECT due_at FROM task
       WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT 1`
     const waitingSince = rows.filter(({ state }) => state === "submitted").map((row) => row.first_at)
-    const oldest = yield* Option.match(optional(waitingSince, Math.min), {
+    const oldestAt = optional(waitingSince, Math.min)
+    const oldest = yield* Option.match(oldestAt, {
       onNone: () => Effect.succeed([]),
       onSome: (at) => sql<{ seq: number; task_id: string; submitted_at: number }>`SELECT seq, task_id, submitted_at
         FROM task WHERE ${all} AND state = 'submitted' AND submitted_at = ${at} ORDER BY seq LIMIT 1`,
@@ -117,7 +118,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
       Math.min,
     )
     const paceSince = Option.map(
-      Option.orElse(optional(waitingSince, Math.min), () => firstSubmittedAt),
+      Option.orElse(oldestAt, () => firstSubmittedAt),
       (at) => Math.max(at, day),
     )
     const waiting = rows.filter(({ state }) => state === "planned" || state === "submitting" || state === "submitted")

@@ -15,7 +15,7 @@ import {
   type TaskQuestion,
   type TaskState,
 } from "./LedgerModel.ts"
-import { insertTask, pack, readQuestion } from "./LedgerRows.ts"
+import { insertTask, pack, readQuestion, setSetting, settingOf } from "./LedgerRows.ts"
 
 const pageSize = 64
 
@@ -52,8 +52,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   ) {
     // A clock's earliest time, where that is for ever.
     const since = Math.max(0, (yield* Clock.currentTimeMillis) - Duration.toMillis(lifetime))
-    const rows = yield* sql<{ value: string }>`SELECT value FROM setting WHERE ${here} AND name = 'interrupted'`
-    const before = rows[0]?.value
+    const before = yield* settingOf({ partition, sql }, "interrupted")
     yield* write(
       Effect.gen(function* () {
         if (outcome === "planned") {
@@ -66,10 +65,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
           yield* sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honour Idempotency-Key'
             WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
         }
-        if (before !== outcome) {
-          yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'interrupted', ${outcome})
-            ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`
-        }
+        if (before !== outcome) yield* setSetting({ partition, sql }, "interrupted", outcome)
       }),
     )
   })
@@ -88,8 +84,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
    * for at another one. `moved` says that it is the same service at a new address.
    */
   const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
-    const rows = yield* sql<{ value: string }>`SELECT value FROM setting WHERE ${here} AND name = 'service'`
-    const bound = rows[0]?.value
+    const bound = yield* settingOf({ partition, sql }, "service")
     if (bound === identity) return
     if (bound !== undefined && !moved) {
       const sent = yield* sql`SELECT 1 FROM task
@@ -97,8 +92,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
           OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
       if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
     }
-    yield* write(sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'service', ${identity})
-      ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`)
+    yield* write(setSetting({ partition, sql }, "service", identity))
   })
 
   // Planned tasks are all due at 0: said here, it lets the index give them in order.
@@ -121,12 +115,13 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     return readQuestion(rows[0]!)
   })
 
-  const setState = (seq: number, state: TaskState, reason: string | null = null) =>
-    sql`UPDATE task SET state = ${state}, reason = ${storable(reason)} WHERE ${here} AND seq = ${seq}`
-
   /** Holds while the task at the service is still the one that was looked at. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
+
+  const setState = (seq: number, state: TaskState, reason: string | null = null, taskId?: string) =>
+    sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}
+      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
 
   /** Takes a planned task for sending; false where it was taken or split since it was seen. */
   const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Omit<PlannedTask, "sentAt">) {
@@ -248,10 +243,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   })
 
   const markFailed = (seq: number, reason: string, taskId?: string) =>
-    Effect.asVoid(
-      write(sql`UPDATE task SET state = 'failed', reason = ${storable(reason)}
-        WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
-    )
+    Effect.asVoid(write(setState(seq, "failed", reason, taskId)))
 
   const storeResult = Effect.fnUntraced(function* (
     seq: number,
@@ -280,10 +272,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   /** Without a result where there was none that could be read: one of before is kept then. */
   const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
     result === undefined
-      ? Effect.asVoid(
-          write(sql`UPDATE task SET state = 'invalid', reason = ${storable(reason)}
-            WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
-        )
+      ? Effect.asVoid(write(setState(seq, "invalid", reason, taskId)))
       : storeResult(seq, result, "invalid", reason, taskId)
 
   return {

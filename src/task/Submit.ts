@@ -3,9 +3,9 @@
  * submitted. It may be broken off at any point and started again.
  *
  * Guarantees: each record read is counted once, as new, known, duplicate or
- * rejected; an item that the ledger has seen in the same campaign is not submitted again; a task whose
- * request may have arrived unanswered is sent again only where the service honours
- * idempotency keys, and remembers this one, and is held as in doubt elsewhere.
+ * rejected; an item that the ledger has seen in the same campaign is not submitted again;
+ * a task whose request may have arrived unanswered is sent again only where the service
+ * honours idempotency keys, and remembers this one, and is held as in doubt elsewhere.
  *
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
@@ -13,18 +13,17 @@
 import { Array as Arr, Clock, Data, Deferred, Duration, Effect, Latch, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import { content, type SourceItem } from "../domain/PromptItem.ts"
+import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
-import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../domain/Task.ts"
-import * as Sha256 from "../node/Sha256.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
-import type { CampaignTerms, NewTask, PlannedTask, ReadCounts, Run, TaskQuestion } from "./LedgerModel.ts"
+import type { CampaignTerms, PlannedTask, ReadCounts, Run, TaskQuestion } from "./LedgerModel.ts"
 import type { Replannable } from "./LedgerResolve.ts"
 import * as SecondLook from "./SecondLook.ts"
+import { conflict, halve, identify, newTask } from "./TaskQuestion.ts"
 import * as Workers from "./Workers.ts"
 
 export interface SubmitOptions extends CampaignTerms {
@@ -339,55 +338,3 @@ const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
     onSuccess: ({ item }) => item.completions.reduce((sum, text) => sum + text.length, item.prompt.length),
     onFailure: ({ raw = "", raw_base64 = "" }) => raw.length + raw_base64.length,
   })
-
-const encoder = new TextEncoder()
-
-const identify = ({ item, origin }: SourceItem): BatchItem => {
-  const json = content(item)
-  const utf8 = encoder.encode(json)
-  const contentHash = Sha256.hex(utf8)
-  return { item, origin, json, utf8, contentHash, itemId: item.id ?? contentHash }
-}
-
-const conflict = ({ item, origin }: BatchItem): Reject => ({
-  ...origin,
-  code: "conflicting_id",
-  reason: `id: expected an id of its own, found ${JSON.stringify(item.id)}, under which other content was read before`,
-  raw: JSON.stringify(item),
-})
-
-const comma = encoder.encode(",")
-
-const newTask = (items: Arr.NonEmptyReadonlyArray<BatchItem>, options: SubmitOptions): NewTask => {
-  const { guidelines, taskType = rlhfRanking } = options
-  const start = `{"task_type":${JSON.stringify(taskType)},"prompts":[`
-  const end = `]${guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`}}`
-  const parts = items.flatMap((item, i) => (i === 0 ? [item.utf8] : [comma, item.utf8]))
-  return {
-    items,
-    body: `${start}${items.map((item) => item.json).join(",")}${end}`,
-    utf8: Buffer.concat([encoder.encode(start), ...parts, encoder.encode(end)]),
-    idempotencyKey: idempotencyKey(
-      { task_type: taskType, guidelines },
-      items.map((item) => [item.itemId, item.contentHash]),
-    ),
-  }
-}
-
-/** A task's identity: what is asked of which items. The same task has the same key in every run. */
-const idempotencyKey = (
-  { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
-  items: ReadonlyArray<readonly [itemId: string, contentHash: string]>,
-): string => Sha256.hex(JSON.stringify([task_type, guidelines ?? null, items]))
-
-/** The same question as two tasks, the first with the larger half. */
-const halve = (question: TaskQuestion) => {
-  const request = parseTaskRequest(question.body)
-  const middle = Math.ceil(request.prompts.length / 2)
-  return [[0, middle] as const, [middle, request.prompts.length] as const].map(([start, end]) => {
-    const prompts = request.prompts.slice(start, end)
-    const items = question.items.slice(start, end)
-    const identities = prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const)
-    return { body: JSON.stringify({ ...request, prompts }), items, idempotencyKey: idempotencyKey(request, identities) }
-  })
-}

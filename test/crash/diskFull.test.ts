@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { hashes } from "../support/hashes.ts"
 import { type Ended, run, start } from "../support/process.ts"
 import * as SmallDisk from "../support/smallDisk.ts"
 
@@ -27,15 +28,6 @@ const items = Array.from({ length: 400 }, (_, i) =>
   }),
 )
 const bad = Array.from({ length: 1000 }, (_, i) => `{"id": "bad-${i}", "prompt": "${noise(`x${i}`, 1000)}"`)
-
-const hashes = (folder: string): Record<string, string> =>
-  Object.fromEntries(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted()
-      .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
-  )
 
 const leftovers = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("partial"))

@@ -1,26 +1,17 @@
 /** Whole runs over a ledger in PostgreSQL, whose server goes away in the middle. */
-import { createHash } from "node:crypto"
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setImmediate } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { hashes } from "../support/hashes.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { run, type Running, start } from "../support/process.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-pg-run-"))
 const store = join(scratch, "service.db")
 const token = "postgres-test-token"
-
-const hashes = (folder: string): Record<string, string> =>
-  Object.fromEntries(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted()
-      .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
-  )
 
 const args = (job: string, perSecond = 1000) => [
   "run", "data/sample.jsonl", "--dir", `${scratch}/${job}`, "--batch-size", "2",

@@ -11,7 +11,8 @@ import { temporaryDirectory, test } from "../support/job.ts"
 import { run, started } from "../support/process.ts"
 import { urlOf } from "../support/webhooks.ts"
 import * as WebhookFaults from "../support/WebhookFaults.ts"
-import { hashes, mixedLines, promptsAt, rowsOf, sayChosen, seed, serveWithWebhook, token } from "./support.ts"
+import { mixedLines, promptsAt, rowsOf, sayChosen, seed, serveWithWebhook, token } from "./support.ts"
+import { hashes } from "../support/hashes.ts"
 
 const n = 2_000
 

@@ -1,7 +1,4 @@
 /** What the fault suites share: the input, a service with a webhook, and what is looked at in the end. */
-import { createHash } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite"
 import { assert } from "@effect/vitest"
 import { Console, Effect } from "effect"
@@ -29,16 +26,6 @@ export const mixedLines = (n: number): ReadonlyArray<string> =>
     const broken = i % 50 === 11 ? [`{"prompt": "cut off ${i}`] : []
     return [item, ...copy, ...broken]
   }).flat()
-
-/** Every file below a folder with the hash of its bytes. */
-export const hashes = (folder: string): Record<string, string> =>
-  Object.fromEntries(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted()
-      .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
-  )
 
 /** Rows of an SQLite file that another process may be writing. */
 export const rowsOf = (file: string, sql: string): ReadonlyArray<Record<string, SQLOutputValue>> => {
