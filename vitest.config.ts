@@ -7,6 +7,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/bench/**"],
     pool: "forks",
+    // Much of the time is waiting for processes and disks.
+    maxWorkers: "100%",
     allowOnly: false,
     execArgv: ["--conditions=prefstream-source"],
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -127,9 +127,9 @@ const compactCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Give the space of what was pruned back to the file system. Needs free space of up to twice the size of the ledger meanwhile, and that no job works it.",
+    "Compress requests and results, and give the space of that and of what was pruned back to the file system. Needs free space of up to twice the size of the ledger meanwhile, and that no job works it.",
   ),
-  Command.withShortDescription("Give unused space back"),
+  Command.withShortDescription("Compress the ledger, and give unused space back"),
 )
 
 /** `2026-01-31` (midnight, UTC), a time with its zone, or an age such as `90d`. */

@@ -6,38 +6,14 @@
  *
  * For payloads of up to some megabytes, not for whole files.
  */
-import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib"
-import { Effect } from "effect"
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
-const level = (level: number) => ({ params: { [constants.ZSTD_c_compressionLevel]: level } })
-const small = level(3)
-const fast = level(1)
+const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
 const OUTPUT_LIMIT = 256 * 1024 * 1024
 
 /** At level 3. A string is compressed as UTF-8. */
-export const compress = (bytes: Uint8Array | string): Uint8Array => zstdCompressSync(bytes, small)
-
-/** Below this, the way to Node's threads and back takes longer than the work. */
-const worthAThread = 16 * 1024
-
-/** Room for what comes of the usual payload: each further piece is a way to the thread and back. */
-const asideChunk = 64 * 1024
-
-/**
- * At level 1, which makes text a twentieth larger in two thirds of the time, and in one of Node's
- * threads while this one goes on.
- */
-export const compressAside = (text: Uint8Array | string): Effect.Effect<Uint8Array> => {
-  if (text.length < worthAThread) return Effect.sync(() => zstdCompressSync(text, fast))
-  return Effect.callback((resume) => {
-    const bytes = typeof text === "string" ? Buffer.from(text) : text
-    // The size goes into the frame's header, from where unpacking takes it.
-    zstdCompress(bytes, { ...fast, chunkSize: asideChunk, pledgedSrcSize: bytes.length }, (error, compressed) =>
-      resume(error === null ? Effect.succeed(compressed) : Effect.die(error)),
-    )
-  })
-}
+export const compress = (bytes: Uint8Array | string): Uint8Array => zstdCompressSync(bytes, options)
 
 /**
  * @param limit the most bytes that may come out, 256 MiB by default

@@ -5,8 +5,7 @@
  * before its request leaves, so that no crash can hide a request that may have
  * arrived; an item belongs to one task at the most in each campaign, and the items of a task become
  * known together with it. What is kept of a task are the request as it was sent and
- * the answer as it came, compressed, so neither resuming nor exporting needs the
- * input files again.
+ * the answer as it came, so neither resuming nor exporting needs the input files again.
  *
  * One process at a time works a partition; `layerFile` and `layerPostgres` see to it with a lock.
  * Readers (`status`, `export`) may look at the same time.

@@ -8,7 +8,7 @@
  *
  * Does not: back up or compact a PostgreSQL database, which has tools of its own for both.
  */
-import { Clock, Effect, FileSystem, Path, Schema } from "effect"
+import { Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresClient from "../node/PostgresClient.ts"
 import * as PrivateFile from "../node/PrivateFile.ts"
@@ -16,6 +16,7 @@ import * as Sync from "../node/Sync.ts"
 import * as LedgerCheck from "./LedgerCheck.ts"
 import { rememberedFor } from "./LedgerDeliveries.ts"
 import * as LedgerLocation from "./LedgerLocation.ts"
+import * as Payload from "./Payload.ts"
 
 /** A PostgreSQL database takes care of itself, or its own tools do. */
 export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
@@ -61,7 +62,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.shown(location.url) }))
 
-/** Looks for everything that should not be; `quick` leaves requests and results packed. */
+/** Looks for everything that should not be; `quick` leaves requests and results unread. */
 export const check = Effect.fn("LedgerCare.check")(
   (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
     LedgerCheck.check({ ...options, partition: location.partition }).pipe(
@@ -132,12 +133,44 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** Gives the space of what was removed back to the file system. Needs as much free space again as the ledger takes. */
+/** Rows of payloads that are packed in one transaction. */
+const packedTogether = 64
+
+/** Packs the payloads of a table that are not packed yet. */
+const packPayloads = Effect.fnUntraced(function* (
+  table: "task_request" | "task_result",
+  columns: ReadonlyArray<string>,
+) {
+  const sql = yield* SqlClient.SqlClient
+  const isOpen = sql.literal(`substr(body, 1, 4) <> x'${Payload.packedPrefix}'`)
+  let after = -1
+  while (true) {
+    const rows = yield* sql<{ readonly rowid: number } & Record<string, Uint8Array>>`
+      SELECT rowid, ${sql.csv(columns.map((column) => sql`${sql(column)}`))} FROM ${sql(table)}
+      WHERE rowid > ${after} AND ${isOpen} ORDER BY rowid LIMIT ${packedTogether}`
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield* sql.withTransaction(
+      Effect.forEach(rows, ({ rowid, ...payloads }) => {
+        const packed = Record.map(payloads, Payload.pack)
+        return sql`UPDATE ${sql(table)} SET ${sql.update(packed)} WHERE rowid = ${rowid}`
+      }),
+    )
+    after = last.rowid
+  }
+})
+
+/**
+ * Packs requests and results, and gives the space of that and of what was removed back to the
+ * file system. Needs as much free space again as the ledger takes.
+ */
 export const compact = Effect.fn("LedgerCare.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")
   const before = yield* sizeOf(file.path)
   yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    yield* packPayloads("task_request", ["body", "items"])
+    yield* packPayloads("task_result", ["body"])
     yield* sql`VACUUM`
     yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
   }).pipe(Effect.provide(LedgerLocation.workingClient(file)))

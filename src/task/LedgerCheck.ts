@@ -12,10 +12,10 @@ import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import * as Zstd from "../node/Zstd.ts"
 import { match } from "./Judgments.ts"
 import { TaskState } from "./LedgerModel.ts"
 import { readQuestion } from "./LedgerRows.ts"
+import * as Payload from "./Payload.ts"
 
 export type FindingCode =
   | "database_damaged"
@@ -51,14 +51,14 @@ export interface CheckReport {
 
 export interface CheckOptions {
   readonly partition: string
-  /** Leaves the requests and results packed, which is most of the work. Default false. */
+  /** Leaves the requests and results unread, which is most of the work. Default false. */
   readonly quick?: boolean | undefined
 }
 
 /** Findings of one kind are alike: a few tell it. */
 const shown = 10
 
-/** A payload's page; a task's request and result take about 100 kB packed. */
+/** A payload's page; a task's request and result take some 100 kB. */
 const pageSize = 64
 
 /** A transaction that sees one moment, and takes no lock that a writer waits for. */
@@ -342,7 +342,7 @@ const payloadFinding = (row: PayloadRow, own: ReadonlyArray<ItemRow>): ReadonlyA
   const result = row.result
   const judged = Result.flatMap(
     Result.mapError(
-      Result.try(() => Zstd.decompressText(result)),
+      Result.try(() => Payload.decode(result)),
       reasonOf,
     ),
     (text) => match(row.task_id ?? "", asked, text),

@@ -12,7 +12,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { Reject } from "../domain/Reject.ts"
 import type { BatchItem } from "./Batch.ts"
 import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Run, Sighting, TaskState } from "./LedgerModel.ts"
-import { inPortions, insertTask, pack } from "./LedgerRows.ts"
+import { inPortions, insertTask, withPayload } from "./LedgerRows.ts"
 
 const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
   item_id: itemId,
@@ -21,10 +21,10 @@ const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
   ...(item.gold === undefined ? {} : { gold: item.gold }),
 })
 
-const packNew = ({ body, idempotencyKey, items, utf8 }: NewTask) =>
-  pack({ body, idempotencyKey, items: items.map(detailsOf), of: items }, utf8)
+const toRow = ({ body, idempotencyKey, items, utf8 }: NewTask) =>
+  withPayload({ body, idempotencyKey, items: items.map(detailsOf), of: items }, utf8)
 
-type PackedTask = Effect.Success<ReturnType<typeof packNew>>
+type TaskRow = ReturnType<typeof toRow>
 
 export const make = ({ partition, questions, sql, write }: LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
@@ -56,12 +56,12 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       (ids) => sql`UPDATE item SET run = ${run} WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
     )
 
-  const insertTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<PackedTask>) {
+  const insertTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number }>`
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
     let seq = Number(rows[0]?.next ?? 0)
-    const placed: Array<readonly [seq: number, task: PackedTask]> = []
+    const placed: Array<readonly [seq: number, task: TaskRow]> = []
     for (const task of tasks) {
       const first = seq
       const rows = Arr.map(task.of, (item, i) => ({
@@ -91,7 +91,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       readonly finished: boolean
     },
   ) {
-    const tasks = yield* Effect.forEach(step.tasks, packNew, { concurrency: 16 })
+    const tasks = step.tasks.map(toRow)
     const placed = yield* write(
       Effect.gen(function* () {
         const placed = yield* insertTasks(run, tasks)

@@ -1,11 +1,11 @@
 /**
- * Rows of the ledger as they are written and read: payloads compressed, and no more
- * rows in a statement than any database takes.
+ * Rows of the ledger as they are written and read, and no more of them in a statement than
+ * any database takes.
  */
 import { Array as Arr, Effect, Schema } from "effect"
 import { parseTaskRequest } from "../domain/Task.ts"
-import * as Zstd from "../node/Zstd.ts"
 import { ItemDetails, type LedgerContext, type ReadQuestion, type TaskQuestion } from "./LedgerModel.ts"
+import * as Payload from "./Payload.ts"
 
 /** SQLite takes 32,766 values in a statement, the client of PostgreSQL 32,767; a row has six at the most. */
 const rowsPerStatement = 4096
@@ -19,25 +19,20 @@ export const inPortions = <A, B, E, R>(
 const decodeItems = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ItemDetails)))
 
 export const readQuestion = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): ReadQuestion => {
-  const body = Zstd.decompressText(row.body)
-  return { body, prompts: parseTaskRequest(body).prompts, items: decodeItems(Zstd.decompressText(row.items)) }
+  const body = Payload.decode(row.body)
+  return { body, prompts: parseTaskRequest(body).prompts, items: decodeItems(Payload.decode(row.items)) }
 }
 
-/** A task with what it asks, compressed beside the main thread and before a transaction waits for it. */
-export const pack = Effect.fnUntraced(function* <Task extends TaskQuestion>(
-  task: Task,
-  utf8: Uint8Array | string = task.body,
-) {
+/** A task with what it asks as the columns of `task_request`. */
+export const withPayload = <Task extends TaskQuestion>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {
   const details = JSON.stringify(task.items)
-  const body = yield* Zstd.compressAside(utf8)
-  const items = yield* Zstd.compressAside(details)
-  return { ...task, size: task.body.length + details.length, packed: { body, items } }
-})
+  return { ...task, size: task.body.length + details.length, payload: { body, items: Payload.encode(details) } }
+}
 
 /** Inserts a planned task with what it asks. */
 export const insertTask = Effect.fnUntraced(function* (
   { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
-  task: Effect.Success<ReturnType<typeof pack>> & {
+  task: ReturnType<typeof withPayload> & {
     readonly seq: number
     readonly campaign: number
     readonly attempt?: number
@@ -60,7 +55,7 @@ export const insertTask = Effect.fnUntraced(function* (
   yield* sql`INSERT INTO task_request ${sql.insert({
     partition_id: partition,
     seq: task.seq,
-    ...task.packed,
+    ...task.payload,
   })}`
 })
 

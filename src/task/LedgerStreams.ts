@@ -5,9 +5,9 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Reject } from "../domain/Reject.ts"
-import * as Zstd from "../node/Zstd.ts"
 import type { CompletedTask, LedgerContext, ReadQuestion } from "./LedgerModel.ts"
 import { readQuestion } from "./LedgerRows.ts"
+import * as Payload from "./Payload.ts"
 
 /** Small, since a row of `completed` holds a task's whole request and result. */
 const pageSize = 16
@@ -47,7 +47,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
         seq: Number(row.seq),
         taskId: row.task_id,
         ...readQuestion(row),
-        result: Zstd.decompressText(row.result),
+        result: Payload.decode(row.result),
       }),
     )
 

@@ -5,7 +5,6 @@
  */
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Zstd from "../node/Zstd.ts"
 import type { Hints } from "./LedgerDeliveries.ts"
 import {
   type LedgerContext,
@@ -15,7 +14,8 @@ import {
   type TaskQuestion,
   type TaskState,
 } from "./LedgerModel.ts"
-import { insertTask, pack, readQuestion, setSetting, settingOf } from "./LedgerRows.ts"
+import { insertTask, readQuestion, setSetting, settingOf, withPayload } from "./LedgerRows.ts"
+import * as Payload from "./Payload.ts"
 
 const pageSize = 64
 
@@ -167,19 +167,19 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     halves: ReadonlyArray<{ readonly idempotencyKey: string } & TaskQuestion>,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const packed = yield* Effect.forEach(halves, (half) => pack(half))
+    const rows = halves.map((half) => withPayload(half))
     questions.drop(seq)
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
-        const rows = yield* sql<{ campaign: number; attempt: number; wanted_at: number | null }>`
+        const [whole] = yield* sql<{ campaign: number; attempt: number; wanted_at: number | null }>`
           DELETE FROM task WHERE ${here} AND seq = ${seq} RETURNING campaign, attempt, wanted_at`
-        if (rows[0] === undefined) return
-        const campaign = Number(rows[0].campaign)
-        const attempt = Number(rows[0].attempt)
-        const wantedAt = rows[0].wanted_at
+        if (whole === undefined) return
+        const campaign = Number(whole.campaign)
+        const attempt = Number(whole.attempt)
+        const wantedAt = whole.wanted_at
         let at = seq
-        for (const half of packed) {
+        for (const half of rows) {
           yield* insertTask({ partition, sql }, { ...half, seq: at, campaign, attempt, wantedAt, plannedAt: now })
           at += half.items.length
         }
@@ -253,7 +253,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     taskId: string | undefined,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const body = yield* Zstd.compressAside(result)
+    const body = Payload.encode(result)
     yield* write(
       Effect.gen(function* () {
         const rows = yield* sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, completed_at = ${now}

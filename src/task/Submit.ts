@@ -70,9 +70,12 @@ export type SubmitError = SqlError | AnnotationClientError
 
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
 
-/** Records taken together before the ledger is asked and written, by number and by characters. */
-const stepRecords = 1024
-const stepCharacters = 4 * 1024 * 1024
+/**
+ * Records taken together before the ledger is asked and written, by number and by characters. The
+ * index of the items is written all over its pages: the larger a step, the less often each of them.
+ */
+export const stepRecords = 4096
+const stepCharacters = 8 * 1024 * 1024
 
 /**
  * Reads `records` into the ledger and sends what is planned, until both are done.

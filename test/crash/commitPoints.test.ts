@@ -137,7 +137,7 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
 }
 
 describe("run again, over a growing file", options, () => {
-  const growing = Input.write(`${room.folder}/growing.jsonl`, { misfits: true, share: 0.98 })
+  const growing = Input.write(`${room.folder}/growing.jsonl`, { misfits: true, missing: 20 })
   const run = (file: string) => ["run", file, ...submit.slice(1), ...honoured]
   continued("again", run(input), (job) => finish(job, run(growing)))
 })

@@ -1,9 +1,10 @@
 /**
- * `run` is killed (SIGKILL) at 100 random moments, several times on the same job, and the same
- * command is run again until the job is through: it comes to what the undisturbed job comes to.
+ * Jobs are killed (SIGKILL) at 150 random moments, several times each: `run` in every other job,
+ * and `submit`, `collect` and `export`, one after the other, in those between. The command that
+ * died is run again until it is through, and comes to what the undisturbed job comes to.
  *
- * The moments are drawn over the time that the undisturbed job takes, from a seed that is printed;
- * `CRASH_SEED` sets it. They decide when a process dies, and nothing of what is asserted.
+ * The moments are drawn over the time that the undisturbed command takes, from a seed that is
+ * printed; `CRASH_SEED` sets it. They decide when a process dies, and nothing of what is asserted.
  */
 import { randomInt } from "node:crypto"
 import { afterAll, assert, describe, it } from "vitest"
@@ -20,7 +21,7 @@ const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
 const room = await Room.make()
 afterAll(room.remove)
 
-const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
+const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true, long: false })
 
 /** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 const draws = (seed: number) => {
@@ -33,31 +34,52 @@ const draws = (seed: number) => {
   }
 }
 
-describe(`${2 * kills} random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_000 }, () => {
-  for (const [i, keys] of (["honoured", "ignored"] as const).entries()) {
-    it(`${kills} of them with a service by which keys are ${keys}`, async () => {
+describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_000 }, () => {
+  for (const [i, keys] of (["honoured", "honoured", "ignored"] as const).entries()) {
+    it(`${kills} with a service by which keys are ${keys} (${i + 1})`, async () => {
       const service = await RecordingService.start(keys)
       const random = draws(seed + i)
-      const args = ["run", input, "--batch-size", "6", "--idempotency-key", keys, "--concurrency", "2", "--requests-per-second", "1000", "--poll-min", "20ms", "--poll-max", "50ms"] // prettier-ignore
-
-      const recorded = (name: string) => Recorded.make({ room, service }, `${keys} ${name}`)
-
-      const first = recorded("undisturbed")
-      const { trace, ...report } = await watched(first.job, args)
-      const undisturbed = Recorded.seen(first, report)
+      const pace = ["--idempotency-key", keys, "--concurrency", "2", "--requests-per-second", "1000"]
+      const submit = [input, "--batch-size", "6", ...pace]
+      const collect = [...pace, "--poll-min", "20ms", "--poll-max", "50ms"]
+      const ways = [
+        [["run", ...submit, ...collect.slice(pace.length)]],
+        [["submit", ...submit], ["collect", ...collect], ["export"]],
+      ]
+      const undisturbed = await Promise.all(
+        ways.map(async (commands, way) => {
+          const it = Recorded.make({ room, service }, `${keys} ${i} undisturbed ${way}`)
+          const took: Array<number> = []
+          const seen: Array<ReturnType<typeof Recorded.seen>> = []
+          for (const command of commands) {
+            const { trace, ...report } = await watched(it.job, command)
+            took.push(trace.took)
+            seen.push(Recorded.seen(it, report))
+          }
+          return { took, seen }
+        }),
+      )
 
       let killed = 0
-      for (let n = 1; killed < kills; n++) {
-        const it = recorded(`job ${n}`)
+      /** Runs a command again and again until it is through; kills it, as long as there are kills left. */
+      const persist = async (it: Recorded.Recorded, command: ReadonlyArray<string>, took: number) => {
         for (;;) {
-          const report = await killedAfter(it.job, args, killed < kills ? random() * trace.took : 600_000)
+          const report = await killedAfter(it.job, command, killed < kills ? random() * took : 600_000)
           if (report === undefined) killed++
-          else if ((await Doubts.settle(it)) === 0) {
-            assert.strictEqual(it.book.posts.filter(({ repeated }) => !repeated).length, it.book.tasks.size)
-            assert.deepStrictEqual(Recorded.seen(it, report), undisturbed, `job ${n}, after ${killed} kills`)
-            break
-          }
+          else if ((await Doubts.settle(it)) === 0) return Recorded.seen(it, report)
         }
+      }
+      for (let n = 0; killed < kills; n++) {
+        const it = Recorded.make({ room, service }, `${keys} ${i} job ${n}`)
+        const { seen, took } = undisturbed[n % ways.length]!
+        for (const [at, command] of ways[n % ways.length]!.entries()) {
+          assert.deepStrictEqual(
+            await persist(it, command, took[at]!),
+            seen[at],
+            `job ${n}: ${command[0]}, after ${killed} kills`,
+          )
+        }
+        assert.strictEqual(it.book.posts.filter(({ repeated }) => !repeated).length, it.book.tasks.size)
       }
       await service.close()
     })

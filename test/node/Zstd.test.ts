@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import * as Zstd from "../../src/node/Zstd.ts"
 
 describe("Zstd", () => {
@@ -16,19 +15,6 @@ describe("Zstd", () => {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * i) % 251)
     assert.isTrue(Buffer.from(bytes).equals(Zstd.decompress(Zstd.compress(bytes))))
   })
-
-  it.effect.each(["", "naïve 😀 \0", "naïve 😀 \0".repeat(5_000), "x".repeat(1_000_000)])(
-    "what is compressed aside comes back, as text and as bytes",
-    Effect.fnUntraced(function* (text) {
-      const bytes = new TextEncoder().encode(text)
-      for (const given of [text, bytes]) {
-        const compressed = yield* Zstd.compressAside(given)
-        assert.strictEqual(Zstd.decompressText(compressed), text)
-        // The frame says how much it holds, so that it can be unpacked in one piece.
-        assert.notStrictEqual(compressed[4]! >> 5, 0)
-      }
-    }),
-  )
 
   it("compresses", () => {
     assert.isBelow(Zstd.compress("x".repeat(1_000_000)).length, 1_000)

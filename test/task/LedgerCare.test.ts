@@ -317,6 +317,25 @@ describe("LedgerCare", () => {
       }),
     )
 
+    it.effect("compacts: packs all that was asked and answered, which is then read as before", () =>
+      Effect.gen(function* () {
+        const location = yield* worked
+        const before = yield* read(location)
+        yield* LedgerCare.compact(location)
+        const payloads = SqlClient.SqlClient.use(
+          (sql) => sql<{ body: Uint8Array }>`SELECT body FROM task_request UNION ALL
+            SELECT items FROM task_request UNION ALL SELECT body FROM task_result`,
+        ).pipe(Effect.provide(SqliteClient.layer({ filename: pathOf(location), readonly: true })))
+        const packed = yield* payloads
+        assert.lengthOf(packed, 12)
+        for (const { body } of packed) Zstd.decompressText(body)
+        assert.deepStrictEqual((yield* LedgerCare.check(location)).findings, [])
+        assert.deepStrictEqual(yield* read(location), before)
+        yield* LedgerCare.compact(location)
+        assert.deepStrictEqual(yield* payloads, packed)
+      }),
+    )
+
     it.effect("leaves a PostgreSQL database to its own tools", () =>
       Effect.gen(function* () {
         const location = yield* LedgerLocation.of({ ledger: "postgres://me:hidden@127.0.0.1:1/db", file: "" })

@@ -4,7 +4,7 @@ import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { collect } from "../../src/task/Collect.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
-import { submit } from "../../src/task/Submit.ts"
+import { stepRecords, submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -190,7 +190,7 @@ describe("submit", () => {
       const service = yield* ScriptedService.make(
         async (request, before) => {
           const prompts = promptsOf(request)
-          if (prompts.length > 600) return problem(413, "too large")
+          if (prompts.length > stepRecords / 2) return problem(413, "too large")
           if (prompts[0] === "prompt 0") {
             firstHalfArrived.openUnsafe()
             // Until another task arrives, so that the planned tasks are asked for while the second half is one of them.
@@ -200,19 +200,19 @@ describe("submit", () => {
         },
         { concurrency: 4 },
       )
-      // The ledger is written after each 1024 records.
-      const input = items(2048)
-      const later = Stream.unwrap(Effect.as(firstHalfArrived.await, records(input.slice(1024))))
-      const state = yield* submit(Stream.concat(records(input.slice(0, 1024)), later), {
-        batch: { maxPrompts: 1024, maxBytes: 1_000_000 },
+      // A step of reading is a task.
+      const input = items(2 * stepRecords)
+      const later = Stream.unwrap(Effect.as(firstHalfArrived.await, records(input.slice(stepRecords))))
+      const state = yield* submit(Stream.concat(records(input.slice(0, stepRecords)), later), {
+        batch: { maxPrompts: stepRecords, maxBytes: 1_000_000 },
       }).pipe(Effect.andThen(ledgerState), inProcess(directory, service.profile))
-      assert.deepStrictEqual(state.counts.submitted, { tasks: 4, items: 2048 })
+      assert.deepStrictEqual(state.counts.submitted, { tasks: 4, items: 2 * stepRecords })
       const taken = posts(service)
         .map(promptsOf)
-        .filter((prompts) => prompts.length <= 600)
+        .filter((prompts) => prompts.length <= stepRecords / 2)
       assert.sameMembers(
         taken.map(([first]) => first),
-        ["prompt 0", "prompt 512", "prompt 1024", "prompt 1536"],
+        [0, 0.5, 1, 1.5].map((steps) => `prompt ${steps * stepRecords}`),
       )
     }))
 

@@ -10,7 +10,7 @@ import type { Reject } from "../../src/domain/Reject.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { BatchLimits } from "../../src/task/Batch.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
-import { submit } from "../../src/task/Submit.ts"
+import { stepRecords, submit } from "../../src/task/Submit.ts"
 import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { batchItem, nothing, reject } from "./support.ts"
@@ -70,8 +70,8 @@ const noise = (seed: number) => {
 const inputs = fc
   .record({
     seed: fc.nat(),
-    // The ledger is written after each 1024 records or so.
-    length: fc.oneof(fc.nat(20), fc.nat(5_000)),
+    // Of one step of reading, or of several.
+    length: fc.oneof(fc.nat(20), fc.nat(3 * stepRecords)),
     items: fc.integer({ min: 1, max: 3_000 }),
     rejects: fc.constantFrom(0, 0.05, 0.9),
     conflicts: fc.constantFrom(0, 0.1),

@@ -7,19 +7,23 @@ import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import * as LedgerCare from "../../src/task/LedgerCare.ts"
 import * as LedgerLocation from "../../src/task/LedgerLocation.ts"
-import { submit } from "../../src/task/Submit.ts"
+import { stepRecords, submit } from "../../src/task/Submit.ts"
 import { items } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { reject } from "./support.ts"
 
-/** Steps of 1024 records, each of which leaves items that wait for the next one. */
+/** Each step of reading leaves items that wait for the next one. */
 const batch = { maxPrompts: 47, maxBytes: 1_000_000 }
-const length = 3_000
+const portion = 400
+const length = 8_800
+assert.isAbove(length, 2 * stepRecords)
 
 const good = items(length).map((item) => Result.succeed(item))
 const input = (records: ReadonlyArray<Result.Result<SourceItem, Reject>>) =>
-  Stream.fromArrays(...Array.from({ length: records.length / 100 }, (_, i) => records.slice(100 * i, 100 * (i + 1))))
+  Stream.fromArrays(
+    ...Array.from({ length: records.length / portion }, (_, i) => records.slice(portion * i, portion * (i + 1))),
+  )
 
 /** Finds nothing wrong with the ledger, and gives what a reader is told of its run. */
 const account = Effect.fnUntraced(function* (directory: string) {
@@ -42,7 +46,9 @@ describe("what a reading recorded", () => {
         const records =
           options.maxRejects === undefined
             ? Stream.concat(input(good), Stream.fail("the source"))
-            : input(good.map((record, i) => (i > 2_000 && i % 10 === 0 ? Result.fail(reject(i)) : record)))
+            : input(
+                good.map((record, i) => (i > stepRecords + 1_000 && i % 10 === 0 ? Result.fail(reject(i)) : record)),
+              )
         const exit = yield* Effect.exit(submit(records, { batch, ...options })).pipe(
           inProcess(directory, service.profile),
         )
@@ -79,7 +85,7 @@ describe("what a reading recorded", () => {
       const reading = yield* Effect.forkChild(submit(looking, { batch }).pipe(inProcess(directory, service.profile)))
       yield* Effect.raceFirst(over.await, Fiber.join(reading))
       yield* Fiber.interrupt(reading)
-      assert.strictEqual(looks, length / 100)
+      assert.strictEqual(looks, length / portion)
       const { run } = yield* account(directory)
       const { counts } = Option.getOrThrow(run)
       assert.isAbove(counts.new, 0)

@@ -10,7 +10,7 @@ import { TestClock } from "effect/testing"
 import { Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
 import { type CompletedTask, type Delivery, type Run, type StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
-import * as Zstd from "../../src/node/Zstd.ts"
+import * as Payload from "../../src/task/Payload.ts"
 import { items } from "../support/items.ts"
 import { difficultTexts } from "../support/pairs.ts"
 import { campaignConformance } from "./campaignConformance.ts"
@@ -840,7 +840,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           const ledger = yield* Ledger
           const sql = yield* SqlClient.SqlClient
           const kept = Effect.map(sql<{ body: Uint8Array }>`SELECT body FROM task_result`, (rows) =>
-            rows.map(({ body }) => Zstd.decompressText(body)),
+            rows.map(({ body }) => Payload.decode(body)),
           )
           yield* submitted(2, 0)
           yield* ledger.markInvalid(0, "misfit", "odd")

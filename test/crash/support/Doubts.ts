@@ -1,7 +1,7 @@
 /** What a person does who finds tasks in doubt: looks at the service, and tells what is there. */
 import { assert } from "vitest"
 import type { TaskRequest } from "../../../src/domain/Task.ts"
-import * as Zstd from "../../../src/node/Zstd.ts"
+import * as Payload from "../../../src/task/Payload.ts"
 import { command, reportOf, rows } from "./Job.ts"
 import type { Recorded } from "./Recorded.ts"
 
@@ -19,7 +19,7 @@ export const of = ({ book, job }: Recorded, state: "in_doubt" | "submitting" = "
     job,
     `SELECT seq, body FROM task JOIN task_request USING (partition_id, seq) WHERE state = '${state}' ORDER BY seq`,
   ).map(({ body, seq }) => {
-    const { prompts } = JSON.parse(Zstd.decompressText(body as Uint8Array)) as TaskRequest
+    const { prompts } = JSON.parse(Payload.decode(body as Uint8Array)) as TaskRequest
     return { number: Number(seq) + 1, id: atService.get(JSON.stringify(prompts.map(({ prompt }) => prompt))) }
   })
 }

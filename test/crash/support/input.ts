@@ -1,5 +1,6 @@
 /** Input in which everything occurs that a job has a kind of write for. */
 import { readFileSync, writeFileSync } from "node:fs"
+import { stepRecords } from "../../../src/task/Submit.ts"
 import { misfits } from "./RecordingService.ts"
 
 const sample = readFileSync(new URL("../../../data/sample.jsonl", import.meta.url), "utf8")
@@ -19,14 +20,23 @@ const item = (id: string, prompt: string, completions = ["one", "another"]) =>
   JSON.stringify({ id, prompt, completions })
 
 /** More records than are taken in one step of reading, so that the items are planned in several transactions. */
-const junk = Array.from({ length: 1100 }, () => "?")
+const junk = Array.from({ length: stepRecords + 50 }, () => "?")
 
-/** 72 items of the sample; with `misfits`, others that come to no good end. */
-const lines = (withMisfits: boolean) => [
+interface InputOptions {
+  /** Also items that come to no good end. */
+  readonly misfits: boolean
+  /** Whether it is read in two steps. */
+  readonly long?: boolean
+  /** How many lines are not there yet, as in a file that grows. */
+  readonly missing?: number
+}
+
+/** 72 items of the sample, and more. */
+const lines = ({ long = true, misfits: withMisfits }: InputOptions) => [
   ...sample.slice(0, 20),
   ...(withMisfits ? [item("failed", misfits.failed)] : []),
   sample[0]!,
-  ...junk,
+  ...(long ? junk : junk.slice(0, 20)),
   ...sample.slice(20, 50),
   ...(withMisfits ? [item("invalid", misfits.invalid)] : []),
   sample[30]!,
@@ -35,9 +45,9 @@ const lines = (withMisfits: boolean) => [
   ...(withMisfits ? [item("refused", "Which?", ["1", "2", "3", "4", "5"])] : []),
 ]
 
-/** Writes the input, or as much of it as a growing file had at first. */
-export const write = (file: string, options: { readonly misfits: boolean; readonly share?: number }): string => {
-  const all = lines(options.misfits)
-  writeFileSync(file, `${all.slice(0, Math.round(all.length * (options.share ?? 1))).join("\n")}\n`)
+/** Writes the input. */
+export const write = (file: string, options: InputOptions): string => {
+  const all = lines(options)
+  writeFileSync(file, `${all.slice(0, all.length - (options.missing ?? 0)).join("\n")}\n`)
   return file
 }
