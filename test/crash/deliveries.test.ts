@@ -5,9 +5,8 @@
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { secret } from "../support/webhooks.ts"
-import type { Moment } from "./fixtures/killAt.ts"
 import * as Input from "./support/input.ts"
-import { finish, type Job, killedAt, type Trace, watched } from "./support/Job.ts"
+import { finish, type Job, killedAt, rows, type Trace, watched } from "./support/Job.ts"
 import { momentsOf, points, pointsIn, type Story, strange } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
@@ -32,17 +31,17 @@ const listening = (name: string, like?: Job) => {
     ...(like && { like }),
   })
   it.book.judgesAtOnce = true
-  return { ...it, sender: Sender.make() }
+  const isRecorded = (id: string) =>
+    rows(it.job, "SELECT delivery_id FROM delivery").some(({ delivery_id }) => delivery_id === id)
+  return { ...it, sender: Sender.make(isRecorded) }
 }
-
-const wasRecorded = ({ event, when }: Moment) => when === "after" || event.startsWith("http: answer")
 
 const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string) => ReturnType<typeof listening>) => {
   let trace: Trace
   let undisturbed: unknown
   beforeAll(async () => {
     const it = prepared(`${story} undisturbed`)
-    const report = await watched(it.job, args, it.sender.to(true))
+    const report = await watched(it.job, args, it.sender.to)
     trace = report.trace
     undisturbed = Recorded.seen(it, report)
   }, 120_000)
@@ -54,9 +53,9 @@ const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string
       room.inTurn(async () => {
         const it = prepared(`${story} ${event}`)
         for (const moment of momentsOf(event, trace)) {
-          await killedAt(it.job, args, moment, it.sender.to(!wasRecorded(moment)))
+          await killedAt(it.job, args, moment, it.sender.to)
         }
-        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args, it.sender.to(true))), undisturbed)
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args, it.sender.to)), undisturbed)
       }))
   }
 }
