@@ -113,9 +113,16 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
 const isCount = (least: number) => (value: number) => Number.isInteger(value) && value >= least
 
 const isTime =
-  (least: number) =>
+  (least: number, most = Infinity) =>
   (value: Duration.Input): boolean =>
-    !Number.isNaN(value) && Option.exists(Duration.fromInput(value), (duration) => Duration.toMillis(duration) >= least)
+    !Number.isNaN(value) &&
+    Option.exists(Duration.fromInput(value), (duration) => {
+      const millis = Duration.toMillis(duration)
+      return millis >= least && millis <= most
+    })
+
+/** Times of looks are dates. */
+const isBetweenLooks = isTime(1, Duration.toMillis("365 days"))
 
 /** The first setting that means nothing. */
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
@@ -133,12 +140,11 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     ["retries", isCount(0)(retries), "a whole number from 0 on", retries],
     ["downAfter", isCount(1)(downAfter), "a whole number from 1 on", downAfter],
     ["maxAnswerBytes", isCount(1)(maxAnswerBytes), "a whole number from 1 on", maxAnswerBytes],
-    ["idempotencyKeyLifetime", isTime(0)(settings.idempotencyKeyLifetime), "a time", settings.idempotencyKeyLifetime],
     ["requestTimeout", isTime(1)(requestTimeout), "a time of a millisecond or more", requestTimeout],
     ["patience", isTime(0)(patience), "a time", patience],
     ["idempotencyKeyLifetime", isTime(0)(settings.idempotencyKeyLifetime), "a time", settings.idempotencyKeyLifetime],
-    ["pollInterval.min", isTime(1)(min), "a time of a millisecond or more", min],
-    ["pollInterval.max", isTime(1)(max), "a time of a millisecond or more", max],
+    ["pollInterval.min", isBetweenLooks(min), "a time from a millisecond to a year", min],
+    ["pollInterval.max", isBetweenLooks(max), "a time from a millisecond to a year", max],
   ]
   const wrong = rules.find(([, isRight]) => !isRight)
   if (wrong !== undefined) {

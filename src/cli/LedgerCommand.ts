@@ -36,7 +36,7 @@ const checkCommand = Command.make(
   "check",
   {
     quick: Flag.Boolean("quick").pipe(
-      Flag.withDescription("Leave requests and results packed, which is most of the work"),
+      Flag.withDescription("Leave requests and results unread, which is most of the work"),
       Flag.withDefault(false),
     ),
     ...flags,

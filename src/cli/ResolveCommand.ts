@@ -8,6 +8,7 @@
 import { Console, Effect, FileSystem, Option, Struct } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as IdLimit from "../domain/IdLimit.ts"
+import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as RejectsFile from "../pipeline/RejectsFile.ts"
 import { troubleReport } from "../pipeline/RunReport.ts"
 import { Ledger } from "../task/Ledger.ts"
@@ -69,6 +70,9 @@ export const resolveCommand = Command.make(
       const directory = Settings.directoryOf(flags.directory)
       const location = yield* ledgerOf(flags, directory)
       const decision = yield* decisionOf(flags)
+      // A ledger that stands elsewhere may belong to another folder than the usual one.
+      const isOwn =
+        Option.isSome(flags.directory) || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
@@ -83,7 +87,7 @@ export const resolveCommand = Command.make(
       }
       const before = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       yield* decide(numbers, decision).pipe(
-        Effect.andThen(rewriteRejects(directory)),
+        Effect.andThen(isOwn ? rewriteRejects(directory) : Effect.void),
         Effect.provide(LedgerLocation.layer(location)),
       )
       if (flags.json) return yield* printJson

@@ -3,7 +3,7 @@
  *
  * Guarantees: each item is named by its place in the input; reads the ledger and changes nothing.
  */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { type TroubleReport, troubleReport } from "../pipeline/RunReport.ts"
 import { Ledger } from "../task/Ledger.ts"
 import type { ItemDetails } from "../task/LedgerModel.ts"
@@ -11,7 +11,8 @@ import { word } from "./LedgerFlags.ts"
 import { count, number as digits } from "./Summary.ts"
 
 export interface ListedTask extends TroubleReport {
-  readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]>
+  /** Null where they were pruned. */
+  readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
   /** Attempts before this one. */
   readonly attempts_before: ReadonlyArray<{
     readonly attempt: number
@@ -30,12 +31,18 @@ export const make = Effect.fn("TroubleList.make")(function* (numbers: ReadonlyAr
   const tasks = yield* ledger.tasksOf(numbers)
   return yield* Effect.forEach(
     tasks,
-    Effect.fnUntraced(function* (task): Effect.fn.Return<ListedTask, Effect.Error<ReturnType<typeof ledger.question>>> {
-      const { items } = yield* ledger.question(task.seq)
+    Effect.fnUntraced(function* (task): Effect.fn.Return<
+      ListedTask,
+      Effect.Error<ReturnType<typeof ledger.keptQuestion>>
+    > {
+      const question = yield* ledger.keptQuestion(task.seq)
       const before = task.attempt === 1 ? [] : yield* ledger.attempts(task.number)
       return {
         ...troubleReport(task),
-        places: items.map(({ item_id, origin }) => ({ item_id, ...origin })),
+        places: Option.match(question, {
+          onNone: () => null,
+          onSome: ({ items }) => items.map(({ item_id, origin }) => ({ item_id, ...origin })),
+        }),
         attempts_before: before.map(({ attempt, reason, state, taskId }) => ({
           attempt,
           task_id: taskId,
@@ -99,6 +106,7 @@ const stateOf = ({ state }: TroubleReport): string => (state === "submitting" ? 
 
 /** `a.jsonl:1-20, b.jsonl:7`; the first few, where they are many. */
 const placesOf = (places: ListedTask["places"]): string => {
+  if (places === null) return "pruned from the ledger"
   const spans: Array<{ file: string; from: number; to: number }> = []
   for (const { file, line } of places) {
     const last = spans.at(-1)

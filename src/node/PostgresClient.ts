@@ -6,8 +6,7 @@
  * session that is lost takes the lock with it and rolls back what it had begun, and every
  * later transaction of this client fails: none is ever committed without the lock. A dead
  * process's lock ends with its session, a dead machine's in about a minute, by TCP keepalive.
- * A committed transaction survives a crash of the server; with `synchronous: "normal"`, the
- * death of this process. The password stands in no message.
+ * A committed transaction survives a crash of the server. The password stands in no message.
  *
  * Statements outside transactions run on a few other connections, so that interrupting one
  * can't cancel a transaction.
@@ -31,8 +30,6 @@ export interface PostgresClientConfig {
   readonly readonly?: boolean | undefined
   /** The name of what one process alone may work, among all that use this schema of the database. Without it nothing is locked. */
   readonly lock?: string | undefined
-  /** Whether a commit waits for the server's disk: `full`, or `normal`, which does not. Default `full`. */
-  readonly synchronous?: "full" | "normal" | undefined
 }
 
 const readConnections = 4
@@ -163,7 +160,7 @@ const make = Effect.fnUntraced(function* (
   } as const
   const readers = yield* PgClient.make({ ...settings, maxConnections: readConnections })
   const writer = yield* Effect.mapError(PgClient.makeClient(settings), name)
-  yield* settle(writer, config).pipe(Effect.mapError(name))
+  yield* settle(writer).pipe(Effect.mapError(name))
   if (config.lock !== undefined)
     yield* takeLock(writer, config.lock, where).pipe(
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
@@ -188,10 +185,10 @@ const hasPassword = (url: Redacted.Redacted<string>): boolean =>
   )
 
 /** What the session needs, whatever the server's own settings are; those that its version has. */
-const settle = (sql: SqlClient.SqlClient, { synchronous }: PostgresClientConfig) => sql`
+const settle = (sql: SqlClient.SqlClient) => sql`
   SELECT set_config(wanted.name, wanted.setting, false)
   FROM (VALUES
-    ('synchronous_commit', ${synchronous === "normal" ? "off" : "on"}::text),
+    ('synchronous_commit', 'on'),
     ('default_transaction_isolation', 'read committed'),
     ('idle_session_timeout', '0'),
     ('idle_in_transaction_session_timeout', '0'),

@@ -21,7 +21,7 @@ import {
   Option,
   Stream,
 } from "effect"
-import { ServiceProfile } from "../api/ServiceProfile.ts"
+import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Dataset from "../dataset/Dataset.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -73,18 +73,8 @@ export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger
     Layer.provide(Layer.effectDiscard(JobFolder.create(pipeline.directory))),
   )
 
-/** Waits for the disk only where what a loss of power takes away could not be found again. */
 const ledgerOf = ({ directory, ...where }: Pick<Settings, "directory" | "ledger" | "partition">) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const { idempotencyKey, idempotencyKeyLifetime } = yield* ServiceProfile
-      const location = yield* LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) })
-      const isRemembered = Duration.toMillis(idempotencyKeyLifetime) === Infinity
-      return LedgerLocation.layer(location, {
-        synchronous: idempotencyKey === "honoured" && isRemembered ? "normal" : "full",
-      })
-    }),
-  )
+  Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), LedgerLocation.layer))
 
 /** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */
 export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
@@ -216,7 +206,7 @@ const stoppedAfter = Effect.fnUntraced(function* <A, E, R>(
     )
     yield* Effect.sleep(Duration.subtract(grace, shortWait))
   })
-  yield* Effect.raceFirst(ended, announce)
+  yield* Effect.onInterrupt(Effect.raceFirst(ended, announce), () => interrupt)
   const exit = fiber.pollUnsafe()
   if (exit === undefined) {
     yield* Effect.logWarning(`the grace time is over: left for the next run to settle, ${yield* underWay} under way`)

@@ -43,6 +43,8 @@ export type TaskView =
 
 /** What is done about a task around the request that creates it. */
 export interface Sending<E> {
+  /** Whether a try of before may have been taken, of which nothing is known. */
+  readonly isDoubtful: boolean
   /** Run when a request's turn has come, just before it is sent; if it fails, nothing is. */
   readonly claim: Effect.Effect<unknown, E>
   /** Run before each further try of a request that is claimed; if it fails, nothing is sent. */
@@ -54,6 +56,7 @@ export interface Sending<E> {
 }
 
 const unclaimed: Sending<never> = {
+  isDoubtful: false,
   claim: Effect.void,
   repeat: Effect.void,
   doubt: Effect.void,
@@ -238,7 +241,7 @@ const make = Effect.gen(function* () {
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: string,
     idempotencyKey: string,
-    { claim, doubt, release, repeat }: Sending<E> = unclaimed,
+    { claim, doubt, isDoubtful, release, repeat }: Sending<E> = unclaimed,
   ): Effect.fn.Return<string, AnnotationClientError | E> {
     const payload = yield* decodeRequest(body).pipe(Effect.orDie)
     const request = client.tasks.create({
@@ -264,7 +267,7 @@ const make = Effect.gen(function* () {
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
           // A refusal after a try that may have been taken says nothing of that first one.
-          return doubts > 0 && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
+          return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? unusable(`an earlier try may have been taken; then: ${failure.message}`)
             : failure
         }),

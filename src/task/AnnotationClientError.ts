@@ -206,7 +206,7 @@ const causes = (failure: unknown): ReadonlyArray<object> => {
 
 /** Milliseconds, however many: `asksTooMuch` says what is too long. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
-  RetryAfter.millis(headers["retry-after"], Duration.infinity)
+  RetryAfter.millis(headers["retry-after"], Duration.days(365))
 
 const Problem = Schema.Struct({
   title: Schema.optionalKey(Schema.String),

@@ -189,10 +189,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   yield* ledger.bindService(profile.identity, profile.moved)
   if (submittingDone.isOpen()) {
-    yield* ledger.settleInterrupted(
-      profile.idempotencyKey === "honoured" ? "planned" : "in_doubt",
-      Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
-    )
+    yield* profile.idempotencyKey === "honoured" ? ledger.planInterrupted : ledger.holdInterrupted
   }
   yield* ledger.reopen
   if (options.once === true) yield* ledger.makeDue

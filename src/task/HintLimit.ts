@@ -20,8 +20,11 @@ export type Hinted = number | "all"
 export interface HintLimit {
   /** When a hint that came now is to be followed, in epoch milliseconds. */
   readonly when: (what: Hinted, now: number) => number
-  /** When a task that was just looked at is to be looked at again because of hints; infinity where it is not. */
-  readonly again: (seq: number, now: number) => number
+  /**
+   * When a task is to be looked at again because of hints, after a look that was taken up at
+   * `since`; infinity where it is not.
+   */
+  readonly again: (seq: number, since: number, now: number) => number
 }
 
 interface Count {
@@ -38,15 +41,16 @@ export const make = (): HintLimit => {
   const sweep = (now: number) => {
     if (now - swept < span) return
     swept = now
-    for (const [what, count] of counts) if (isPast(count, now)) counts.delete(what)
+    // What was put off to the end of a span is asked for by looks that end after it.
+    for (const [what, count] of counts) if (isPast(count, now - span)) counts.delete(what)
   }
 
   /** When what was put off is to be followed. */
-  const endOf = (what: Hinted, now: number) => {
+  const endOf = (what: Hinted, since: number, now: number) => {
     const count = counts.get(what)
-    return count === undefined || count.hints <= most || isPast(count, now)
+    return count === undefined || count.hints <= most || isPast(count, since)
       ? Number.POSITIVE_INFINITY
-      : count.since + span
+      : Math.max(count.since + span, now)
   }
 
   return {
@@ -59,6 +63,6 @@ export const make = (): HintLimit => {
       return count.hints > most ? count.since + span : now
     },
     // A look that was under way when a hint was put off may not have seen what it told of.
-    again: (seq, now) => Math.min(endOf(seq, now), endOf("all", now)),
+    again: (seq, since, now) => Math.min(endOf(seq, since, now), endOf("all", since, now)),
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The durable record of every prompt item, task and result: the only truth of a job.
  *
- * Guarantees: a change is on disk when its effect succeeds; a task is `submitting`
+ * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a task is `submitting`
  * before its request leaves, so that no crash can hide a request that may have
  * arrived; an item belongs to one task at the most in each campaign, and the items of a task become
  * known together with it. What is kept of a task are the request as it was sent and
@@ -32,18 +32,8 @@ export interface LedgerOptions {
   readonly partition?: string | undefined
 }
 
-export interface LedgerFileOptions extends LedgerOptions {
-  /**
-   * What a change that is on disk survives: `full`, also a loss of power; `normal`, the
-   * death of the process. `normal` commits without waiting for the disk, and is safe
-   * with a service that honours idempotency keys: whatever the last moments before a
-   * loss of power had recorded is then found again by sending and asking again.
-   */
-  readonly synchronous?: "full" | "normal" | undefined
-}
-
 export interface LedgerPostgresOptions
-  extends LedgerFileOptions, Pick<PostgresClient.PostgresClientConfig, "url" | "password"> {}
+  extends LedgerOptions, Pick<PostgresClient.PostgresClientConfig, "url" | "password"> {}
 
 /**
  * The index of the items is written all over its pages: with SQLite's own 2 MB of memory each is
@@ -85,9 +75,9 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
   static readonly layer = (options?: LedgerOptions) => Layer.effect(Ledger, Effect.andThen(migrate, make(options)))
 
   /** In an SQLite file, which is created if need be, and locked against a second process that would work it. */
-  static readonly layerFile = (filename: string, options?: LedgerFileOptions) =>
+  static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(
-      Layer.provide(SqliteClient.layer({ ...sqliteMemory, filename, synchronous: options?.synchronous ?? "full" })),
+      Layer.provide(SqliteClient.layer({ ...sqliteMemory, filename })),
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     )
 

@@ -134,7 +134,7 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
 })
 
 /** Rows of payloads that are packed in one transaction. */
-const packedTogether = 64
+const packedTogether = 16
 
 /** Packs the payloads of a table that are not packed yet. */
 const packPayloads = Effect.fnUntraced(function* (
@@ -162,7 +162,7 @@ const packPayloads = Effect.fnUntraced(function* (
 
 /**
  * Packs requests and results, and gives the space of that and of what was removed back to the
- * file system. Needs as much free space again as the ledger takes.
+ * file system. Needs free space of up to twice the size of the ledger meanwhile.
  */
 export const compact = Effect.fn("LedgerCare.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")

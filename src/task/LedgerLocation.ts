@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import * as FileLock from "../node/FileLock.ts"
 import * as PostgresClient from "../node/PostgresClient.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
-import { defaultPartition, Ledger, type LedgerFileOptions } from "./Ledger.ts"
+import { defaultPartition, Ledger } from "./Ledger.ts"
 import { checkVersion, exists } from "./LedgerSchema.ts"
 
 export type LedgerLocation =
@@ -82,13 +82,13 @@ export const describe = (location: LedgerLocation): string => {
 const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
 /** To be worked, by this process alone; created where there is none. */
-export const layer = (location: LedgerLocation, { synchronous }: Pick<LedgerFileOptions, "synchronous"> = {}) =>
+export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { partition } = location
       return location._tag === "File"
-        ? Ledger.layerFile(location.path, { synchronous, partition })
-        : Ledger.layerPostgres({ synchronous, partition, url: location.url, password: yield* password })
+        ? Ledger.layerFile(location.path, { partition })
+        : Ledger.layerPostgres({ partition, url: location.url, password: yield* password })
     }),
   )
 

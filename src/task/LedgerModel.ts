@@ -92,8 +92,8 @@ export interface OpenTask {
   readonly taskId: string
   /** Epoch milliseconds. */
   readonly submittedAt: number
-  /** Tells whether a hint came since the task was listed. */
-  readonly listed: { readonly dueAt: number; readonly allDue: number }
+  /** Tells whether a hint came since the task was listed, `at` in epoch milliseconds. */
+  readonly listed: { readonly at: number; readonly dueAt: number; readonly allDue: number }
 }
 
 /** A webhook delivery whose signature was verified. */

@@ -133,7 +133,7 @@ const createTasks = Effect.gen(function* () {
 })
 
 /**
- * `delivery` remembers the webhook deliveries of the last hour, so that a repeated one is
+ * `delivery` remembers the webhook deliveries of the last two hours, so that a repeated one is
  * known. `early_hint` holds task ids that a delivery named while some task's own id was not
  * known yet: the delivery may have overtaken the answer that tells it.
  */

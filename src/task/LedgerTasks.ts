@@ -33,11 +33,16 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
       reason = 'the process ended after the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
-  /** What was being sent when a process ended is in doubt, until it is known what the service does with keys. */
+  /** What was being sent when a process ended is in doubt, as long as it is not known that the service honours keys. */
   const holdInterrupted = Effect.suspend(() => write(holdInterruptedRows)).pipe(
     Effect.asVoid,
     Effect.withSpan("Ledger.holdInterrupted"),
   )
+
+  /** The same where keys are honoured: it is planned again. What is in doubt is left to who sends. */
+  const planInterrupted = Effect.suspend(() =>
+    write(sql`UPDATE task SET state = 'planned', reason = NULL WHERE ${here} AND state = 'submitting'`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.planInterrupted"))
 
   /**
    * What was being sent when a process ended: planned again, and what was in doubt with it,
@@ -52,7 +57,6 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   ) {
     // A clock's earliest time, where that is for ever.
     const since = Math.max(0, (yield* Clock.currentTimeMillis) - Duration.toMillis(lifetime))
-    const before = yield* settingOf({ partition, sql }, "interrupted")
     yield* write(
       Effect.gen(function* () {
         if (outcome === "planned") {
@@ -65,7 +69,6 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
           yield* sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honour Idempotency-Key'
             WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
         }
-        if (before !== outcome) yield* setSetting({ partition, sql }, "interrupted", outcome)
       }),
     )
   })
@@ -107,13 +110,17 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     }))
   })
 
-  const question = Effect.fnUntraced(function* (seq: number) {
+  /** What a task asks; none where that was pruned. */
+  const keptQuestion = Effect.fnUntraced(function* (seq: number) {
     const cached = questions.get(seq)
-    if (cached !== undefined) return cached
+    if (cached !== undefined) return Option.some(cached)
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE ${here} AND seq = ${seq}`
-    return readQuestion(rows[0]!)
+    return Option.map(Option.fromUndefinedOr(rows[0]), readQuestion)
   })
+
+  /** What a task asks whose result is not there yet: that is never pruned. */
+  const question = (seq: number) => Effect.map(keptQuestion(seq), Option.getOrThrow)
 
   /** Holds while the task at the service is still the one that was looked at. */
   const stillNamed = (taskId: string | undefined) =>
@@ -208,7 +215,8 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   /** Outstanding tasks that are due (or were so at `horizon`), longest due first. */
   const due = Effect.fn("Ledger.due")(function* (limit: number, horizon: Option.Option<number>) {
-    const now = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
+    const at = yield* Clock.currentTimeMillis
+    const now = Option.getOrElse(horizon, () => at)
     const { allDue } = hints
     const rows = yield* sql<{ seq: number; task_id: string; submitted_at: number; due_at: number }>`
       SELECT seq, task_id, submitted_at, due_at FROM task
@@ -219,7 +227,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
         seq: Number(row.seq),
         taskId: row.task_id,
         submittedAt: Number(row.submitted_at),
-        listed: { dueAt: Number(row.due_at), allDue },
+        listed: { at, dueAt: Number(row.due_at), allDue },
       })),
       /** Milliseconds until the next task is due, none where nothing is outstanding. */
       wait:
@@ -235,7 +243,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     yield* write(
       Effect.suspend(() =>
         listed.allDue === hints.allDue
-          ? Effect.asVoid(sql`UPDATE task SET due_at = ${Math.ceil(Math.min(now + millis, hints.limit.again(seq, now)))}
+          ? Effect.asVoid(sql`UPDATE task SET due_at = ${Math.ceil(Math.min(now + millis, hints.limit.again(seq, listed.at, now)))}
               WHERE ${here} AND seq = ${seq} AND due_at = ${listed.dueAt}`)
           : Effect.void,
       ),
@@ -277,11 +285,13 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   return {
     holdInterrupted,
+    planInterrupted,
     settleInterrupted,
     reopen,
     bindService,
     plannedAfter,
     question,
+    keptQuestion,
     claim,
     release,
     markPlanned,

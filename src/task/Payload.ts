@@ -24,4 +24,6 @@ export const encode = (text: string): Uint8Array => encoder.encode(text)
 export const decode = (bytes: Uint8Array): string =>
   isPacked(bytes) ? Zstd.decompressText(bytes) : decoder.decode(bytes)
 
-export const pack = (bytes: Uint8Array): Uint8Array => (isPacked(bytes) ? bytes : Zstd.compress(bytes))
+/** What is packed already, or too large to be unpacked again, stays as it is. */
+export const pack = (bytes: Uint8Array): Uint8Array =>
+  isPacked(bytes) || bytes.length > Zstd.outputLimit ? bytes : Zstd.compress(bytes)

@@ -37,6 +37,9 @@ export interface Probe {
   readonly isMadeUp: boolean
 }
 
+/** The latest time that there is a date for (ECMA-262, 21.4.1.1). */
+const latest = 8.64e15
+
 const firstProbe = Duration.toMillis("1 second")
 const longestWait = Duration.toMillis("30 seconds")
 
@@ -96,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
       if (isSaid) return Effect.void
       isSaid = true
       return Effect.logWarning(
-        `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting for it until ${instant(deadline)} at the latest`,
+        `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting for it ${deadline > latest ? "for as long as it takes" : `until ${instant(deadline)} at the latest`}`,
       )
     })
     // A request that was let go to see failed, too.
@@ -149,7 +152,15 @@ export const make = Effect.fnUntraced(function* (
     if (++failures < profile.downAfter) return
     isDown = true
     yield* throttle.hold
-    yield* Effect.forkIn(recover(since, failure), scope)
+    const release = Effect.suspend(() => {
+      reset()
+      return throttle.resume()
+    })
+    // Whatever ends it, nobody is held for ever.
+    yield* Effect.forkIn(
+      Effect.onError(recover(since, failure), () => release),
+      scope,
+    )
   })
 
   /** What was under way when it went down says nothing new. */

@@ -101,8 +101,11 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   )
   const run = yield* ledger.startRun(options)
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
-  const dead = yield* SecondLook.dead(yield* ledger.replannable(run.campaign, resubmit, maxAttempts))
-  const again = yield* ledger.replan(run.campaign, resubmit, maxAttempts, dead)
+  const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
+    Effect.flatMap(SecondLook.dead),
+    Effect.flatMap((dead) => ledger.replan(run.campaign, resubmit, maxAttempts, dead)),
+    Effect.onError(() => Effect.ignore(ledger.endRun(run))),
+  )
   if (again > 0) yield* Effect.logInfo(`sent again, as new tasks: ${again} of earlier runs`)
   if (options.settled !== undefined) yield* options.settled.open
   const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
@@ -241,16 +244,18 @@ const send = Effect.fnUntraced(function* <E>(
       giveBack,
       Effect.sync(() => void (claimed = false)),
     )
-    yield* client.create(question.body, task.idempotencyKey, { claim, repeat, doubt, release }).pipe(
-      Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
-      Effect.tap(() => Effect.sync(() => void (lostInARow = 0))),
-      Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
-      Effect.catchTags({
-        AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
-        Taken: () => Effect.void,
-        Forgotten: () => ledger.markForgotten(task.seq, lifetime),
-      }),
-    )
+    yield* client
+      .create(question.body, task.idempotencyKey, { isDoubtful: doubtful, claim, repeat, doubt, release })
+      .pipe(
+        Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
+        Effect.tap(() => Effect.sync(() => void (lostInARow = 0))),
+        Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
+        Effect.catchTags({
+          AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
+          Taken: () => Effect.void,
+          Forgotten: () => ledger.markForgotten(task.seq, lifetime),
+        }),
+      )
   }, Effect.uninterruptible)
 
   let lostInARow = 0

@@ -291,7 +291,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         changed.openUnsafe()
       }),
     isLookWaiting: () => waiting.look.length > 0,
-    wanted: Effect.suspend(() => (isWanted() ? Effect.void : Effect.andThen(arrived.close, arrived.await))),
+    wanted: Effect.andThen(
+      arrived.close,
+      Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
+    ),
     end: (failure) => Effect.sync(() => fail(failure)),
   }
 })

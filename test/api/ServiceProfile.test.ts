@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted } from "effect"
+import { Duration, Effect, Exit, Layer, Redacted } from "effect"
 import { defaults, ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 
 const built = (settings: Partial<ServiceSettings>) =>
@@ -22,7 +22,11 @@ describe("ServiceProfile", () => {
     [{ patience: NaN }, "patience: expected a time, found NaN"],
     [
       { pollInterval: { min: 0, max: "1 minute" } },
-      "pollInterval.min: expected a time of a millisecond or more, found 0",
+      "pollInterval.min: expected a time from a millisecond to a year, found 0",
+    ],
+    [
+      { pollInterval: { min: "1 minute", max: "400 days" } },
+      "pollInterval.max: expected a time from a millisecond to a year, found 400 days",
     ],
     [
       { pollInterval: { min: "2 minutes", max: "1 minute" } },
@@ -39,7 +43,13 @@ describe("ServiceProfile", () => {
 
   it.effect("takes the defaults, fractions of a request per second, and no patience", () =>
     Effect.gen(function* () {
-      for (const settings of [defaults, { requestsPerSecond: 0.5 }, { patience: 0 }, { retries: 0 }]) {
+      for (const settings of [
+        defaults,
+        { requestsPerSecond: 0.5 },
+        { patience: 0 },
+        { patience: Duration.infinity },
+        { retries: 0 },
+      ]) {
         assert.isTrue(Exit.isSuccess(yield* Effect.exit(built(settings))))
       }
     }),

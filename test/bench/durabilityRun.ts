@@ -1,6 +1,6 @@
 /**
  * One side of durability.ts, in a process of its own:
- * `durabilityRun.ts ledger|memory|stream URL INPUT FOLDER normal|full PROMPTS`. A line of JSON on stdout.
+ * `durabilityRun.ts ledger|memory|stream URL INPUT FOLDER PROMPTS`. A line of JSON on stdout.
  *
  * `memory` is the same flow as an Effect program without a ledger: source, batches, client,
  * matching, pairs and dataset are the library's own; tasks and results are kept in memory, and
@@ -23,7 +23,7 @@ import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
 import { type BatchItem, cut } from "../../src/task/Batch.ts"
 import * as Judgments from "../../src/task/Judgments.ts"
 
-const [side = "", baseUrl = "", input = "", directory = "", synchronous = "", prompts = ""] = process.argv.slice(2)
+const [side = "", baseUrl = "", input = "", directory = "", prompts = ""] = process.argv.slice(2)
 const batch = { maxPrompts: Number(prompts), maxBytes: 1024 * 1024 }
 const concurrency = 64
 
@@ -31,7 +31,6 @@ const service = ServiceProfile.layer({
   baseUrl,
   token: Redacted.make("bench"),
   identity: "bench",
-  idempotencyKey: synchronous === "normal" ? "honoured" : "ignored",
   concurrency,
   requestsPerSecond: 1_000_000,
   pollInterval: { min: "10 millis", max: "1 second" },

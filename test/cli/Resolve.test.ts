@@ -7,6 +7,7 @@ import { Ledger } from "../../src/task/Ledger.ts"
 import type { JobStatus } from "../../src/pipeline/JobStatus.ts"
 import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
+import { run } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { newTasks, plan } from "../task/support.ts"
 
@@ -127,6 +128,31 @@ describe("resolve", () => {
       assert.strictEqual((yield* resolve("--all", "given-up", "--send-again")).status, 0)
       assert.strictEqual((yield* run()).status, 0)
       assert.deepStrictEqual(yield* items, ["item-0", "item-1", "item-2", "item-3"])
+    }))
+
+  test("leaves the rejects of another job's folder alone, where the ledger is named alone", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { job } = yield* makeJob
+      const elsewhere = yield* temporaryDirectory
+      const others = `${elsewhere}/prefstream-job/rejects.jsonl`
+      yield* fs.makeDirectory(`${elsewhere}/prefstream-job`)
+      yield* write(others, ["of another job"])
+      const said = yield* Effect.promise(() =>
+        run(["resolve", "--all", "in-doubt", "--give-up", "--ledger", `${job}/ledger.db`], {}, elsewhere),
+      )
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(yield* fs.readFileString(others), "of another job\n")
+    }))
+
+  test("shows a task whose request was pruned", () =>
+    Effect.gen(function* () {
+      const { job, resolve } = yield* makeJob
+      const pruned = yield* cli(["ledger", "prune", "--before", "1ms", "--results", "--dir", job])
+      assert.strictEqual(pruned.status, 0, pruned.stderr)
+      const { status, stdout } = yield* resolve("1")
+      assert.strictEqual(status, 0)
+      assert.match(stdout, /^Task 1: completed, 1 item: pruned from the ledger$/m)
     }))
 
   test("tells how a task that was given up is waited for again, and what is paid for again", () =>

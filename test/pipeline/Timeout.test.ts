@@ -82,4 +82,21 @@ describe("a run whose time is over", () => {
       assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
     }).pipe(Effect.scoped, Effect.provide(platform)),
   )
+
+  it.effect("and that is stopped then, records the answer all the same", () =>
+    Effect.gen(function* () {
+      const { answer, first, logs, run } = yield* atPost("ignored")
+      yield* untilSo(() => logs.messages.length > 0)
+      const stopped = yield* Effect.forkChild(Fiber.interrupt(first))
+      // Many times as long as it takes to end without waiting.
+      yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void))).pipe(
+        Effect.repeat({ times: 500 }),
+      )
+      assert.isUndefined(stopped.pollUnsafe())
+      answer()
+      yield* Fiber.join(stopped)
+      const next = yield* TestClock.withLive(run)
+      assert.deepStrictEqual([next.status, next.tasks.in_doubt.tasks], ["done", 0])
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
 })

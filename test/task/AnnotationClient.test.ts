@@ -466,7 +466,13 @@ describe("AnnotationClient", () => {
               seen = arrivals.length
               steps.push(name)
             })
-          const sending = { claim: step("claim"), repeat: Effect.void, doubt: step("doubt"), release: step("release") }
+          const sending = {
+            isDoubtful: false,
+            claim: step("claim"),
+            repeat: Effect.void,
+            doubt: step("doubt"),
+            release: step("release"),
+          }
           yield* run(
             AnnotationClient.use((client) => client.create(body, "key-1", sending)),
             "1 second",

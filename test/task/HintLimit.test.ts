@@ -25,10 +25,10 @@ describe("HintLimit", () => {
       Array.from({ length: most + 1 }, () => 0),
     )
     assert.strictEqual(limit.when(7, span - 1), span)
-    assert.strictEqual(limit.again(7, span - 1), span)
-    assert.strictEqual(limit.again(7, span), never)
+    assert.strictEqual(limit.again(7, span - 1, span - 1), span)
+    assert.strictEqual(limit.again(7, span, span), never)
     assert.strictEqual(limit.when(7, span), span)
-    assert.strictEqual(limit.again(7, span), never)
+    assert.strictEqual(limit.again(7, span, span), never)
   })
 
   it("counts each task for itself, and hints at all apart from them", () => {
@@ -39,7 +39,7 @@ describe("HintLimit", () => {
       Array.from({ length: most + 1 }, () => 0),
     )
     assert.deepStrictEqual([limit.when(8, 1), limit.when("all", 1)], [1, 1])
-    assert.deepStrictEqual([limit.again(7, 1), limit.again(8, 1)], [span, never])
+    assert.deepStrictEqual([limit.again(7, 1, 1), limit.again(8, 1, 1)], [span, never])
   })
 
   it("has each task looked at again where hints at all were put off", () => {
@@ -49,9 +49,22 @@ describe("HintLimit", () => {
       "all",
       Array.from({ length: most }, () => 500),
     )
-    assert.strictEqual(limit.again(3, 500), never)
+    assert.strictEqual(limit.again(3, 500, 500), never)
     assert.strictEqual(limit.when("all", 600), 500 + span)
-    assert.strictEqual(limit.again(3, 600), 500 + span)
+    assert.strictEqual(limit.again(3, 600, 600), 500 + span)
+  })
+
+  it("has a task looked at again where the look under way was taken up before the hint that was put off is followed", () => {
+    const limit = HintLimit.make()
+    followed(
+      limit,
+      7,
+      Array.from({ length: most + 1 }, () => 0),
+    )
+    // The next hint, to another task, comes when the minute is over.
+    limit.when(8, span + 1)
+    assert.strictEqual(limit.again(7, span - 1, span + 2), span + 2)
+    assert.strictEqual(limit.again(7, span, span + 2), never)
   })
 
   it("follows any number of hints to a task a few times a minute, and the last of them within one", () => {

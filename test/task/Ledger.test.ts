@@ -57,16 +57,14 @@ const work = Effect.gen(function* () {
 
 describe("a ledger's file", () => {
   it.layer(NodeServices.layer)((it) => {
-    for (const synchronous of ["full", "normal"] as const) {
-      it.effect(`holds everything that was recorded when it is opened again (${synchronous})`, () =>
-        Effect.gen(function* () {
-          const file = Ledger.layerFile(yield* newPath, { synchronous })
-          const before = yield* Effect.andThen(work, look).pipe(Effect.provide(file))
-          assert.deepStrictEqual(before.counts.completed, { tasks: 1, items: 2 })
-          assert.deepStrictEqual(yield* look.pipe(Effect.provide(Layer.fresh(file))), before)
-        }),
-      )
-    }
+    it.effect("holds everything that was recorded when it is opened again", () =>
+      Effect.gen(function* () {
+        const file = Ledger.layerFile(yield* newPath)
+        const before = yield* Effect.andThen(work, look).pipe(Effect.provide(file))
+        assert.deepStrictEqual(before.counts.completed, { tasks: 1, items: 2 })
+        assert.deepStrictEqual(yield* look.pipe(Effect.provide(Layer.fresh(file))), before)
+      }),
+    )
 
     it.effect("is worked by one process at a time", () =>
       Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Duration, Effect, Exit, Layer } from "effect"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
 import type { AnnotationClientError } from "../../src/task/AnnotationClientError.ts"
@@ -246,6 +246,18 @@ describe("ServiceHealth", () => {
         assert.include(message, `502: ${"x".repeat(74)}…`)
       }
       assert.strictEqual(messages.length, 1)
+    }),
+  )
+
+  timed(
+    "is waited for as long as it takes, where that is what is wanted",
+    ({ at }) => (at < 7_200_000 ? { ...broken, status: 502 } : taken),
+    { patience: Duration.infinity, retries: 100 },
+    Effect.fnUntraced(function* (run, _, messages) {
+      assert.isTrue(Exit.isSuccess(yield* run(create)))
+      assert.lengthOf(messages, 2)
+      assert.match(messages[0]!, /: waiting for it for as long as it takes$/)
+      assert.match(messages[1]!, / answers again, after 2h/)
     }),
   )
 

@@ -1,6 +1,7 @@
 /** What was certainly not taken counts as never sent; what may have been taken as sent, also in later runs. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch } from "effect"
+import { collect } from "../../src/task/Collect.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
@@ -103,5 +104,38 @@ describe("a task", () => {
         inProcess(directory, service.profile),
       )
       assert.deepStrictEqual(service.received.map(guidelinesOf), ["old", "new"])
+    }))
+
+  for (const [status, what] of [
+    [422, "refused"],
+    [413, "said to be too large"],
+  ] as const) {
+    test(`that may have been taken is in doubt when its next try is ${what}, in this run and in later ones`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        yield* attempt(directory, [{ status: 500 }])
+        const service = yield* ScriptedService.make(() => ({ status }), honoured)
+        const again = submit(records(items(2)), { batch, guidelines: "old", resubmit: ["refused"] }).pipe(
+          Effect.andThen(counts),
+          inProcess(directory, service.profile),
+        )
+        for (const tries of [1, 2]) {
+          assert.deepStrictEqual((yield* again).in_doubt, { tasks: 1, items: 2 })
+          assert.strictEqual(service.received.length, tries)
+        }
+        assert.strictEqual(new Set(service.received.map(({ headers }) => headers["idempotency-key"])).size, 1)
+      }))
+  }
+
+  test("that is in doubt stays so while results are collected, where keys are honoured, too", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => ({ status: 201, body: "{}" }), honoured)
+      yield* submit(records(items(2)), { batch }).pipe(inProcess(directory, service.profile))
+      const troubles = Ledger.use((ledger) => ledger.troubles(9))
+      const told = yield* troubles.pipe(inProcess(directory, service.profile))
+      assert.match(told[0]?.reason ?? "", /no task id/)
+      const after = yield* Effect.andThen(collect({ once: true }), troubles).pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual(after, told)
     }))
 })

@@ -1168,7 +1168,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* Ledger.use((ledger) =>
             Effect.all([
               ledger.settleInterrupted("in_doubt"),
-              ledger.postpone({ seq: 0, listed: { dueAt: 5_000, allDue: 0 } }, 1_000),
+              ledger.postpone({ seq: 0, listed: { at: 0, dueAt: 5_000, allDue: 0 } }, 1_000),
               ledger.recordDelivery(delivery("one", 1, ["task_0"])),
               ledger.recordDelivery(delivery("all", 1)),
               ledger.release(4),
