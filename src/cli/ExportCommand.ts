@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
+import { pairFlags, pairsOf } from "./PairFlags.ts"
 import { jobOf, pipelineArgument } from "./PipelineFile.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -22,14 +23,22 @@ const campaign = Flag.String("campaign").pipe(
 
 export const exportCommand = Command.make(
   "export",
-  { pipeline: pipelineArgument, directory: Settings.directory, campaign, ...ledgerFlags, json: Settings.json },
+  {
+    pipeline: pipelineArgument,
+    directory: Settings.directory,
+    campaign,
+    ...pairFlags,
+    ...ledgerFlags,
+    json: Settings.json,
+  },
   Effect.fn("prefstream export")(function* (flags) {
     const { directory, pipeline } = yield* jobOf(flags)
     const ledger = yield* ledgerOf(flags, directory, pipeline)
+    const pairs = yield* pairsOf(flags, pipeline?.pairs)
     yield* Settings.endOfCheck()
     yield* Effect.gen(function* () {
       const [elapsed, written] = yield* Effect.timed(
-        Pipeline.exportDataset({ directory, campaign: Option.getOrUndefined(flags.campaign), pairs: pipeline?.pairs }),
+        Pipeline.exportDataset({ directory, campaign: Option.getOrUndefined(flags.campaign), pairs }),
       )
       const report = yield* RunReport.make({ elapsed, ...written })
       yield* Summary.print(report, { ...(yield* placeOf(flags, directory, ledger)), json: flags.json })

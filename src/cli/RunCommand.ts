@@ -13,6 +13,7 @@ import { asJob, graceOf, jobFlags, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
+import { pairFlags, pairsOf } from "./PairFlags.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Stop from "./Stop.ts"
@@ -25,6 +26,7 @@ const flags = {
   ...Settings.service,
   ...webhookFlags,
   ...Settings.embedded,
+  ...pairFlags,
   ...jobFlags,
   once: Flag.Boolean("once").pipe(
     Flag.withDescription(
@@ -63,6 +65,7 @@ export const runCommand = Command.make(
       timeout: Option.getOrElse(flags.timeout, () => pipeline.timeout),
       maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
       once,
+      pairs: yield* pairsOf(flags, pipeline.pairs),
       webhook: yield* webhookOf(flags, once ? undefined : pipeline.webhook),
     }
     const service = Settings.serviceOf(flags, reported(pipeline.service))

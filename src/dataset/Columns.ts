@@ -15,8 +15,9 @@ export const columns = {
   task_id: "string",
   chosen_index: "int32",
   rejected_index: "int32",
+  weight: "float64",
   metadata: "string",
-} as const satisfies { readonly [Column in keyof PreferencePair]: "string" | "int32" }
+} as const satisfies { readonly [Column in keyof PreferencePair]: "string" | "int32" | "float64" }
 
 /**
  * The pair as a row: its members in the columns' order, and each lone surrogate,
@@ -31,5 +32,6 @@ export const toRow = (pair: PreferencePair): PreferencePair => ({
   task_id: pair.task_id.toWellFormed(),
   chosen_index: pair.chosen_index,
   rejected_index: pair.rejected_index,
+  weight: pair.weight,
   metadata: pair.metadata?.toWellFormed() ?? null,
 })

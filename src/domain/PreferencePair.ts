@@ -1,8 +1,8 @@
 /**
  * One row of the dataset: of two completions of a prompt, which one is preferred.
  *
- * Guarantees: `chosen` and `rejected` differ, and are the completions at
- * `chosen_index` and `rejected_index` as they were submitted.
+ * Guarantees: `chosen` and `rejected` differ, and are the completions at `chosen_index` and
+ * `rejected_index` as they were submitted; the weights of an item's rows add up to 1.
  */
 import { Schema } from "effect"
 
@@ -19,6 +19,8 @@ export const PreferencePair = Schema.Struct({
   chosen_index: Schema.Int,
   /** Zero-based index of `rejected` among the item's completions. */
   rejected_index: Schema.Int,
+  /** 1 divided by the number of the item's pairs. */
+  weight: Schema.Finite,
   /** The item's metadata as the text of a JSON object, null where there is none. */
   metadata: Schema.NullOr(Schema.String),
 })

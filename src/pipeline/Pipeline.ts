@@ -23,9 +23,9 @@ import {
 } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Dataset from "../dataset/Dataset.ts"
-import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
+import type { PairStrategy } from "../pair/Pairs.ts"
 import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
@@ -43,7 +43,7 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings {
   readonly directory: string
   readonly source: Source
   /** How a judgment becomes pairs. Defaults to the best against each of the rest. */
-  readonly pairs?: ((judgment: Judgment) => ReadonlyArray<PreferencePair>) | undefined
+  readonly pairs?: PairStrategy | undefined
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
   /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 25 seconds. */

@@ -37,6 +37,7 @@ const pair = (i: number): PreferencePair => ({
   task_id: `task-${Math.floor(i / 20)}`,
   chosen_index: i % 2,
   rejected_index: (i + 1) % 2,
+  weight: 1,
   metadata: `{"source":"bench","row":${i}}`,
 })
 

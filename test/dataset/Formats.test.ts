@@ -29,6 +29,7 @@ const AnyPair = Schema.Struct({
   task_id: Text,
   chosen_index: Index,
   rejected_index: Index,
+  weight: Schema.Literals([1, 0.5, 1 / 3, 1e-300]),
   metadata: Schema.NullOr(Text),
 })
 
@@ -120,6 +121,7 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
           ["task_id", "UTF8", "OPTIONAL"],
           ["chosen_index", "INT32", "OPTIONAL"],
           ["rejected_index", "INT32", "OPTIONAL"],
+          ["weight", "DOUBLE", "OPTIONAL"],
           ["metadata", "UTF8", "OPTIONAL"],
         ])
         const huggingface = JSON.parse(key_value_metadata?.find(({ key }) => key === "huggingface")?.value ?? "null")
@@ -129,6 +131,7 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
         )
         assert.deepStrictEqual(huggingface.info.features.prompt, { dtype: "string", _type: "Value" })
         assert.deepStrictEqual(huggingface.info.features.chosen_index, { dtype: "int32", _type: "Value" })
+        assert.deepStrictEqual(huggingface.info.features.weight, { dtype: "float64", _type: "Value" })
       }
     }),
   )

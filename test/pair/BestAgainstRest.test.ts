@@ -26,6 +26,7 @@ describe("bestAgainstRest", () => {
         task_id: "task_1",
         chosen_index: 1,
         rejected_index: 0,
+        weight: 0.5,
         metadata: '{"subject":"maths"}',
       },
       {
@@ -37,6 +38,7 @@ describe("bestAgainstRest", () => {
         task_id: "task_1",
         chosen_index: 1,
         rejected_index: 2,
+        weight: 0.5,
         metadata: '{"subject":"maths"}',
       },
     ])

@@ -38,7 +38,7 @@ export const query = async (sql: string): Promise<Array<Record<string, unknown>>
 
 const columns = [
   ...["prompt", "chosen", "rejected", "rationale", "item_id", "task_id"].map((name) => `encode(${name}) AS ${name}`),
-  "chosen_index, rejected_index, encode(metadata) AS metadata",
+  "chosen_index, rejected_index, weight, encode(metadata) AS metadata",
 ].join(", ")
 
 export const duckdbParquet = (path: string) => query(`SELECT ${columns} FROM read_parquet('${path}')`)
@@ -47,7 +47,7 @@ export const duckdbParquet = (path: string) => query(`SELECT ${columns} FROM rea
 export const duckdbJsonl = (path: string) => {
   const types = [
     ...textColumns.map((name) => `${name}: 'VARCHAR'`),
-    "chosen_index: 'INTEGER', rejected_index: 'INTEGER'",
+    "chosen_index: 'INTEGER', rejected_index: 'INTEGER', weight: 'DOUBLE'",
   ]
   return query(`SELECT ${columns} FROM read_json('${path}', format = 'newline_delimited',
     maximum_object_size = 67108864, columns = {${types.join(", ")}})`)

@@ -10,6 +10,7 @@ export const pair = (i: number, members: Partial<PreferencePair> = {}): Preferen
   task_id: `task-${Math.floor(i / 20)}`,
   chosen_index: i % 2,
   rejected_index: (i + 1) % 2,
+  weight: 1 / ((i % 3) + 1),
   metadata: i % 3 === 0 ? `{"row":${i}}` : null,
   ...members,
 })

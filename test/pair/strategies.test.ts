@@ -1,0 +1,152 @@
+/** What holds for every strategy, whatever the completions and the experts' ranking are. */
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import type { Judgment } from "../../src/domain/Judgment.ts"
+import { bestAgainstOne } from "../../src/pair/BestAgainstOne.ts"
+import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
+import { fullRanking } from "../../src/pair/FullRanking.ts"
+import type { PairStrategy } from "../../src/pair/Pairs.ts"
+
+interface Case {
+  readonly texts: ReadonlyArray<string>
+  readonly groups: ReadonlyArray<ReadonlyArray<number>>
+  readonly isRanked: boolean
+  readonly swap: readonly [number, number]
+}
+
+const cases: fc.Arbitrary<Case> = fc.integer({ min: 2, max: 7 }).chain((k) => {
+  const index = fc.nat(k - 1)
+  return fc.record({
+    // Few texts, so that some are equal, and some blank.
+    texts: fc.array(fc.constantFrom("a", "b", "c", "d", "e", "", " "), { minLength: k, maxLength: k }),
+    groups: fc
+      .record({
+        order: fc.shuffledSubarray([...Array(k).keys()], { minLength: k, maxLength: k }),
+        ends: fc.array(fc.boolean(), { minLength: k, maxLength: k }),
+      })
+      .map(({ ends, order }) =>
+        order.reduce<Array<Array<number>>>(
+          (groups, index, i) =>
+            i === 0 || ends[i]! ? [...groups, [index]] : [...groups.slice(0, -1), [...groups.at(-1)!, index]],
+          [],
+        ),
+      ),
+    isRanked: fc.boolean(),
+    swap: fc.tuple(index, index),
+  })
+})
+
+const judgmentOf = ({ groups, isRanked, texts }: Omit<Case, "swap">): Judgment => ({
+  taskId: "task",
+  itemId: "item",
+  prompt: "p",
+  completions: texts,
+  bestCompletionIndex: groups[0]![0]!,
+  annotations: isRanked ? { ranking: groups } : {},
+  metadata: undefined,
+  gold: undefined,
+  origin: { file: "f", line: 1 },
+})
+
+/** The same, with two completions in each other's places. */
+const swapped = ({ swap: [a, b], ...rest }: Case): Omit<Case, "swap"> => {
+  const to = (index: number) => (index === a ? b : index === b ? a : index)
+  return {
+    ...rest,
+    texts: rest.texts.map((_, i) => rest.texts[to(i)]!),
+    groups: rest.groups.map((group) => group.map(to)),
+  }
+}
+
+const textsOf = (strategy: PairStrategy, judgment: Judgment) =>
+  strategy(judgment)
+    .map(({ chosen, rejected }) => `${chosen} > ${rejected}`)
+    .toSorted()
+
+const isText = (text: string) => text.trim() !== ""
+
+/** All pairs of completions, by an independent count: the better one stands in an earlier group. */
+const countOf = ({ groups, isRanked, texts }: Case, isBetter: (i: number) => boolean) => {
+  const rankOf = (index: number) =>
+    isRanked ? groups.findIndex((group) => group.includes(index)) : index === groups[0]![0] ? 0 : 1
+  let count = 0
+  for (let i = 0; i < texts.length; i++) {
+    for (let j = 0; j < texts.length; j++) {
+      if (isBetter(i) && rankOf(i) < rankOf(j) && texts[i] !== texts[j] && isText(texts[i]!) && isText(texts[j]!))
+        count++
+    }
+  }
+  return count
+}
+
+describe("each strategy", () => {
+  for (const [name, strategy, pairsOf] of [
+    ["bestAgainstRest", bestAgainstRest, (one: Case) => countOf(one, (i) => i === one.groups[0]![0])],
+    [
+      "bestAgainstOne",
+      bestAgainstOne(7),
+      (one: Case) =>
+        Math.min(
+          1,
+          countOf(one, (i) => i === one.groups[0]![0]),
+        ),
+    ],
+    ["fullRanking", fullRanking, (one: Case) => countOf(one, () => true)],
+  ] as const) {
+    it(`${name} makes as many pairs as its formula says, which share a weight of 1`, () => {
+      fc.assert(
+        fc.property(cases, (one) => {
+          const pairs = strategy(judgmentOf(one))
+          assert.strictEqual(pairs.length, pairsOf(one))
+          if (pairs.length > 0)
+            assert.approximately(
+              pairs.reduce((sum, { weight }) => sum + weight, 0),
+              1,
+              1e-12,
+            )
+          for (const { chosen, chosen_index, rejected, rejected_index } of pairs) {
+            assert.deepStrictEqual([one.texts[chosen_index], one.texts[rejected_index]], [chosen, rejected])
+          }
+        }),
+      )
+    })
+
+    it(`${name} makes the same pairs of texts when two completions change places`, () => {
+      fc.assert(
+        fc.property(cases, (one) => {
+          assert.deepStrictEqual(textsOf(strategy, judgmentOf(swapped(one))), textsOf(strategy, judgmentOf(one)))
+        }),
+      )
+    })
+  }
+
+  it("fullRanking makes K (K - 1) / 2 pairs of K completions that are all ranked, best first", () => {
+    const judgment = judgmentOf({ texts: ["a", "b", "c", "d"], groups: [[2], [0], [3], [1]], isRanked: true })
+    assert.deepStrictEqual(
+      fullRanking(judgment).map(({ chosen, rejected }) => `${chosen}>${rejected}`),
+      ["c>a", "c>d", "c>b", "a>d", "a>b", "d>b"],
+    )
+  })
+
+  it("bestAgainstOne draws each of the rest about equally often, and by its seed alone", () => {
+    const judgment = judgmentOf({ texts: ["best", "b", "c", "d"], groups: [[0]], isRanked: false })
+    const drawn = (seed: number) =>
+      Array.from({ length: 300 }, (_, i) => bestAgainstOne(seed)({ ...judgment, itemId: `item ${i}` })[0]!.rejected)
+    const counts = ["b", "c", "d"].map((text) => drawn(1).filter((rejected) => rejected === text).length)
+    // Of 300 draws each is expected 100 times, with a standard deviation of 8.2.
+    for (const count of counts) assert.approximately(count, 100, 41)
+    assert.deepStrictEqual(drawn(1), drawn(1))
+    assert.notDeepEqual(drawn(1), drawn(2))
+  })
+
+  it("a ranking that does not fit counts as none", () => {
+    const fits = judgmentOf({ texts: ["a", "b", "c"], groups: [[0], [1], [2]], isRanked: true })
+    for (const ranking of [[[0], [1, 1]], [[0], [3]], [[1], [0]], [], [[0], []], "a > b"]) {
+      const pairs = fullRanking({ ...fits, annotations: { ranking } })
+      assert.deepStrictEqual(
+        pairs.map(({ rejected }) => rejected),
+        ["b", "c"],
+      )
+    }
+  })
+})
