@@ -97,8 +97,8 @@ describe("README.md", () => {
         ["submit", sample],
         ["collect", "--dir", job],
         ["export", "--dir", job],
-        ["serve", "--database", `${job}/s.db`, "--expert", "nobody"],
-        ["serve", "--database", `${job}/s.db`, "--expert", "judge:m"],
+        ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "nobody"],
+        ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "judge:m"],
       ]) {
         assert.isAbove((yield* cliWith(args, watching)).status, 0)
       }
