@@ -20,8 +20,9 @@ export interface ServiceSettings {
   readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that
-   * the first request created. `"honoured"` makes a retry safe after a crash or
-   * a lost answer; with `"ignored"` such a task is held as in doubt.
+   * the first request created, whatever it would say to a new one by then. `"honoured"`
+   * makes a retry safe after a crash or a lost answer; with `"ignored"` such a task is held
+   * as in doubt.
    */
   readonly idempotencyKey: "honoured" | "ignored"
   /**

@@ -43,7 +43,7 @@ export type TaskView =
 
 /** What is done about a task around the request that creates it. */
 export interface Sending<E> {
-  /** Whether a try of before may have been taken, of which nothing is known. */
+  /** Whether what earlier tries were answered leaves it open if one was taken: no refusal settles that. */
   readonly isDoubtful: boolean
   /** Run when a request's turn has come, just before it is sent; if it fails, nothing is. */
   readonly claim: Effect.Effect<unknown, E>

@@ -85,6 +85,8 @@ export interface PlannedTask {
   readonly idempotencyKey: string
   /** When the first try of this attempt that may have been taken began, in epoch milliseconds. */
   readonly sentAt: number | undefined
+  /** Whether it was in doubt because of what earlier tries were answered. */
+  readonly wasDoubted: boolean
 }
 
 export interface OpenTask {

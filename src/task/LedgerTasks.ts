@@ -41,14 +41,14 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   /** The same where keys are honoured: it is planned again. What is in doubt is left to who sends. */
   const planInterrupted = Effect.suspend(() =>
-    write(sql`UPDATE task SET state = 'planned', reason = NULL WHERE ${here} AND state = 'submitting'`),
+    write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`),
   ).pipe(Effect.asVoid, Effect.withSpan("Ledger.planInterrupted"))
 
   /**
    * What was being sent when a process ended: planned again, and what was in doubt with it,
    * where the service honours idempotency keys and remembers theirs; in doubt elsewhere. Also in
    * doubt is what was to be sent again under its key, if now the service is said to ignore keys,
-   * or may have forgotten this one.
+   * or may have forgotten this one. Why a task was in doubt stays with it until that is cleared up.
    */
   const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
     outcome: "planned" | "in_doubt",
@@ -60,7 +60,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     yield* write(
       Effect.gen(function* () {
         if (outcome === "planned") {
-          yield* sql`UPDATE task SET state = 'planned', reason = NULL
+          yield* sql`UPDATE task SET state = 'planned'
             WHERE ${here} AND ${sql.in("state", ["submitting", "in_doubt"])}`
           yield* sql`UPDATE task SET state = 'in_doubt', reason = ${forgotten(lifetime)}
             WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
@@ -100,13 +100,14 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   // Planned tasks are all due at 0: said here, it lets the index give them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
-    const rows = yield* sql<{ seq: number; idempotency_key: string; sent_at: number | null }>`
-      SELECT seq, idempotency_key, sent_at FROM task
+    const rows = yield* sql<{ seq: number; idempotency_key: string; sent_at: number | null; doubted: number }>`
+      SELECT seq, idempotency_key, sent_at, CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
       WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
     return rows.map((row): PlannedTask => ({
       seq: Number(row.seq),
       idempotencyKey: row.idempotency_key,
       sentAt: row.sent_at === null ? undefined : Number(row.sent_at),
+      wasDoubted: Number(row.doubted) === 1,
     }))
   })
 
@@ -131,7 +132,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
 
   /** Takes a planned task for sending; false where it was taken or split since it was seen. */
-  const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Omit<PlannedTask, "sentAt">) {
+  const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Pick<PlannedTask, "idempotencyKey" | "seq">) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now})
       WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
@@ -146,7 +147,8 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     )
 
   /** Plans a task to be sent again under its key, as it may have been taken. */
-  const markPlanned = (seq: number) => Effect.asVoid(write(setState(seq, "planned")))
+  const markPlanned = (seq: number) =>
+    Effect.asVoid(write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq}`))
   /** Of a task that is not on its way any more. */
   const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
     Effect.ensuring(

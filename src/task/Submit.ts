@@ -245,7 +245,7 @@ const send = Effect.fnUntraced(function* <E>(
       Effect.sync(() => void (claimed = false)),
     )
     yield* client
-      .create(question.body, task.idempotencyKey, { isDoubtful: doubtful, claim, repeat, doubt, release })
+      .create(question.body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
       .pipe(
         Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
         Effect.tap(() => Effect.sync(() => void (lostInARow = 0))),
@@ -288,7 +288,7 @@ const send = Effect.fnUntraced(function* <E>(
         yield* ledger.split(task.seq, halves)
         let seq = task.seq
         for (const half of halves) {
-          yield* sendOne({ seq, idempotencyKey: half.idempotencyKey, sentAt: undefined })
+          yield* sendOne({ seq, idempotencyKey: half.idempotencyKey, sentAt: undefined, wasDoubted: false })
           seq += half.items.length
         }
         return

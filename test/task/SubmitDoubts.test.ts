@@ -110,9 +110,10 @@ describe("a task", () => {
     [422, "refused"],
     [413, "said to be too large"],
   ] as const) {
-    test(`that may have been taken is in doubt when its next try is ${what}, in this run and in later ones`, () =>
+    test(`that may have been taken, and is ${what} then, stays in doubt when later runs are told the same`, () =>
       Effect.gen(function* () {
         const directory = yield* temporaryDirectory
+        yield* attempt(directory, ["reset", { status }])
         yield* attempt(directory, [{ status: 500 }])
         const service = yield* ScriptedService.make(() => ({ status }), honoured)
         const again = submit(records(items(2)), { batch, guidelines: "old", resubmit: ["refused"] }).pipe(

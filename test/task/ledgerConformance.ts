@@ -273,7 +273,9 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             ),
           )
           yield* plan([task])
-          assert.deepStrictEqual(yield* planned, [{ seq: 0, idempotencyKey: task.idempotencyKey, sentAt: undefined }])
+          assert.deepStrictEqual(yield* planned, [
+            { seq: 0, idempotencyKey: task.idempotencyKey, sentAt: undefined, wasDoubted: false },
+          ])
           const question = yield* ledger.question(0)
           assert.strictEqual(question.body, task.body)
           assert.deepStrictEqual(
@@ -625,8 +627,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             { ...second!, items: items.slice(3) },
           ])
           assert.deepStrictEqual((yield* planned).slice(1, 3), [
-            { seq: 2, idempotencyKey: first!.idempotencyKey, sentAt: undefined },
-            { seq: 5, idempotencyKey: second!.idempotencyKey, sentAt: undefined },
+            { seq: 2, idempotencyKey: first!.idempotencyKey, sentAt: undefined, wasDoubted: false },
+            { seq: 5, idempotencyKey: second!.idempotencyKey, sentAt: undefined, wasDoubted: false },
           ])
           assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
           assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })

@@ -170,7 +170,9 @@ export const resolveConformance = (test: LedgerTest) =>
           assert.deepStrictEqual(yield* task, { ...before, state: "planned", reason: null, sentAt: null })
           assert.isTrue(ledger.planned.isOpen())
           const { idempotencyKey } = before
-          assert.deepStrictEqual(yield* ledger.plannedAfter(-1), [{ seq: 0, idempotencyKey, sentAt: undefined }])
+          assert.deepStrictEqual(yield* ledger.plannedAfter(-1), [
+            { seq: 0, idempotencyKey, sentAt: undefined, wasDoubted: false },
+          ])
         }),
       )
 
