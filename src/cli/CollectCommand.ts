@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import { UsageError } from "./ExitStatus.ts"
-import { asJob, graceOf, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
@@ -50,6 +50,7 @@ export const collectCommand = Command.make(
     const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), grace, webhook }
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.collect(options)).pipe(
+      orInDoubt,
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),
       waitForOthers(flags),

@@ -7,6 +7,8 @@ import { Cause, Console, Duration, Effect, Option, Schedule, Schema, type Stdio 
 import { Flag } from "effect/cli"
 import * as FileLock from "../node/FileLock.ts"
 import { defaultGrace } from "../pipeline/Pipeline.ts"
+import * as RunReport from "../pipeline/RunReport.ts"
+import { AnnotationClientError } from "../task/AnnotationClientError.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { messageOf } from "./Failure.ts"
 import * as Quiet from "./Quiet.ts"
@@ -71,6 +73,24 @@ export const asJob = <A, E, R>(
   Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
     Stop.withGrace(graceOf(flags)),
+  )
+
+const isClientError = Schema.is(AnnotationClientError)
+
+/**
+ * Where a service broke down and left tasks in doubt, these are what the command ends with:
+ * the failure is told, and then how the job stands.
+ */
+export const orInDoubt = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
+  Effect.catchIf(
+    effect,
+    isClientError,
+    Effect.fnUntraced(function* (failure) {
+      const report = yield* RunReport.make({})
+      if (report.status !== "in_doubt") return yield* failure
+      yield* Console.error(`prefstream: ${messageOf(failure)}`)
+      return report
+    }),
   )
 
 const isFileLockError = Schema.is(FileLock.FileLockError)

@@ -9,7 +9,7 @@ import * as AnnotationService from "../service/AnnotationService.ts"
 import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
 import { UsageError } from "./ExitStatus.ts"
 import * as InputFiles from "./InputFiles.ts"
-import { asJob, graceOf, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
@@ -74,6 +74,7 @@ export const runCommand = Command.make(
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.run(settings)).pipe(
+      orInDoubt,
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) =>
         Summary.finish(report, {

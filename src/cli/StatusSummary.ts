@@ -48,14 +48,16 @@ const worker = ({ last_run, worked_by }: JobStatus): Summary.Rows => {
     return [["worked by", `process ${worked_by.pid} on ${worked_by.host}, since ${minute(worked_by.since)}`]]
   }
   if (last_run === null) return []
-  return [
-    [
-      "worked by",
-      last_run.ended_at === null
-        ? `nobody now; run ${last_run.run}, begun ${minute(last_run.started_at)}, did not come to an end`
-        : `nobody now; run ${last_run.run} was through with its input ${minute(last_run.ended_at)}`,
-    ],
-  ]
+  return [["worked by", `nobody now; run ${last_run.run}${endOf(last_run)}`]]
+}
+
+/** How the last run ended. */
+const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<JobStatus["last_run"]>): string => {
+  if (ended_at === null) return `, begun ${minute(started_at)}, did not come to an end`
+  if (failure !== null) return ` failed ${minute(ended_at)}: ${failure}`
+  return read_finished
+    ? ` was through with its input ${minute(ended_at)}`
+    : ` was stopped ${minute(ended_at)}, before it had read all of its input`
 }
 
 /** What was being sent when a process was killed. */

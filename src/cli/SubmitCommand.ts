@@ -5,7 +5,7 @@ import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as InputFiles from "./InputFiles.ts"
-import { asJob, graceOf, jobFlags, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
@@ -39,6 +39,7 @@ export const submitCommand = Command.make(
     const settings = { ...pipeline, ...(yield* Settings.againOf(flags, pipeline)), directory, timeout, grace }
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.submit(settings)).pipe(
+      orInDoubt,
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) => Summary.finishSubmit(report, { ...place, json: flags.json })),
       waitForOthers(flags),

@@ -64,7 +64,9 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ...rejects(report, directory),
       ...(report.pruned === 0
         ? []
-        : [["pruned", `the results of ${count(report.pruned, "item")}, which no dataset has any more`] as const]),
+        : [
+            ["pruned", `the results of ${count(report.pruned, "item")}, which are not in the ledger any more`] as const,
+          ]),
       ...(report.dataset === null
         ? []
         : [
@@ -87,6 +89,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const unsent = report.tasks.planned.tasks + report.tasks.submitting.tasks
   const open = unsent + report.tasks.submitted.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
+  const beside = besideOf(unusable, unsent, report.tasks.submitted.tasks)
   switch (report.status) {
     case "done":
       return [report.seconds === null ? "Every task is done." : `Done in ${duration(report.seconds)}.`]
@@ -112,7 +115,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "in_doubt":
       return [
         `Ended${after} with ${count(report.tasks.in_doubt.tasks, "task")} in doubt: they may have been created, and are not sent again by themselves.`,
-        ...(unusable === 0 && open === 0 ? [] : [`Beside them, ${besideOf(unusable, open)}.`]),
+        ...(unusable === 0 && open === 0 ? [] : [`Beside them, ${beside}.`]),
         "If the service honours Idempotency-Key, the same command with --idempotency-key honoured sends them again, safely, while it remembers theirs (--idempotency-key-lifetime).",
         `If not, look for them at the service, and say what is to be done: ${resolveCommand(options)}`,
       ]
@@ -120,16 +123,17 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [
         open === 0
           ? `Ended${after}: not every task gave a result that can be used. The same command asks for them again.`
-          : `Ended${after}: ${besideOf(unusable, open)}. Later: ${later ?? "the same command again"}, which asks for all of them.`,
+          : `Ended${after}: ${beside}. Later: ${later ?? "the same command again"}, which asks for all of them.`,
       ]
   }
 }
 
 /** What came to nothing, and what is still on its way. */
-const besideOf = (unusable: number, open: number): string =>
+const besideOf = (unusable: number, unsent: number, waiting: number): string =>
   [
     ...(unusable === 0 ? [] : [`${count(unusable, "task")} gave no result that can be used`]),
-    ...(open === 0 ? [] : [`${count(open, "task")} still ${open === 1 ? "waits" : "wait"} for results`]),
+    ...(unsent === 0 ? [] : [`${count(unsent, "task")} ${unsent === 1 ? "is" : "are"} not sent yet`]),
+    ...(waiting === 0 ? [] : [`${count(waiting, "task")} still ${waiting === 1 ? "waits" : "wait"} for results`]),
   ].join(", and ")
 
 const reading = (report: RunReport): string =>

@@ -34,8 +34,17 @@ export interface Estimate {
 export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was looked at. */
   readonly at: string
-  /** The last run: without an end while it reads or submits, and where it was killed. */
-  readonly last_run: { readonly run: number; readonly started_at: string; readonly ended_at: string | null } | null
+  /**
+   * The last run: without an end while it reads or submits, and where it was killed. `failure`
+   * says why it failed, where it did; `read_finished`, whether it read its input to the end.
+   */
+  readonly last_run: {
+    readonly run: number
+    readonly started_at: string
+    readonly ended_at: string | null
+    readonly read_finished: boolean
+    readonly failure: string | null
+  } | null
   readonly campaigns: ReadonlyArray<CampaignStatus>
   /** The outstanding task that waits longest for its result. */
   readonly oldest_outstanding: {
@@ -104,7 +113,7 @@ export const make = Effect.fn("JobStatus.make")(function* (
   const ledger = yield* Ledger
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  const report = yield* RunReport.make({ progress })
+  const report = yield* RunReport.make({ progress, isWorked: Option.isSome(options.holder ?? Option.none()) })
   const campaigns = yield* ledger.campaigns
   const deliveries = yield* ledger.deliveries
   const run = yield* ledger.newestRun
@@ -112,10 +121,12 @@ export const make = Effect.fn("JobStatus.make")(function* (
     at: RunReport.isoOf(now),
     ...report,
     last_run: Option.getOrNull(
-      Option.map(run, ({ endedAt, run, startedAt }) => ({
+      Option.map(run, ({ endedAt, failure, readFinished, run, startedAt }) => ({
         run,
         started_at: RunReport.isoOf(startedAt),
         ended_at: iso(endedAt),
+        read_finished: readFinished,
+        failure: Option.getOrNull(failure),
       })),
     ),
     campaigns: campaigns.map((campaign) => campaignStatus(campaign, progress.countsOf(campaign.campaign))),

@@ -97,7 +97,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0], stopped }
       return !once && (stopped || (yield* RunReport.outstanding) > 0)
         ? read
-        : { ...read, ...(yield* exportUnlessBare(settings)) }
+        : { ...read, ...(yield* exportDataset(settings)) }
     }),
   )
   return yield* RunReport.make({ elapsed, ...ended })
@@ -129,11 +129,20 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
 /**
  * Writes the dataset of all results that are there: those of the last run's campaign, unless
  * another one is named, or `"all"`. A pure function of the ledger and these settings: the same
- * ledger gives the same bytes.
+ * ledger gives the same bytes. But a dataset that is there is not replaced by an empty one.
  */
 export const exportDataset = Effect.fn("Pipeline.exportDataset")(function* (
   settings: Pick<Settings, "directory" | "pairs"> & { readonly campaign?: number | "all" | undefined },
 ) {
+  const fs = yield* FileSystem.FileSystem
+  const directory = JobFolder.dataset(settings.directory)
+  if ((yield* fs.exists(directory)) && Option.isNone(yield* Stream.runHead(Judgments.ofCampaign(settings.campaign)))) {
+    const which = yield* nameOf(settings.campaign)
+    yield* Effect.logInfo(
+      `the ledger has no results of ${which}: the dataset that is there, ${directory}, stays as it is`,
+    )
+    return { dataset: Option.none(), example: Option.none() }
+  }
   const toPairs = settings.pairs ?? bestAgainstRest
   let example = Option.none<PreferencePair>()
   const pairs = Judgments.ofCampaign(settings.campaign).pipe(
@@ -146,24 +155,17 @@ export const exportDataset = Effect.fn("Pipeline.exportDataset")(function* (
       return pairs
     }),
   )
-  const info = yield* Dataset.write(pairs, { directory: JobFolder.dataset(settings.directory) })
+  const info = yield* Dataset.write(pairs, { directory })
   return { dataset: Option.some(info), example }
 })
 
-/** A dataset that is there is not replaced by an empty one, as long as the run's campaign has no results yet. */
-const exportUnlessBare = Effect.fnUntraced(function* (settings: Settings) {
-  const fs = yield* FileSystem.FileSystem
+const nameOf = Effect.fnUntraced(function* (campaign: number | "all" | undefined) {
   const ledger = yield* Ledger
-  const directory = JobFolder.dataset(settings.directory)
-  if (yield* fs.exists(directory)) {
-    const campaign = yield* ledger.lastCampaign
-    if (Option.isNone(yield* Stream.runHead(ledger.completedOf(campaign)))) {
-      const which = Option.match(campaign, { onNone: () => "this job", onSome: (n) => `campaign ${n}` })
-      yield* Effect.logInfo(`${which} has no results yet: the dataset that is there, ${directory}, stays as it is`)
-      return {}
-    }
-  }
-  return yield* exportDataset(settings)
+  const number = typeof campaign === "number" ? Option.some(campaign) : yield* ledger.lastCampaign
+  return Option.match(campaign === "all" ? Option.none() : number, {
+    onNone: () => "this job",
+    onSome: (number) => `campaign ${number}`,
+  })
 })
 
 /** Below the limits of those who kill after it: Kubernetes' 30 s begin before ours. */

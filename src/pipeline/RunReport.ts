@@ -87,14 +87,19 @@ export const outstanding = Ledger.use((ledger) => Effect.map(ledger.counts, wait
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,
-  run: { readonly readFinished: boolean; readonly allRejected: boolean; readonly stopped: boolean },
+  run: {
+    readonly readFinished: boolean
+    readonly isWorked: boolean
+    readonly allRejected: boolean
+    readonly stopped: boolean
+  },
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
   const unusable = invalid.tasks + failed.tasks > 0
   // What went wrong is told while other tasks are on their way, too: it may be weeks until they are done.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
-  if (!run.readFinished) return "unfinished"
+  if (!run.readFinished) return run.isWorked ? "waiting" : "unfinished"
   if (run.allRejected) return "all_rejected"
   return unusable ? "results_invalid" : "done"
 }
@@ -105,6 +110,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly run?: number | undefined
   /** Whether the time was over before all was read and submitted. */
   readonly stopped?: boolean | undefined
+  /** Whether a process works the job: then an input that is not read to its end may be so yet. */
+  readonly isWorked?: boolean
   /** What was seen of the ledger, where somebody has looked. */
   readonly progress?: Progress
   readonly elapsed?: Duration.Duration
@@ -116,6 +123,9 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
+  // A run that ended, or was killed, before it had read anything has not finished either.
+  const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
+  const isThrough = Option.match(newest, { onNone: () => true, onSome: (run) => run.readFinished })
   const { campaign, counts, maxRejects, readFinished, run } = Option.getOrElse(last, () => ({
     run: 0,
     campaign: null,
@@ -136,7 +146,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const rejected = counts.rejected + dropped
   return {
     status: statusOf(tasks, inCampaign, {
-      readFinished,
+      readFinished: readFinished && isThrough,
+      isWorked: options.isWorked === true,
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,
     }),

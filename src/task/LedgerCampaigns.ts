@@ -20,6 +20,7 @@ import {
   type Run,
   TermsChanged,
 } from "./LedgerModel.ts"
+import { storable } from "./LedgerRows.ts"
 
 interface CampaignRow {
   readonly campaign: number
@@ -99,24 +100,39 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
   /** Notes that a run has read and sent what it could. One that was killed has no end. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Run,
-    /** How many rejects were allowed, where the run ends because there were more. */
-    maxRejects?: number,
+    {
+      failure,
+      maxRejects,
+    }: {
+      /** How many rejects were allowed, where the run ends because there were more. */
+      readonly maxRejects?: number | undefined
+      /** Why it failed, where it did. */
+      readonly failure?: string | undefined
+    } = {},
   ) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(
-      sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects ?? null} WHERE ${here} AND run = ${run}`,
-    )
+    yield* write(sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects ?? null},
+      failure = ${storable(failure ?? null)} WHERE ${here} AND run = ${run}`)
   })
 
   /** The newest run, whether or not it has read anything. */
   const newestRun = Effect.gen(function* () {
-    const rows = yield* sql<{ run: number; campaign: number; started_at: number; ended_at: number | null }>`
-      SELECT run, campaign, started_at, ended_at FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
+    const rows = yield* sql<{
+      run: number
+      campaign: number
+      started_at: number
+      ended_at: number | null
+      read_finished: number
+      failure: string | null
+    }>`SELECT run, campaign, started_at, ended_at, read_finished, failure FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       run: Number(row.run),
       campaign: Number(row.campaign),
       startedAt: Number(row.started_at),
       endedAt: Option.map(Option.fromNullishOr(row.ended_at), Number),
+      /** Whether its input was read to the end. */
+      readFinished: Number(row.read_finished) === 1,
+      failure: Option.fromNullishOr(row.failure),
     }))
   }).pipe(Effect.withSpan("Ledger.newestRun"))
 

@@ -59,6 +59,9 @@ export const insertTask = Effect.fnUntraced(function* (
   })}`
 })
 
+/** Words of others without NUL, which no text column of PostgreSQL holds. */
+export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
+
 /** What the ledger remembers under a name. */
 export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string) =>
   Effect.map(

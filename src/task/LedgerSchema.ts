@@ -16,7 +16,7 @@ import * as Migrations from "../sql/Migrations.ts"
 
 /**
  * What was read, and under which terms. `max_rejects` is how many rejects a run allowed that
- * ended because there were more.
+ * ended because there were more; `failure` says why a run ended that failed.
  */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -46,6 +46,7 @@ const createInput = Effect.gen(function* () {
     rejected_count BIGINT NOT NULL DEFAULT 0,
     read_finished INTEGER NOT NULL DEFAULT 0,
     max_rejects BIGINT,
+    failure TEXT,
     PRIMARY KEY (partition_id, run)
   )`
   // `content_hash` is null where it is the item's id.

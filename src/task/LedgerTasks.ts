@@ -14,7 +14,7 @@ import {
   type TaskQuestion,
   type TaskState,
 } from "./LedgerModel.ts"
-import { insertTask, readQuestion, setSetting, settingOf, withPayload } from "./LedgerRows.ts"
+import { insertTask, readQuestion, setSetting, settingOf, storable, withPayload } from "./LedgerRows.ts"
 import * as Payload from "./Payload.ts"
 
 const pageSize = 64
@@ -22,9 +22,6 @@ const pageSize = 64
 /** Why a task is not sent again under its key. */
 const forgotten = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
-
-/** A service's words without NUL, which no text column of PostgreSQL holds. */
-const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
 export const make = ({ partition, questions, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
   const here = sql`partition_id = ${partition}`

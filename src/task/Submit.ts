@@ -10,7 +10,21 @@
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
  */
-import { Array as Arr, Clock, Data, Deferred, Duration, Effect, Latch, Option, Result, Schema, Stream } from "effect"
+import {
+  Array as Arr,
+  Cause,
+  Clock,
+  Data,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  Latch,
+  Option,
+  Result,
+  Schema,
+  Stream,
+} from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -68,6 +82,13 @@ const mostLostInARow = 5
 
 export type SubmitError = SqlError | AnnotationClientError
 
+/** Why a run failed, in words; none where it was stopped. */
+const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
+  if (Cause.hasInterruptsOnly(cause)) return undefined
+  const failure = Cause.squash(cause)
+  return failure instanceof Error && failure.message !== "" ? failure.message : String(failure)
+}
+
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
 
 /**
@@ -104,7 +125,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
     Effect.flatMap(SecondLook.dead),
     Effect.flatMap((dead) => ledger.replan(run.campaign, resubmit, maxAttempts, dead)),
-    Effect.onError(() => Effect.ignore(ledger.endRun(run))),
+    Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
   if (again > 0) yield* Effect.logInfo(`sent again, as new tasks: ${again} of earlier runs`)
   if (options.settled !== undefined) yield* options.settled.open
@@ -127,7 +148,13 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.ensuring(readingDone.open),
   )
   yield* Effect.all([reader, send(readingDone, halt, rejected)], { concurrency: 2, discard: true }).pipe(
-    Effect.ensuring(Effect.suspend(() => Effect.ignore(ledger.endRun(run, isTooMany() ? limit : undefined)))),
+    Effect.ensuring(
+      Effect.gen(function* () {
+        const exit = (yield* Deferred.isDone(halt)) ? yield* Effect.exit(Deferred.await(halt)) : Exit.void
+        const failure = Exit.isFailure(exit) ? reasonOf(exit.cause) : undefined
+        yield* Effect.ignore(ledger.endRun(run, { maxRejects: isTooMany() ? limit : undefined, failure }))
+      }),
+    ),
   )
   return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run.run
 })

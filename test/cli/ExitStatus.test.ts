@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import type { JobStatus } from "../../src/pipeline/JobStatus.ts"
 import { cli, itemLines, quick, reportOf, type Said, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -289,6 +290,41 @@ describe("4: in doubt", () => {
       const job = yield* temporaryDirectory
       const service = yield* ScriptedService.make(() => "reset")
       assert.strictEqual((yield* cli(["submit", sample, "--dir", job, ...quick], to(service))).status, 4)
+    }))
+
+  test("also where the service broke down and ended the run, which is told before", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(20))
+      const service = yield* ScriptedService.make(({ method }) => (method === "POST" ? "reset" : { status: 404 }))
+      for (const [command, ...flags] of [["run"], ["submit"], ["run", "--once"]] as const) {
+        const dir = `${job}/${command}${flags.length}`
+        const args = [command, `${job}/items.jsonl`, "--dir", dir, "--batch-size", "1", ...quick, ...flags, "--json"]
+        const said = yield* cli(args, to(service))
+        assert.strictEqual(said.status, 4, said.stderr)
+        assert.match(said.stderr, /^prefstream: .* the connection broke off/m)
+        const { status, tasks } = reportOf(said)
+        assert.strictEqual(status, "in_doubt")
+        assert.isAbove(tasks.planned.tasks, 0)
+        const told = yield* cli(["status", "--dir", dir])
+        assert.match(told.stdout, /worked by +nobody now; run 1 failed .*: .* the connection broke off/)
+        assert.match(told.stdout, /^Beside them, \d+ tasks are not sent yet\.$/m)
+      }
+    }))
+})
+
+describe("a run that failed", () => {
+  test("with a token that is wrong: status tells why", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(1))
+      const service = yield* ScriptedService.make(() => ({ status: 401 }))
+      const said = yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--once", ...quick], to(service))
+      assert.strictEqual(said.status, 1)
+      const status = reportOf(yield* cli(["status", "--dir", job, "--json"])) as JobStatus
+      assert.strictEqual(status.status, "waiting")
+      assert.strictEqual(status.last_run?.read_finished, true)
+      assert.match(status.last_run?.failure ?? "", /401/)
     }))
 })
 

@@ -100,7 +100,7 @@ describe("prefstream ledger", () => {
       const again = yield* cli(args)
       assert.strictEqual(again.status, 0, again.stderr)
       assert.match(again.stdout, /72 submitted .*72 known from an earlier run/)
-      assert.match(again.stdout, /pruned +the results of 72 items, which no dataset has any more/)
+      assert.match(again.stdout, /pruned +the results of 72 items, which are not in the ledger any more/)
       assert.match(again.stdout, /tasks +15 completed \(72 items\)/)
       const { stdout } = yield* cli(["export", "--dir", dir, "--json"])
       assert.deepInclude(JSON.parse(stdout), { pruned: 72 })

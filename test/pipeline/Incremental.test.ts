@@ -149,7 +149,7 @@ describe("a growing input", () => {
       assert.deepStrictEqual([again.submitted, again.known, again.campaign], [2, 1, 1])
     }))
 
-  test("a run that looks once does not replace a dataset by an empty one; export does", () =>
+  test("neither a run that looks once nor export replaces a dataset by an empty one", () =>
     Effect.gen(function* () {
       const job = yield* makeJob
       yield* job.write("a.jsonl", lines(["1", "2"]))
@@ -161,7 +161,10 @@ describe("a growing input", () => {
       const waiting = yield* logged.during(job.run(["a.jsonl"], again))
       assert.deepStrictEqual([waiting.status, waiting.campaign, waiting.dataset], ["waiting", 2, null])
       assert.deepStrictEqual(yield* job.dataset, before)
-      assert.match(logged.messages.join("\n"), /campaign 2 has no results yet: the dataset that is there, .*, stays/)
+      assert.match(
+        logged.messages.join("\n"),
+        /the ledger has no results of campaign 2: the dataset that is there, .*, stays/,
+      )
       job.hold(false)
       const done = yield* job.run(["a.jsonl"], again)
       assert.strictEqual(done.dataset?.rows, 2)
@@ -170,7 +173,7 @@ describe("a growing input", () => {
       yield* job.run(["a.jsonl"], { ...again, guidelines: "Be kind." })
       assert.strictEqual((yield* job.dataset).length, 2)
       yield* job.exportOf()
-      assert.deepStrictEqual(yield* job.dataset, [""])
+      assert.strictEqual((yield* job.dataset).length, 2)
     }))
 
   test("a new campaign judges all items anew, and keeps the results of the one before", () =>

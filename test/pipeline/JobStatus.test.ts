@@ -192,7 +192,13 @@ describe("JobStatus", () => {
       )
       assert.deepStrictEqual(status.tasks.completed, { tasks: 1, items: 10 })
       const at = "2026-11-02T01:00:00.000Z"
-      assert.deepStrictEqual(status.last_run, { run: 2, started_at: at, ended_at: at })
+      assert.deepStrictEqual(status.last_run, {
+        run: 2,
+        started_at: at,
+        ended_at: at,
+        read_finished: true,
+        failure: null,
+      })
     }),
   )
 

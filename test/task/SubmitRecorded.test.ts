@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Fiber, Latch, Option, Result, Stream } from "effect"
 import type { SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
+import * as JobStatus from "../../src/pipeline/JobStatus.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import * as LedgerCare from "../../src/task/LedgerCare.ts"
@@ -90,5 +91,36 @@ describe("what a reading recorded", () => {
       const { counts } = Option.getOrThrow(run)
       assert.isAbove(counts.new, 0)
       assert.strictEqual(counts.new % batch.maxPrompts, 0)
+    }))
+
+  test("is not all, though no task is left, where it failed or was stopped before anything was read", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const ended = Effect.gen(function* () {
+        const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
+        const { last_run, status } = yield* JobStatus.make().pipe(
+          Effect.provide(LedgerLocation.layerReadonly(location)),
+        )
+        return { status, run: last_run?.run, read_finished: last_run?.read_finished, failure: last_run?.failure }
+      })
+      yield* Effect.flip(Effect.asVoid(submit(Stream.fail("the source")))).pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual(yield* ended, {
+        status: "unfinished",
+        run: 1,
+        read_finished: false,
+        failure: "the source",
+      })
+      const started = yield* Latch.make()
+      const reading = yield* Effect.forkChild(
+        submit(Stream.fromEffectDrain(Effect.andThen(started.open, Effect.never))).pipe(
+          inProcess(directory, service.profile),
+        ),
+      )
+      yield* started.await
+      yield* Fiber.interrupt(reading)
+      assert.deepStrictEqual(yield* ended, { status: "unfinished", run: 2, read_finished: false, failure: null })
+      yield* submit(input([])).pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual(yield* ended, { status: "done", run: 3, read_finished: true, failure: null })
     }))
 })

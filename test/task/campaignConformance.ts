@@ -287,10 +287,16 @@ export const campaignConformance = (test: LedgerTest) =>
         assert.deepStrictEqual(yield* ledger.newestRun, Option.none())
         yield* TestClock.setTime(5)
         const run = yield* ledger.startRun()
-        assert.deepStrictEqual(yield* ledger.newestRun, Option.some({ ...run, startedAt: 5, endedAt: Option.none() }))
+        const begun = { ...run, startedAt: 5, readFinished: false, failure: Option.none() }
+        assert.deepStrictEqual(yield* ledger.newestRun, Option.some({ ...begun, endedAt: Option.none() }))
         yield* TestClock.setTime(7)
         yield* ledger.endRun(run)
-        assert.deepStrictEqual(yield* ledger.newestRun, Option.some({ ...run, startedAt: 5, endedAt: Option.some(7) }))
+        assert.deepStrictEqual(yield* ledger.newestRun, Option.some({ ...begun, endedAt: Option.some(7) }))
+        yield* ledger.endRun(run, { failure: "why\0" })
+        assert.deepStrictEqual(
+          yield* ledger.newestRun,
+          Option.some({ ...begun, endedAt: Option.some(7), failure: Option.some("why\uFFFD") }),
+        )
       }),
     )
   })
