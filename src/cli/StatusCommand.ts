@@ -29,7 +29,7 @@ export const statusCommand = Command.make(
   Command.withDescription(
     "Show what the last run read, the tasks by state, what is waited for and for how long, how fast results come in and " +
       "when the last may be there, who works the job now, and which tasks need attention. " +
-      "The exit status says how the job stands: 0 all done, 3 waiting, 4 tasks in doubt, 1 results that can't be used.",
+      "The exit status says how the job stands: 0 all done, 3 waiting, 4 tasks in doubt, 1 results that can't be used, or an input that was not read to its end.",
   ),
   Command.withShortDescription("Show how a job stands"),
 )
