@@ -5,7 +5,7 @@
  * that says what to do, without a stack; a bug is logged with its stack, on stderr
  * too; the status is that of `ExitStatus`.
  */
-import { Cause, Console, Effect, Logger, Schema } from "effect"
+import { Cause, Console, Effect, Schema } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { collectCommand } from "./CollectCommand.ts"
 import * as ExitStatus from "./ExitStatus.ts"
@@ -20,6 +20,7 @@ import { serveCommand } from "./ServeCommand.ts"
 import { statusCommand } from "./StatusCommand.ts"
 import { submitCommand } from "./SubmitCommand.ts"
 import { printable } from "./Summary.ts"
+import * as Talk from "./Talk.ts"
 import { version } from "../node/Version.ts"
 
 const command = Command.make("prefstream").pipe(
@@ -76,7 +77,7 @@ export const main = (args: ReadonlyArray<string>) =>
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),
-    Effect.provideService(Logger.LogToStderr, true),
+    Effect.provide(Talk.layer),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
   )

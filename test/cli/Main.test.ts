@@ -97,6 +97,18 @@ describe("stdout is data, stderr is talk", () => {
     }))
 })
 
+describe("what is told while a command works", () => {
+  test("is a line each, with the time and what it is", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      // Nothing listens there.
+      const nowhere = ["--base-url", "http://127.0.0.1:9/v1", "--token", "x", "--idempotency-key", "honoured"]
+      const said = yield* cli(["run", sample, "--dir", job, "--once", "--patience", "1500ms", ...nowhere])
+      assert.strictEqual(said.status, 1)
+      assert.match(said.stderr, /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ warning: http:\S+ has been down since .*$/m)
+    }))
+})
+
 describe("broken off", () => {
   test("Ctrl+C ends a run with 130; it says how to go on, and the same command does", () =>
     Effect.gen(function* () {
