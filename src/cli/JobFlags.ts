@@ -14,6 +14,7 @@ import { messageOf } from "./Failure.ts"
 import * as Quiet from "./Quiet.ts"
 import * as Settings from "./Settings.ts"
 import * as Stop from "./Stop.ts"
+import { say } from "./Talk.ts"
 
 const grace = Settings.duration("grace").pipe(
   Flag.withDescription(
@@ -88,7 +89,7 @@ export const orInDoubt = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>
     Effect.fnUntraced(function* (failure) {
       const report = yield* RunReport.make({})
       if (report.status !== "in_doubt") return yield* failure
-      yield* Console.error(`prefstream: ${messageOf(failure)}`)
+      yield* say(messageOf(failure))
       return report
     }),
   )

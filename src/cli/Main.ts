@@ -19,7 +19,6 @@ import { scheduleCommand } from "./ScheduleCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
 import { statusCommand } from "./StatusCommand.ts"
 import { submitCommand } from "./SubmitCommand.ts"
-import { printable } from "./Summary.ts"
 import * as Talk from "./Talk.ts"
 import { version } from "../node/Version.ts"
 
@@ -40,14 +39,12 @@ const command = Command.make("prefstream").pipe(
   ]),
 )
 
-const say = (message: string) => Console.error(`prefstream: ${printable(message)}`)
-
 /** A wrong command line is told in a line each, without the whole help before it. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
       ? Effect.andThen(
-          Effect.forEach(event.errors, ({ message }) => say(message.replace(/\n\s*/g, " ")), { discard: true }),
+          Effect.forEach(event.errors, ({ message }) => Talk.say(message.replace(/\n\s*/g, " ")), { discard: true }),
           Console.error(`See ${event.commandPath.join(" ")} --help.`),
         )
       : CliOutput.defaultPresenter.present(event),
@@ -61,7 +58,7 @@ const isFinished = Schema.is(ExitStatus.Finished)
 /** The status for a failure, after it was said. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
-  yield* say(messageOf(failure))
+  yield* Talk.say(messageOf(failure))
   return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
 })
 
@@ -70,10 +67,10 @@ export const main = (args: ReadonlyArray<string>) =>
     Effect.as(ExitStatus.done),
     Effect.catchTags({
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
-      UsageError: ({ message }) => Effect.as(say(message), ExitStatus.usage),
-      TermsChanged: ({ message }) => Effect.as(say(message), ExitStatus.usage),
-      NoSuchCampaign: ({ message }) => Effect.as(say(message), ExitStatus.usage),
-      TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),
+      UsageError: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
+      TermsChanged: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
+      NoSuchCampaign: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
+      TooManyRejects: ({ message }) => Effect.as(Talk.say(message), ExitStatus.rejects),
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),

@@ -1,5 +1,5 @@
 /** The flags that say how judgments become pairs. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Struct } from "effect"
 import { Flag } from "effect/cli"
 import { bestAgainstOne } from "../pair/BestAgainstOne.ts"
 import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
@@ -7,8 +7,15 @@ import { fullRanking } from "../pair/FullRanking.ts"
 import type { PairStrategy } from "../pair/Pairs.ts"
 import { UsageError } from "./ExitStatus.ts"
 
+/** By a seed, for those that draw. */
+const strategies = {
+  "best-against-rest": () => bestAgainstRest,
+  "best-against-one": bestAgainstOne,
+  "full-ranking": () => fullRanking,
+} as const satisfies { readonly [name: string]: (seed?: number) => PairStrategy }
+
 export const pairFlags = {
-  pairs: Flag.Literals("pairs", ["best-against-rest", "best-against-one", "full-ranking"]).pipe(
+  pairs: Flag.Literals("pairs", Struct.keys(strategies)).pipe(
     Flag.withDescription(
       "Pairs of an item: the best completion against each of the rest, or against one that is drawn; or, where the experts ranked, each two of which one is ranked higher (default: best-against-rest)",
     ),
@@ -21,7 +28,7 @@ export const pairFlags = {
 }
 
 interface PairFlags {
-  readonly pairs: Option.Option<"best-against-rest" | "best-against-one" | "full-ranking">
+  readonly pairs: Option.Option<keyof typeof strategies>
   readonly pairSeed: Option.Option<number>
 }
 
@@ -33,14 +40,8 @@ export const pairsOf = Effect.fnUntraced(function* (
   if (Option.isSome(pairSeed) && !Option.contains(pairs, "best-against-one")) {
     return yield* new UsageError({ message: "--pair-seed: only with --pairs best-against-one, which draws" })
   }
-  switch (Option.getOrUndefined(pairs)) {
-    case undefined:
-      return pipeline
-    case "best-against-rest":
-      return bestAgainstRest
-    case "best-against-one":
-      return bestAgainstOne(Option.getOrUndefined(pairSeed))
-    case "full-ranking":
-      return fullRanking
-  }
+  return Option.match(pairs, {
+    onNone: () => pipeline,
+    onSome: (name) => strategies[name](Option.getOrUndefined(pairSeed)),
+  })
 })

@@ -10,10 +10,11 @@
  * The status is 128 + the signal's number, as a shell tells it, unless the command had ended
  * by itself, or being stopped is its normal end.
  */
-import { Cause, Clock, Console, Context, Duration, Effect, Exit, Fiber, Option, Queue } from "effect"
+import { Cause, Clock, Context, Duration, Effect, Exit, Fiber, Option, Queue } from "effect"
 import { defaultGrace } from "../pipeline/Pipeline.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { duration } from "./Summary.ts"
+import { say } from "./Talk.ts"
 
 /** The signals that stop a command, with their numbers. */
 export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
@@ -66,8 +67,6 @@ export const isNormalEnd = during("isNormalEnd", true)
 
 /** To stop this effect breaks off what it does, also within one whose normal end is to be stopped. */
 export const breaksOff = during("isNormalEnd", false)
-
-const say = (message: string) => Console.error(`prefstream: ${message}`)
 
 /** Runs a command to its exit status, or until it is stopped by one of the signals. */
 export const supervise = Effect.fnUntraced(function* <E, R>(

@@ -1,9 +1,12 @@
 /**
- * What is told while a command works, a line each on stderr: when, and what; a warning and an
- * error are called so. A bug has its stack.
+ * What is told beside a command's output, on stderr. While it works, a line each: when, and
+ * what; a warning and an error are called so, a bug has its stack.
  */
-import { Array as Arr, Cause, Logger } from "effect"
+import { Array as Arr, Cause, Console, Logger } from "effect"
 import { printable } from "./Summary.ts"
+
+/** Tells a person what came of a command, or is to be done about it. */
+export const say = (message: string) => Console.error(`prefstream: ${printable(message)}`)
 
 /** Of whole seconds, in UTC. */
 const timeOf = (date: Date): string => date.toISOString().replace(/\.\d+Z$/, "Z")

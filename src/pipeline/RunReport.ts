@@ -36,7 +36,7 @@ export interface RunReport {
   readonly max_rejects: number | null
   /** Tasks and their items by state, over all campaigns. */
   readonly tasks: StateCounts
-  /** Items whose results were removed from the ledger, to save space: no dataset has them any more. */
+  /** Items whose results were removed from the ledger, to save space: no dataset that is written later has them. */
   readonly pruned: number
   /** The first of the tasks that need attention, those in doubt before others. */
   readonly troubles: ReadonlyArray<TroubleReport>

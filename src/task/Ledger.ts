@@ -1,10 +1,10 @@
 /**
  * The durable record of every prompt item, task and result: the only truth of a job.
  *
- * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a task is `submitting`
- * before its request leaves, so that no crash can hide a request that may have
- * arrived; an item belongs to one task at the most in each campaign, and the items of a task become
- * known together with it. What is kept of a task are the request as it was sent and
+ * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a
+ * task is `submitting` before its request leaves, so that no crash can hide a request that may
+ * have arrived; an item belongs to one task at the most in each campaign, and the items of a
+ * task become known together with it. What is kept of a task are the request as it was sent and
  * the answer as it came, so neither resuming nor exporting needs the input files again.
  *
  * One process at a time works a partition; `layerFile` and `layerPostgres` see to it with a lock.
