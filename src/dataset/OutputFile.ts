@@ -6,8 +6,8 @@
  * written; after `finish` the file has reached the disk, under its name. It is closed with the scope.
  */
 import { Effect, FileSystem, Path, type Scope } from "effect"
-import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as Sha256 from "../node/Sha256.ts"
+import type { Row } from "./Columns.ts"
 import { about, type DatasetError } from "./DatasetError.ts"
 
 export interface OutputFile {
@@ -25,7 +25,7 @@ export interface FileDigest {
 
 /** A format: rows on their way into a file. */
 export interface RowWriter {
-  readonly write: (rows: ReadonlyArray<PreferencePair>) => Effect.Effect<void, DatasetError>
+  readonly write: (rows: ReadonlyArray<Row>) => Effect.Effect<void, DatasetError>
   /** Writes what is still in memory. Called once, after the last row. */
   readonly finish: Effect.Effect<FileDigest, DatasetError>
 }

@@ -2,12 +2,15 @@
  * One row of the dataset: of two completions of a prompt, which one is preferred.
  *
  * Guarantees: `chosen` and `rejected` differ, and are the completions at `chosen_index` and
- * `rejected_index` as they were submitted; the weights of an item's rows add up to 1.
+ * `rejected_index` as the input had them, whatever order the experts saw; the weights of an
+ * item's rows add up to 1.
  */
 import { Schema } from "effect"
+import { Prompt } from "./Message.ts"
 
 export const PreferencePair = Schema.Struct({
-  prompt: Schema.String,
+  /** Plain text, or the messages that a completion, which is the assistant's next turn, goes on with. */
+  prompt: Prompt,
   chosen: Schema.String,
   rejected: Schema.String,
   /** The expert's justification, null where none was given. */
@@ -21,6 +24,15 @@ export const PreferencePair = Schema.Struct({
   rejected_index: Schema.Int,
   /** 1 divided by the number of the item's pairs. */
   weight: Schema.Finite,
+  /** How many votes the item has. */
+  votes: Schema.Int,
+  /** The share of the votes that went to the best completion, 0 to 1; null where there is one vote. */
+  agreement: Schema.NullOr(Schema.Finite),
+  /**
+   * The share of the votes that prefer `chosen` to `rejected`, less the share that prefer
+   * `rejected`: −1 to 1; null where there is one vote.
+   */
+  vote_margin: Schema.NullOr(Schema.Finite),
   /** The item's metadata as the text of a JSON object, null where there is none. */
   metadata: Schema.NullOr(Schema.String),
 })

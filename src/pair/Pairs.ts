@@ -63,6 +63,9 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     chosen_index: chosen,
     rejected_index: rejected,
     weight: 1 / pairs.length,
+    votes: 1,
+    agreement: null,
+    vote_margin: null,
     metadata: metadataText,
   }))
 }

@@ -62,7 +62,10 @@ export const match = (
       annotations: found.annotations ?? {},
       metadata: details.metadata,
       gold: details.gold,
+      isCheck: false,
       origin: details.origin,
+      vote: 1,
+      order: completions.map((_, index) => index),
     })
   }
   return Result.succeed(judgments)

@@ -38,6 +38,9 @@ const pair = (i: number): PreferencePair => ({
   chosen_index: i % 2,
   rejected_index: (i + 1) % 2,
   weight: 1,
+  votes: 1,
+  agreement: null,
+  vote_margin: null,
   metadata: `{"source":"bench","row":${i}}`,
 })
 

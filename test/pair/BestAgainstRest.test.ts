@@ -11,7 +11,10 @@ const judgment: Judgment = {
   annotations: { rationale: "b is right" },
   metadata: { subject: "maths" },
   gold: undefined,
+  isCheck: false,
   origin: { file: "f", line: 1 },
+  vote: 1,
+  order: [0, 1, 2],
 }
 
 describe("bestAgainstRest", () => {
@@ -27,6 +30,9 @@ describe("bestAgainstRest", () => {
         chosen_index: 1,
         rejected_index: 0,
         weight: 0.5,
+        votes: 1,
+        agreement: null,
+        vote_margin: null,
         metadata: '{"subject":"maths"}',
       },
       {
@@ -39,6 +45,9 @@ describe("bestAgainstRest", () => {
         chosen_index: 1,
         rejected_index: 2,
         weight: 0.5,
+        votes: 1,
+        agreement: null,
+        vote_margin: null,
         metadata: '{"subject":"maths"}',
       },
     ])

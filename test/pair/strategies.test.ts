@@ -45,7 +45,10 @@ const judgmentOf = ({ groups, isRanked, texts }: Omit<Case, "swap">): Judgment =
   annotations: isRanked ? { ranking: groups } : {},
   metadata: undefined,
   gold: undefined,
+  isCheck: false,
   origin: { file: "f", line: 1 },
+  vote: 1,
+  order: [0, 1, 2],
 })
 
 /** The same, with two completions in each other's places. */

@@ -11,6 +11,9 @@ export const pair = (i: number, members: Partial<PreferencePair> = {}): Preferen
   chosen_index: i % 2,
   rejected_index: (i + 1) % 2,
   weight: 1 / ((i % 3) + 1),
+  votes: (i % 3) + 1,
+  agreement: i % 3 === 0 ? null : 2 / 3,
+  vote_margin: i % 3 === 0 ? null : 1 / 3,
   metadata: i % 3 === 0 ? `{"row":${i}}` : null,
   ...members,
 })

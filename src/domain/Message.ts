@@ -1,0 +1,15 @@
+/**
+ * A conversation as trainers write it: messages with a role each.
+ *
+ * Guarantees: a decoded conversation has at least one message, and no text with a lone surrogate.
+ */
+import { Schema } from "effect"
+import { WellFormedText } from "./PromptItem.ts"
+
+/** One turn. Usual roles: `system`, `user`, `assistant`, `tool`. */
+export const Message = Schema.Struct({ role: WellFormedText, content: WellFormedText })
+export type Message = typeof Message.Type
+
+/** A prompt: plain text, or a conversation that a completion goes on with. */
+export const Prompt = Schema.Union([WellFormedText, Schema.NonEmptyArray(Message)])
+export type Prompt = typeof Prompt.Type

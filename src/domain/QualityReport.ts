@@ -1,0 +1,179 @@
+/**
+ * What a dataset was made of and how far it can be trusted, in numbers: `report.json`, and what
+ * `report.html` shows.
+ *
+ * Guarantees: every number is of the dataset that it stands beside; it holds no time at which
+ * it was made, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds,
+ * lengths in Unicode code points ("characters"). `null` says that there is nothing to compute it from.
+ */
+import type { Prompt } from "./Message.ts"
+import type { Split } from "./Split.ts"
+
+/** Counts of values in half-open bins: bin i is [edges[i], edges[i + 1]), the last one closed. */
+export interface Histogram {
+  /** One more than `counts`; none where there are no values. */
+  readonly edges: ReadonlyArray<number>
+  readonly counts: ReadonlyArray<number>
+}
+
+/** Of a set of numbers; quantiles by linear interpolation between the two nearest ranks. */
+export interface Distribution {
+  readonly count: number
+  readonly mean: number | null
+  readonly standard_deviation: number | null
+  readonly min: number | null
+  readonly p05: number | null
+  readonly p50: number | null
+  readonly p95: number | null
+  readonly p99: number | null
+  readonly max: number | null
+  readonly histogram: Histogram
+}
+
+/** One step of the way from records to pairs, and what did not go on from it. */
+export interface FunnelStep {
+  /** `read`, `submitted`, `judged`, `kept`, and `pairs`, in this order. */
+  readonly step: "read" | "submitted" | "judged" | "kept" | "pairs"
+  readonly unit: "records" | "items" | "pairs"
+  readonly count: number
+  /** What came into the step and is not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
+  readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
+}
+
+export interface Agreement {
+  /** Items by the number of votes that they have: `{ votes: 3, items: 120 }`. */
+  readonly votes_per_item: ReadonlyArray<{ readonly votes: number; readonly items: number }>
+  /** Items with two votes or more; what follows is of these. */
+  readonly items: number
+  /** All votes for the same completion. */
+  readonly unanimous: number
+  /** No completion has more votes than every other. */
+  readonly ties: number
+  /** Mean share of the votes that went to the best. */
+  readonly mean_agreement: number | null
+  readonly agreement: Histogram
+  /** Krippendorff's alpha, nominal. */
+  readonly krippendorff_alpha: number | null
+  /** Fleiss' kappa; only where all of these items have equally many votes. */
+  readonly fleiss_kappa: number | null
+  /** How votes became a choice. */
+  readonly method: "majority" | "dawid-skene"
+}
+
+export interface ExpertRow {
+  /** As the service names them; null for all votes that do not say who gave them. */
+  readonly expert: string | null
+  readonly votes: number
+  /** Votes on items with several, and how many of them were for the completion that came out. */
+  readonly shared: number
+  readonly with_choice: number
+  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin); null without shared items. */
+  readonly reliability: number | null
+  readonly gold_votes: number
+  readonly gold_right: number
+  readonly median_seconds: number | null
+  /** Votes whose shown order is known, and how many of them chose what was shown first. */
+  readonly ordered: number
+  readonly chose_first: number
+}
+
+export interface GoldReport {
+  /** Items mixed in by `--gold`, and items of the input with a known answer. */
+  readonly mixed_in: number
+  readonly in_input: number
+  readonly votes: number
+  readonly right: number
+  /** The 95% Wilson score interval of the share of right votes. */
+  readonly accuracy: number | null
+  readonly low: number | null
+  readonly high: number | null
+  /** The first items whose choice was wrong. */
+  readonly wrong: ReadonlyArray<{
+    readonly item_id: string
+    readonly prompt: Prompt
+    readonly expected: string
+    readonly chosen: string
+    readonly rationale: string | null
+  }>
+}
+
+export interface Position {
+  /** For items of `completions` completions, how often the one shown at each position was chosen. */
+  readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
+  /** Votes for a completion in the first half of the order shown, and in the second; the middle one of an odd number is in neither. */
+  readonly first_half: number
+  readonly second_half: number
+  /** Two-sided exact binomial test of equal halves. */
+  readonly p_value: number | null
+  /** How many votes have a known order. */
+  readonly known: number
+}
+
+export interface Length {
+  readonly longer_chosen: number
+  readonly equal: number
+  readonly shorter_chosen: number
+  /** Share of the longer chosen, of pairs whose lengths differ. */
+  readonly share_longer: number | null
+  /** Mean length of chosen less that of rejected, over the pooled standard deviation. */
+  readonly cohens_d: number | null
+  /** Length of chosen less that of rejected. */
+  readonly difference: Distribution
+  readonly prompt: Distribution
+  readonly chosen: Distribution
+  readonly rejected: Distribution
+}
+
+/** A property of the dataset with the value that it has, and the limit that it was held to. */
+export interface Check {
+  /** As the command line calls it, such as `longer-chosen`. */
+  readonly check: string
+  /** What `value` is, in words. */
+  readonly measure: string
+  readonly value: number | null
+  /** How many items, pairs or votes it concerns. */
+  readonly count: number
+  readonly of: number
+  readonly unit: "items" | "pairs" | "votes"
+  /** What was asked for; null where no limit was set. `below` where larger values are worse. */
+  readonly limit: number | null
+  readonly direction: "below" | "above"
+  readonly passed: boolean
+  /** Whether what it concerns was left out of the dataset. */
+  readonly dropped: boolean
+  readonly examples: ReadonlyArray<{ readonly item_id: string; readonly detail: string }>
+}
+
+export interface Example {
+  readonly prompt: Prompt
+  readonly chosen: string
+  readonly rejected: string
+  readonly rationale: string | null
+  readonly item_id: string
+  readonly agreement: number | null
+  readonly votes: number
+}
+
+export interface QualityReport {
+  readonly format: "prefstream-report"
+  readonly version: 1
+  readonly campaign: number | null
+  readonly guidelines: string | null
+  /** Where the tasks are. */
+  readonly service: string | null
+  readonly funnel: ReadonlyArray<FunnelStep>
+  readonly agreement: Agreement
+  readonly experts: ReadonlyArray<ExpertRow>
+  readonly gold: GoldReport
+  readonly position: Position
+  readonly length: Length
+  /** From the sending of a task to its result, in seconds. */
+  readonly turnaround: Distribution
+  /** What experts took for a vote, in seconds, where the service says. */
+  readonly vote_seconds: Distribution
+  /** Of the prompts, most frequent first: ISO 639-1, `und` where it can't be told. */
+  readonly languages: ReadonlyArray<{ readonly language: string; readonly items: number }>
+  readonly checks: ReadonlyArray<Check>
+  readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
+  readonly examples: ReadonlyArray<Example>
+}
