@@ -7,7 +7,7 @@
  */
 import { Effect, Option } from "effect"
 import type { TaskPrompt } from "../../domain/Task.ts"
-import * as Tally from "../tally/Tally.ts"
+import * as Tally from "../../domain/Tally.ts"
 import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../web/DashboardApi.ts"
 import { Database } from "./Database.ts"
 import { itemIdOf, lastItemOf, promptIndexOf } from "./TaskTables.ts"

@@ -11,7 +11,7 @@ import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { type Claim, type PersonVote, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { agrees, tally } from "../../../src/service/tally/Tally.ts"
+import { agrees, tally } from "../../../src/domain/Tally.ts"
 import { create, makeEvents, storeOver } from "./support.ts"
 
 const step = fc.record({

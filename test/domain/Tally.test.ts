@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { agrees, type Ballot, tally } from "../../../src/service/tally/Tally.ts"
+import { agrees, type Ballot, tally } from "../../src/domain/Tally.ts"
 
 const choose = (choice: number, rationale?: string): Ballot => ({ choice, rationale })
 const rank = (...ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>): Ballot => ({

@@ -18,7 +18,7 @@
  * stand together, so that the best is always in the first group. `rationale` is that of the
  * earliest vote whose choice is the best and that has one; a rationale for another choice is not taken.
  */
-import type { Ranking } from "../../domain/Vote.ts"
+import type { Ranking } from "./Vote.ts"
 
 /** What is counted of a vote. A ranking names each completion once. */
 export interface Ballot {
