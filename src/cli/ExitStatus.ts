@@ -9,6 +9,7 @@
  * | 3 | still waiting for results |
  * | 4 | tasks in doubt: they may have been created, and are not sent again |
  * | 5 | more records were rejected than `--max-rejects` allows |
+ * | 6 | the dataset does not keep to a `--limit`, and was not written |
  * | 75 | another process works the same job |
  *
  * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
@@ -23,6 +24,7 @@ export const usage = 2
 export const waiting = 3
 export const inDoubt = 4
 export const rejects = 5
+export const limits = 6
 export const busy = 75
 
 /** What a status means, in a few words, for whoever sees the number alone. */
@@ -34,6 +36,7 @@ export const meaning = (status: number): string =>
     [waiting, "still waiting for results"],
     [inDoubt, "tasks in doubt"],
     [rejects, "too many rejects"],
+    [limits, "a limit was not kept"],
     [busy, "another process works the same job"],
   ]).get(status) ?? (status > 128 ? "stopped by a signal" : "unknown")
 

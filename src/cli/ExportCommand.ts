@@ -5,8 +5,8 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
+import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
-import { pairFlags, pairsOf } from "./PairFlags.ts"
 import { jobOf, pipelineArgument } from "./PipelineFile.ts"
 import * as Settings from "./Settings.ts"
 import * as Summary from "./Summary.ts"
@@ -27,18 +27,18 @@ export const exportCommand = Command.make(
     pipeline: pipelineArgument,
     directory: Settings.directory,
     campaign,
-    ...pairFlags,
+    ...datasetFlags,
     ...ledgerFlags,
     json: Settings.json,
   },
   Effect.fn("prefstream export")(function* (flags) {
     const { directory, pipeline } = yield* jobOf(flags)
     const ledger = yield* ledgerOf(flags, directory, pipeline)
-    const pairs = yield* pairsOf(flags, pipeline?.pairs)
+    const settings = yield* datasetOf(flags, pipeline)
     yield* Settings.endOfCheck()
     yield* Effect.gen(function* () {
       const [elapsed, written] = yield* Effect.timed(
-        Pipeline.exportDataset({ directory, campaign: Option.getOrUndefined(flags.campaign), pairs }),
+        Pipeline.exportDataset({ ...settings, directory, campaign: Option.getOrUndefined(flags.campaign) }),
       )
       const report = yield* RunReport.make({ elapsed, ...written })
       yield* Summary.print(report, { ...(yield* placeOf(flags, directory, ledger)), json: flags.json })

@@ -7,13 +7,14 @@ import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
 import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
+import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
 import { UsageError } from "./ExitStatus.ts"
+import { askingFlags, askingOf } from "./AskingFlags.ts"
 import * as InputFiles from "./InputFiles.ts"
 import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
-import { pairFlags, pairsOf } from "./PairFlags.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
 import * as Stop from "./Stop.ts"
@@ -23,10 +24,11 @@ import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 const flags = {
   ...Settings.input,
   ...Settings.task,
+  ...askingFlags,
   ...Settings.service,
   ...webhookFlags,
   ...Settings.embedded,
-  ...pairFlags,
+  ...datasetFlags,
   ...jobFlags,
   once: Flag.Boolean("once").pipe(
     Flag.withDescription(
@@ -65,7 +67,7 @@ export const runCommand = Command.make(
       timeout: Option.getOrElse(flags.timeout, () => pipeline.timeout),
       maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
       once,
-      pairs: yield* pairsOf(flags, pipeline.pairs),
+      ...(yield* datasetOf(flags, pipeline)),
       webhook: yield* webhookOf(flags, once ? undefined : pipeline.webhook),
     }
     const service = Settings.serviceOf(flags, reported(pipeline.service))
@@ -120,6 +122,7 @@ export const runCommand = Command.make(
 const fromFlags = Effect.fnUntraced(function* (
   flags: Parameters<typeof InputFiles.sourceOf>[0] &
     Parameters<typeof Settings.submitOptionsOf>[0] &
+    Parameters<typeof askingOf>[0] &
     Settings.ServiceFlags & {
       readonly directory: Option.Option<string>
       readonly listen: Option.Option<unknown>
@@ -132,7 +135,7 @@ const fromFlags = Effect.fnUntraced(function* (
 ) {
   const directory = Settings.directoryOf(flags.directory)
   const source = yield* InputFiles.sourceOf(flags)
-  const options = yield* Settings.submitOptionsOf(flags)
+  const options = { ...(yield* Settings.submitOptionsOf(flags)), ...(yield* askingOf(flags)) }
   if (Option.isSome(flags.baseUrl) && (flags.experts.length > 0 || Option.isSome(flags.turnaround))) {
     return yield* new UsageError({
       message: "--expert, --turnaround: only for the embedded service, which is not used with a base URL",

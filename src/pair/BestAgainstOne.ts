@@ -9,9 +9,8 @@ import * as Sha256 from "../node/Sha256.ts"
 import * as Pairs from "./Pairs.ts"
 
 /** @param seed a whole number; each gives another draw */
-export const bestAgainstOne =
-  (seed = 0): Pairs.PairStrategy =>
-  (judgment) => {
+export const bestAgainstOne = (seed = 0) =>
+  Pairs.named({ strategy: "best-against-one", seed }, (judgment) => {
     const { bestCompletionIndex, completions, itemId } = judgment
     const candidates = Pairs.restOf(judgment)
       .map((rejected): Pairs.IndexPair => [bestCompletionIndex, rejected])
@@ -20,4 +19,4 @@ export const bestAgainstOne =
     return Arr.isReadonlyArrayNonEmpty(candidates)
       ? Pairs.make(judgment, [Arr.min(candidates, Order.mapInput(Order.String, draw))])
       : []
-  }
+  })

@@ -10,7 +10,7 @@ import * as Pairs from "./Pairs.ts"
  * In the order of the ranking. Completions that are ranked together make no pair. Where there is
  * no ranking, the best one against each of the rest.
  */
-export const fullRanking: Pairs.PairStrategy = (judgment) =>
+export const fullRanking = Pairs.named({ strategy: "full-ranking" }, (judgment) =>
   Option.match(Pairs.rankingOf(judgment), {
     onNone: () => bestAgainstRest(judgment),
     onSome: (groups) =>
@@ -21,4 +21,5 @@ export const fullRanking: Pairs.PairStrategy = (judgment) =>
           return better.flatMap((chosen) => worse.map((rejected): Pairs.IndexPair => [chosen, rejected]))
         }),
       ),
-  })
+  }),
+)

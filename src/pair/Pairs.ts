@@ -12,7 +12,26 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { Ranking } from "../domain/Vote.ts"
 
 /** How a judgment becomes pairs, which stand one after another in the dataset. */
-export type PairStrategy = (judgment: Judgment) => ReadonlyArray<PreferencePair>
+export interface PairStrategy {
+  (judgment: Judgment): ReadonlyArray<PreferencePair>
+  /** What the manifest says of it, such as `{ strategy: "best-against-one", seed: 0 }`. */
+  readonly settings?: StrategySettings
+}
+
+export interface StrategySettings {
+  readonly strategy: string
+  readonly [setting: string]: string | number | boolean
+}
+
+/** A strategy with what the manifest is to say of it. */
+export const named = (
+  settings: StrategySettings,
+  strategy: (judgment: Judgment) => ReadonlyArray<PreferencePair>,
+): PairStrategy => Object.assign((judgment: Judgment) => strategy(judgment), { settings })
+
+/** What is known of a strategy: its name, where it says no more. */
+export const settingsOf = (strategy: PairStrategy): StrategySettings =>
+  strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
 /** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]

@@ -6,6 +6,7 @@
  * service.db       tasks of the embedded annotation service, where it is used
  * rejects.jsonl    records that were refused, with file, line and reason
  * dataset/         the preference pairs
+ * refused/         the report on a dataset that a limit kept from being written
  * ```
  */
 import { Effect, FileSystem } from "effect"
@@ -20,3 +21,4 @@ export const create = Effect.fn("JobFolder.create")(function* (directory: string
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(directory, { recursive: true })
 })
+export const refused = (directory: string): string => `${directory}/refused`

@@ -8,42 +8,27 @@
  * `run` is `submit` and `collect` at once, and then `exportDataset`. Each of the
  * three may also be run alone, in other processes and on other days.
  */
-import {
-  type Array as Arr,
-  Cause,
-  Duration,
-  Effect,
-  Exit,
-  Fiber,
-  FileSystem,
-  Latch,
-  Layer,
-  Option,
-  Stream,
-} from "effect"
+import { Cause, Duration, Effect, Exit, Fiber, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
-import * as Dataset from "../dataset/Dataset.ts"
-import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
-import type { PairStrategy } from "../pair/Pairs.ts"
+import { type InputFile, InputLog } from "../source/InputLog.ts"
 import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
-import * as Judgments from "../task/Judgments.ts"
 import { Ledger } from "../task/Ledger.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { submit as submitLoop, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/WebhookReceiver.ts"
+import { type DatasetSettings, exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 
-export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings {
+export { exportDataset }
+
+export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
   readonly source: Source
-  /** How a judgment becomes pairs. Defaults to the best against each of the rest. */
-  readonly pairs?: PairStrategy | undefined
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
   /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 25 seconds. */
@@ -83,7 +68,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const submittingDone = yield* Latch.make()
       let stopped = true
       const settled = yield* Latch.make()
-      const submitting = submitLoop(settings.source.records, { ...settings, settled }).pipe(
+      const submitting = readAndSubmit({ ...settings, settled }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
       )
@@ -106,7 +91,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
-    submitLoop(settings.source.records, settings).pipe(within(settings), thenWriteRejects(settings)),
+    readAndSubmit(settings).pipe(within(settings), thenWriteRejects(settings)),
   )
   return yield* RunReport.make({
     elapsed,
@@ -116,6 +101,25 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
   })
 })
 
+/** Reads and submits; the ledger remembers which files were read to their end. */
+const readAndSubmit = (settings: Parameters<typeof submitLoop>[1] & Pick<Settings, "source">) =>
+  Effect.suspend(() => {
+    const files: Array<InputFile> = []
+    const remember = Ledger.use((ledger) =>
+      Effect.flatMap(
+        ledger.lastCampaign,
+        Option.match({
+          onNone: () => Effect.void,
+          onSome: (campaign) => ledger.recordInputs({ campaign }, files),
+        }),
+      ),
+    )
+    return submitLoop(settings.source.records, settings).pipe(
+      Effect.provideService(InputLog, (file) => void files.push(file)),
+      Effect.ensuring(Effect.ignore(remember)),
+    )
+  })
+
 /** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
   options: Pick<Settings, "timeout" | "grace" | "webhook"> & { readonly once?: boolean | undefined },
@@ -124,48 +128,6 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
     collectLoop({ once: options.once }).pipe(within(options), listening(options.webhook)),
   )
   return yield* RunReport.make({ elapsed })
-})
-
-/**
- * Writes the dataset of all results that are there: those of the last run's campaign, unless
- * another one is named, or `"all"`. A pure function of the ledger and these settings: the same
- * ledger gives the same bytes. But a dataset that is there is not replaced by an empty one.
- */
-export const exportDataset = Effect.fn("Pipeline.exportDataset")(function* (
-  settings: Pick<Settings, "directory" | "pairs"> & { readonly campaign?: number | "all" | undefined },
-) {
-  const fs = yield* FileSystem.FileSystem
-  const directory = JobFolder.dataset(settings.directory)
-  if ((yield* fs.exists(directory)) && Option.isNone(yield* Stream.runHead(Judgments.ofCampaign(settings.campaign)))) {
-    const which = yield* nameOf(settings.campaign)
-    yield* Effect.logInfo(
-      `the ledger has no results of ${which}: the dataset that is there, ${directory}, stays as it is`,
-    )
-    return { dataset: Option.none(), example: Option.none() }
-  }
-  const toPairs = settings.pairs ?? bestAgainstRest
-  let example = Option.none<PreferencePair>()
-  const pairs = Judgments.ofCampaign(settings.campaign).pipe(
-    Stream.chunks,
-    Stream.map((judgments) => judgments.flatMap(toPairs)),
-    Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
-    Stream.flattenArray,
-    Stream.mapArray((pairs) => {
-      example = Option.orElse(example, () => Option.some(pairs[0]))
-      return pairs
-    }),
-  )
-  const info = yield* Dataset.write(pairs, { directory })
-  return { dataset: Option.some(info), example }
-})
-
-const nameOf = Effect.fnUntraced(function* (campaign: number | "all" | undefined) {
-  const ledger = yield* Ledger
-  const number = typeof campaign === "number" ? Option.some(campaign) : yield* ledger.lastCampaign
-  return Option.match(campaign === "all" ? Option.none() : number, {
-    onNone: () => "this job",
-    onSome: (number) => `campaign ${number}`,
-  })
 })
 
 /** Below the limits of those who kill after it: Kubernetes' 30 s begin before ours. */

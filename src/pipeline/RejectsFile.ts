@@ -1,7 +1,8 @@
 /**
  * Every record that was refused, one JSON object per line: by the source of the
  * last run that read input, in the order of reading, and then, of that run's campaign, by
- * the service, and by a person who gave tasks up.
+ * the service, and by a person who gave tasks up. An item with several votes is listed once, and
+ * only where none of them is left.
  *
  * Guarantees: the file appears whole or not at all, and is absent where nothing
  * was refused. The ledger holds the same records, so a run that was killed before
@@ -19,7 +20,10 @@ const droppedItems = ({
   prompts,
   reason,
   state,
-}: ReadQuestion & { readonly state: "refused" | "given_up"; readonly reason: string }): ReadonlyArray<Reject> =>
+}: Omit<ReadQuestion, "body"> & {
+  readonly state: "refused" | "given_up"
+  readonly reason: string
+}): ReadonlyArray<Reject> =>
   items.map((item, i) => ({
     ...item.origin,
     code: state === "refused" ? "refused_by_service" : "given_up",

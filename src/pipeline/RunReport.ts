@@ -6,13 +6,17 @@
  * them and of those not sent yet by an earlier run, and `rejected` the records that the
  * source or the service refused, or whose task a person gave up. Once a run is through,
  * `not_submitted` is 0.
+ *
+ * An item with several votes counts once: as not submitted as long as one of its tasks is to be
+ * sent, and as rejected where all of them were refused or given up; else it comes to the dataset
+ * with the votes that it got. Gold items that were mixed in are no part of these.
  */
 import { DateTime, Duration, Effect, Option, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { Ledger } from "../task/Ledger.ts"
-import type { StateCounts, TaskState, Trouble } from "../task/LedgerModel.ts"
+import { lostStates, type StateCounts, type TaskState, type Trouble } from "../task/LedgerModel.ts"
 import type { Progress } from "../task/LedgerStatus.ts"
 import type { RejectCount } from "./RejectsFile.ts"
 
@@ -34,8 +38,12 @@ export interface RunReport {
   readonly rejects: ReadonlyArray<RejectCount> | null
   /** How many rejected records the run allowed, where more of them ended it. */
   readonly max_rejects: number | null
-  /** Tasks and their items by state, over all campaigns. */
+  /** Tasks and their items by state, over all campaigns; an item counts in each of its votes, a gold item with the others. */
   readonly tasks: StateCounts
+  /** How many votes an item has, at the most. */
+  readonly votes: number
+  /** How often gold items were mixed in among the items, over all campaigns. */
+  readonly gold: number
   /** Items whose results were removed from the ledger, to save space: no dataset that is written later has them. */
   readonly pruned: number
   /** The first of the tasks that need attention, those in doubt before others. */
@@ -77,6 +85,8 @@ export const troubleReport = (trouble: Trouble): TroubleReport => ({
 })
 
 const troublesShown = 10
+
+const unsentStates: ReadonlyArray<TaskState> = ["planned", "submitting", "superseded"]
 
 const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.submitting.tasks + tasks.submitted.tasks
 
@@ -134,13 +144,14 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     counts: { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 },
   }))
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
-  const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + inCampaign[state].items, 0)
-  // A run whose input had every item of its campaign needs no look at the items.
-  const hadAll = readFinished && counts.new + counts.known === itemsOf(Struct.keys(inCampaign))
-  const itemsIn = (states: ReadonlyArray<TaskState>) =>
-    hadAll || itemsOf(states) === 0 ? Effect.succeed(itemsOf(states)) : ledger.itemsIn(run, states)
-  const dropped = yield* itemsIn(["refused", "given_up"])
-  const unsent = yield* itemsIn(["planned", "submitting", "superseded"])
+  const input = campaign === null ? tasks : progress.inputOf(campaign)
+  const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
+  // A run whose input had every item of its campaign, with one vote, needs no look at the items.
+  const hadAll = readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
+  const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>
+    hadAll || states.every((state) => inCampaign[state].tasks === 0) ? Effect.succeed(itemsOf(states)) : count
+  const dropped = yield* counted(lostStates, ledger.itemsLost(run))
+  const unsent = yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
   // What a job that goes on planned since the counts were read is not in them.
   const notSubmitted = Math.min(unsent, counts.new + counts.known - dropped)
   const rejected = counts.rejected + dropped
@@ -161,6 +172,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     rejects: options.rejects ?? null,
     max_rejects: Option.getOrNull(maxRejects),
     tasks,
+    votes: progress.votes,
+    gold: progress.gold,
     pruned: yield* ledger.prunedItems,
     troubles: (yield* ledger.troubles(troublesShown)).map(troubleReport),
     dataset: Option.getOrNull(options.dataset ?? Option.none()),

@@ -15,6 +15,7 @@
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import type { Reject } from "../domain/Reject.ts"
+import { logged } from "./InputLog.ts"
 import { fromPlatformError, type SourceError } from "./SourceError.ts"
 
 export interface Line {
@@ -38,6 +39,7 @@ export const read = (
   FileSystem.FileSystem.pipe(
     Effect.map((fs) => fs.stream(file)),
     Stream.unwrap,
+    logged(file),
     Stream.mapError((error) => fromPlatformError(file, error)),
     fromBytes(file, options),
   )

@@ -1,0 +1,108 @@
+/**
+ * What is looked at before a dataset is trusted: each check has a name, a value, and a limit if one
+ * is set; some can leave out of the dataset what they find.
+ *
+ * Guarantees: what was left out by a check still counts in its value, since a limit is about what
+ * was found. A limit on what has no value is not kept: it was set to be looked at.
+ */
+import { Struct } from "effect"
+import type { Check } from "../domain/QualityReport.ts"
+
+interface Definition {
+  /** What the value is, in words. */
+  readonly measure: string
+  readonly unit: Check["unit"]
+  /** Which values pass: those at the limit, and `below` or `above` it. */
+  readonly direction: Check["direction"]
+  /** The largest value that makes sense; the smallest is 0, or −1 where the largest is. */
+  readonly range: readonly [least: number, most: number]
+  /** Whether what is found can be left out. */
+  readonly canDrop: boolean
+}
+
+const share = { direction: "below", range: [0, 1], canDrop: false } as const
+
+export const checks = {
+  "longer-chosen": { measure: "share of pairs with the longer completion chosen", unit: "pairs", ...share },
+  "length-effect": {
+    measure: "difference in length between chosen and rejected, as Cohen's d without its sign",
+    unit: "pairs",
+    direction: "below",
+    range: [0, Infinity],
+    canDrop: false,
+  },
+  "position-bias": {
+    measure: "p-value of equal choice of the first and the second half of the order shown",
+    unit: "votes",
+    direction: "above",
+    range: [0, 1],
+    canDrop: false,
+  },
+  "near-duplicates": {
+    ...share,
+    measure: "share of items whose prompt nearly repeats that of an earlier item",
+    unit: "items",
+    canDrop: true,
+  },
+  leaks: { ...share, measure: "share of items that hold an evaluation prompt", unit: "items", canDrop: true },
+  "other-languages": {
+    ...share,
+    measure: "share of items whose prompt is in another language than most",
+    unit: "items",
+  },
+  "no-rationale": { ...share, measure: "share of items without a rationale", unit: "items", canDrop: true },
+  "copied-rationale": {
+    ...share,
+    measure: "share of items whose rationale stands at an earlier item, or repeats the prompt or a completion",
+    unit: "items",
+    canDrop: true,
+  },
+  disagreement: { ...share, measure: "share of the votes that were not for the choice that came out", unit: "votes" },
+  alpha: {
+    measure: "Krippendorff's alpha of the votes, nominal",
+    unit: "items",
+    direction: "above",
+    range: [-1, 1],
+    canDrop: false,
+  },
+  "gold-accuracy": {
+    measure: "share of right votes on items whose answer is known",
+    unit: "votes",
+    direction: "above",
+    range: [0, 1],
+    canDrop: false,
+  },
+} as const satisfies { readonly [name: string]: Definition }
+
+export type CheckName = keyof typeof checks
+export const names: ReadonlyArray<CheckName> = Struct.keys(checks)
+
+/** The checks that can leave out what they find. */
+export type DropName = { [Name in CheckName]: (typeof checks)[Name]["canDrop"] extends true ? Name : never }[CheckName]
+const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
+export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
+
+export type Limits = { readonly [Name in CheckName]?: number | undefined }
+
+/** What a check found. */
+export interface Finding extends Pick<Check, "value" | "count" | "of" | "examples"> {
+  readonly check: CheckName
+}
+
+/** Holds what was found to the limits. */
+export const evaluate = ({ check, ...found }: Finding, limits: Limits, drop: ReadonlyArray<DropName>): Check => {
+  const { direction, measure, unit } = checks[check]
+  const limit = limits[check] ?? null
+  const { value } = found
+  const passed = limit === null || (value !== null && (direction === "below" ? value <= limit : value >= limit))
+  return {
+    check,
+    measure,
+    unit,
+    direction,
+    ...found,
+    limit,
+    passed,
+    dropped: drop.some((name) => name === check),
+  }
+}

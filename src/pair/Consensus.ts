@@ -1,0 +1,119 @@
+/**
+ * The votes on an item, made into one judgment.
+ *
+ * Guarantees: pure; the same votes give the same judgment.
+ *
+ * Of one task, what the service says is best is best: how it makes several votes into one is its
+ * own matter. The votes of several tasks are counted by the rules of `domain/Tally`, or weighed by
+ * how reliable the experts are (Dawid & Skene, 1979; see `stats/DawidSkene`).
+ */
+import { Array as Arr } from "effect"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { Judgment } from "../domain/Judgment.ts"
+import type { PreferencePair } from "../domain/PreferencePair.ts"
+import { type Ballot, tally } from "../domain/Tally.ts"
+import type { Ranking } from "../domain/Vote.ts"
+import { type ItemVote, marginOf, topOf, votesOf } from "./ItemVotes.ts"
+
+export interface Consensus {
+  /** The first task's, with the choice, ranking and rationale that the votes come to. */
+  readonly judgment: Judgment
+  /** At least one. */
+  readonly votes: ReadonlyArray<ItemVote>
+  /** The share of the first choices that went to the best, 0 to 1; null where there is one vote. */
+  readonly agreement: number | null
+  /** Whether several votes, or their weights, leave several that are best. */
+  readonly isTie: boolean
+}
+
+const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
+  choice,
+  ranking,
+  rationale: rationale ?? undefined,
+})
+
+/** By the number of votes. */
+export const byMajority = (item: JudgedItem): Consensus => {
+  const votes = votesOf(item)
+  const [judgment] = item.judgments
+  const counted = tally(item.completions.length, votes.map(ballotOf))
+  if (item.judgments.length === 1) {
+    const agreement = votes.length === 1 ? null : shareOf(judgment.bestCompletionIndex, votes)
+    return { judgment, votes, agreement, isTie: votes.length > 1 && counted.tie }
+  }
+  return {
+    judgment: judged(judgment, counted.best, counted.ranking, counted.rationale),
+    votes,
+    agreement: counted.agreement,
+    isTie: counted.tie,
+  }
+}
+
+/** Probabilities closer than this are equal. */
+const epsilon = 1e-9
+
+/** By the probability that each completion is the best one. @param probabilities of the completions, in their order */
+export const byProbability = (item: JudgedItem, probabilities: ReadonlyArray<number>): Consensus => {
+  const votes = votesOf(item)
+  if (votes.length === 1) return byMajority(item)
+  const highest = Math.max(...probabilities)
+  const top = probabilities.flatMap((probability, index) => (highest - probability <= epsilon ? [index] : []))
+  const counted = tally(item.completions.length, votes.map(ballotOf))
+  const best = top.includes(counted.best) ? counted.best : (top[0] ?? counted.best)
+  const rationale = votes.find((vote) => vote.choice === best && vote.rationale !== null)?.rationale ?? undefined
+  return {
+    judgment: judged(item.judgments[0], best, withBest(counted.ranking, best), rationale),
+    votes,
+    agreement: shareOf(best, votes),
+    isTie: top.length > 1,
+  }
+}
+
+/** A ranking that has the best one at the top: where it stood elsewhere, it is put there alone. */
+const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefined =>
+  ranking === undefined || ranking[0]?.includes(best) === true
+    ? ranking
+    : [
+        [best],
+        ...ranking.flatMap((group) => {
+          const rest = group.filter((index) => index !== best)
+          return Arr.isArrayNonEmpty(rest) ? [rest] : []
+        }),
+      ]
+
+/** A vote that ranks several together at the top gives each of them an equal part. */
+const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
+  votes.reduce((sum, vote) => {
+    const top = topOf(vote)
+    return top.includes(best) ? sum + 1 / top.length : sum
+  }, 0) / votes.length
+
+const judged = (
+  judgment: Judgment,
+  best: number,
+  ranking: Ranking | undefined,
+  rationale: string | undefined,
+): Judgment => {
+  const { ranking: _ranking, rationale: _rationale, ...annotations } = judgment.annotations
+  return {
+    ...judgment,
+    bestCompletionIndex: best,
+    annotations: {
+      ...annotations,
+      ...(ranking === undefined ? {} : { ranking }),
+      ...(rationale === undefined ? {} : { rationale }),
+    },
+  }
+}
+
+/** The pairs of a consensus' judgment, with what the votes say of each. */
+export const withVotes = (
+  pairs: ReadonlyArray<PreferencePair>,
+  { agreement, votes }: Consensus,
+): ReadonlyArray<PreferencePair> =>
+  pairs.map((pair) => ({
+    ...pair,
+    votes: votes.length,
+    agreement,
+    vote_margin: votes.length === 1 ? null : marginOf(votes, pair.chosen_index, pair.rejected_index),
+  }))

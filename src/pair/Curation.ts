@@ -1,0 +1,276 @@
+/**
+ * From judged items to the pairs of a dataset: votes to a choice, filters, pairs, and the numbers that
+ * say how far they can be trusted.
+ *
+ * Guarantees: pure but for what it has seen; the same items in the same order give the same pairs and the
+ * same numbers. Each item that gives no pair is counted, under the first of the reasons that hold, in
+ * the order of `LossReason`. Items with a known answer that were mixed in (`isCheck`) give none, and count
+ * among gold alone and with the experts. Memory grows by some 400 bytes for each item.
+ */
+import { Option } from "effect"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { PreferencePair } from "../domain/PreferencePair.ts"
+import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import { bestAgainstRest } from "./BestAgainstRest.ts"
+import * as Checks from "./Checks.ts"
+import * as Consensus from "./Consensus.ts"
+import type { PairStrategy } from "./Pairs.ts"
+import * as Agreements from "./report/Agreements.ts"
+import * as Experts from "./report/Experts.ts"
+import * as GoldScore from "./report/GoldScore.ts"
+import * as Lengths from "./report/Lengths.ts"
+import * as Positions from "./report/Positions.ts"
+import * as Rationales from "./report/Rationales.ts"
+import { textOf } from "./ItemVotes.ts"
+import * as Reliabilities from "./Reliabilities.ts"
+import * as Distribution from "./stats/Distribution.ts"
+import * as Leaks from "./text/Leaks.ts"
+import * as NearDuplicates from "./text/NearDuplicates.ts"
+import * as NormalisedPrompt from "./text/NormalisedPrompt.ts"
+
+/** Why an item gives no pair. */
+export const lossReasons = [
+  "few_votes",
+  "tie",
+  "low_agreement",
+  "leak",
+  "no_rationale",
+  "copied_rationale",
+  "no_pair",
+  "near_duplicate",
+] as const
+export type LossReason = (typeof lossReasons)[number]
+
+export interface CurationOptions {
+  /** How a judgment becomes pairs. Defaults to the best against each of the rest. */
+  readonly pairs?: PairStrategy | undefined
+  /** Items with fewer votes are left out. Default 1. */
+  readonly minVotes?: number | undefined
+  /** Items of several votes of which a smaller share went to the best are left out: 0 to 1. Default 0. */
+  readonly minAgreement?: number | undefined
+  /** Whether items whose votes leave several that are best are left out, or give pairs with the one that the tie rules take. Default `drop`. */
+  readonly ties?: "drop" | "keep" | undefined
+  /** Checks that leave out what they find. */
+  readonly drop?: ReadonlyArray<Checks.DropName> | undefined
+  readonly limits?: Checks.Limits | undefined
+  /** Prompts of evaluations that no item may hold. */
+  readonly evaluationPrompts?: ReadonlyArray<string> | undefined
+}
+
+/** What curating was told of the items beforehand. */
+export interface CurationContext {
+  /** Where votes are weighed: how reliable experts are. */
+  readonly reliabilities: Option.Option<Reliabilities.Reliabilities>
+  /** The language of a text: ISO 639-1, or `und`. */
+  readonly languageOf: (text: string) => string
+}
+
+const examplesShown = 8
+const findingsShown = 5
+
+/** A few items, drawn by their ids. */
+const makeSample = () => {
+  let drawn: Array<{ readonly key: string; readonly example: Example }> = []
+  return {
+    add: ({ agreement, chosen, item_id, prompt, rationale, rejected, votes }: PreferencePair): void => {
+      const key = Sha256.hex(item_id)
+      if (drawn.length === examplesShown && key >= drawn.at(-1)!.key) return
+      drawn.push({ key, example: { prompt, chosen, rejected, rationale, item_id, agreement, votes } })
+      drawn = drawn.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, examplesShown)
+    },
+    finish: () => drawn.map(({ example }) => example),
+  }
+}
+
+/** How many were found, of how many, and the first of them. */
+const makeTally = () => {
+  let count = 0
+  let of = 0
+  const examples: Array<Check["examples"][number]> = []
+  return {
+    add: (isFound: boolean, item_id: string, detail: () => string): boolean => {
+      of++
+      if (isFound && count++ < findingsShown) examples.push({ item_id, detail: detail() })
+      return isFound
+    },
+    finish: () => ({ count, of, value: of === 0 ? null : count / of, examples }),
+  }
+}
+
+const shorten = (text: string): string => {
+  const line = text.replace(/\s+/g, " ").trim()
+  return line.length <= 120 ? line : `${line.slice(0, 119).toWellFormed()}…`
+}
+
+export const make = (options: CurationOptions, { languageOf, reliabilities }: CurationContext) => {
+  const { drop = [], evaluationPrompts = [], limits = {}, minAgreement = 0, minVotes = 1 } = options
+  const { pairs: toPairs = bestAgainstRest, ties = "drop" } = options
+  const dropped = new Set<Checks.DropName>(drop)
+  const lost = new Map<LossReason, number>()
+  const agreements = Agreements.make()
+  const experts = Experts.make()
+  const gathered = Reliabilities.make()
+  const gold = GoldScore.make()
+  const positions = Positions.make()
+  const lengths = Lengths.make()
+  const rationales = Rationales.make()
+  const sample = makeSample()
+  const seconds = Distribution.make()
+  const languages = new Map<string, number>()
+  const leaks = Leaks.make(evaluationPrompts)
+  const duplicates = NearDuplicates.make()
+  const leakTally = makeTally()
+  const duplicateTally = makeTally()
+  const missingTally = makeTally()
+  const copiedTally = makeTally()
+  let judged = 0
+  let kept = 0
+  let pairCount = 0
+
+  const consensusOf = (item: JudgedItem): Consensus.Consensus =>
+    Option.match(reliabilities, {
+      onNone: () => Consensus.byMajority(item),
+      onSome: (reliabilities) => Consensus.byProbability(item, reliabilities.probabilitiesOf(item)),
+    })
+
+  /** What holds against an item, or its pairs. Every tally sees every item that comes to it. */
+  const select = (item: JudgedItem, consensus: Consensus.Consensus): LossReason | ReadonlyArray<PreferencePair> => {
+    const { agreement, isTie, judgment, votes } = consensus
+    const { itemId } = item
+    const leak = leaks.find(item.prompt)
+    const isLeak = leakTally.add(
+      leak !== undefined,
+      itemId,
+      () => `holds ${shorten(evaluationPrompts[leak!.evaluation]!)}`,
+    )
+    const kind = rationales.add(judgment)
+    const rationale = textOf(judgment.annotations.rationale)
+    const isMissing = missingTally.add(kind === "none", itemId, () => shorten(item.prompt))
+    const isCopied = copiedTally.add(kind === "copied", itemId, () => shorten(rationale ?? ""))
+    if (votes.length < minVotes) return "few_votes"
+    if (isTie && ties === "drop") return "tie"
+    if (agreement !== null && agreement < minAgreement) return "low_agreement"
+    if (isLeak && dropped.has("leaks")) return "leak"
+    if (isMissing && dropped.has("no-rationale")) return "no_rationale"
+    if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
+    const pairs = Consensus.withVotes(toPairs(judgment), consensus)
+    if (pairs.length === 0) return "no_pair"
+    const leader = duplicates.add(NormalisedPrompt.ofText(item.prompt)).leaders[0]
+    const isDuplicate = duplicateTally.add(leader !== undefined, itemId, () => shorten(item.prompt))
+    return isDuplicate && dropped.has("near-duplicates") ? "near_duplicate" : pairs
+  }
+
+  return {
+    /** The pairs of an item; none where it is left out. */
+    add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
+      const consensus = consensusOf(item)
+      experts.add(item, consensus)
+      if (Option.isNone(reliabilities)) gathered.add(item.completions.length, consensus.votes)
+      gold.add(item, consensus)
+      for (const vote of consensus.votes) {
+        positions.add(vote)
+        if (vote.seconds !== null) seconds.add(vote.seconds)
+      }
+      if (item.isCheck) return []
+      judged++
+      agreements.add(consensus, item.completions.length)
+      const language = languageOf(item.prompt)
+      languages.set(language, (languages.get(language) ?? 0) + 1)
+      const selected = select(item, consensus)
+      if (typeof selected === "string") {
+        lost.set(selected, (lost.get(selected) ?? 0) + 1)
+        return []
+      }
+      kept++
+      pairCount += selected.length
+      lengths.add(selected)
+      sample.add(selected[0]!)
+      return selected
+    },
+
+    finish: () => {
+      const agreement = agreements.finish(Option.isSome(reliabilities) ? "dawid-skene" : "majority")
+      const goldReport = gold.finish()
+      const position = positions.finish()
+      const length = lengths.finish()
+      const { against, votes } = agreements.disagreement()
+      const byLanguage = [...languages]
+        .map(([language, items]) => ({ language, items }))
+        .toSorted((a, b) => b.items - a.items || (a.language < b.language ? -1 : 1))
+      const known = byLanguage.filter(({ language }) => language !== "und")
+      const inKnown = known.reduce((sum, { items }) => sum + items, 0)
+      const inOthers = inKnown - (known[0]?.items ?? 0)
+      const differing = length.longer_chosen + length.shorter_chosen
+      const halves = position.first_half + position.second_half
+      const none: Check["examples"] = []
+      const findings: ReadonlyArray<Checks.Finding> = [
+        {
+          check: "longer-chosen",
+          value: length.share_longer,
+          count: length.longer_chosen,
+          of: differing,
+          examples: none,
+        },
+        {
+          check: "length-effect",
+          value: length.cohens_d === null ? null : Math.abs(length.cohens_d),
+          count: pairCount,
+          of: pairCount,
+          examples: none,
+        },
+        { check: "position-bias", value: position.p_value, count: position.first_half, of: halves, examples: none },
+        { check: "near-duplicates", ...duplicateTally.finish() },
+        ...(evaluationPrompts.length === 0 ? [] : [{ check: "leaks" as const, ...leakTally.finish() }]),
+        {
+          check: "other-languages",
+          value: inKnown === 0 ? null : inOthers / inKnown,
+          count: inOthers,
+          of: inKnown,
+          examples: none,
+        },
+        { check: "no-rationale", ...missingTally.finish() },
+        { check: "copied-rationale", ...copiedTally.finish() },
+        {
+          check: "disagreement",
+          value: votes === 0 ? null : against / votes,
+          count: Math.round(against),
+          of: votes,
+          examples: none,
+        },
+        {
+          check: "alpha",
+          value: agreement.krippendorff_alpha,
+          count: agreement.items,
+          of: judged,
+          examples: none,
+        },
+        {
+          check: "gold-accuracy",
+          value: goldReport.accuracy,
+          count: goldReport.right,
+          of: goldReport.votes,
+          examples: none,
+        },
+      ]
+      return {
+        judged,
+        kept,
+        pairs: pairCount,
+        lost: lossReasons.flatMap((reason) => {
+          const count = lost.get(reason)
+          return count === undefined ? [] : [{ reason, count }]
+        }),
+        agreement,
+        experts: experts.finish(Option.getOrElse(reliabilities, gathered.fit).of),
+        gold: goldReport,
+        position,
+        length,
+        vote_seconds: seconds.distribution(),
+        languages: byLanguage,
+        checks: findings.map((finding) => Checks.evaluate(finding, limits, drop)),
+        examples: sample.finish(),
+      } satisfies Partial<QualityReport> & Record<string, unknown>
+    },
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The votes on an item: one for each expert who judged it, as far as the service tells them apart.
+ *
+ * Guarantees: indices point into the item's completions as the input had them; votes stand in
+ * the order of the tasks, and within a task in the order in which the service gives them.
+ *
+ * prefstream's own service lists the votes of a task in `annotations.votes`. Where there is no such
+ * list, or one that does not fit, the task's result is one vote, of the expert that
+ * `annotations.expert` names, if it does.
+ */
+import { Option, Schema } from "effect"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { Judgment } from "../domain/Judgment.ts"
+import { type Ranking, Vote } from "../domain/Vote.ts"
+import { rankingOf } from "./Pairs.ts"
+
+export interface ItemVote {
+  /** As the service names the expert; null where it does not. */
+  readonly expert: string | null
+  /** The completion that the expert prefers. */
+  readonly choice: number
+  /** Groups of completions, best first, where the expert ranked them. */
+  readonly ranking: Ranking | undefined
+  /** The order in which the completions were shown or, as far as is known, sent. */
+  readonly order: ReadonlyArray<number>
+  /** What the expert took, where the service says. */
+  readonly seconds: number | null
+  /** Null where none was given, or a blank one. */
+  readonly rationale: string | null
+}
+
+const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(Vote))
+
+const fits =
+  (completions: number) =>
+  ({ choice, order, ranking }: Vote): boolean =>
+    choice < completions &&
+    isPermutation(order, completions) &&
+    (ranking === undefined || (isPermutation(ranking.flat(), completions) && ranking[0]?.includes(choice) === true))
+
+const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
+  indices.length === length && new Set(indices).size === length && indices.every((index) => index < length)
+
+export const textOf = (rationale: string | null | undefined): string | null =>
+  rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
+
+/** The votes of one task's result. */
+const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
+  const { annotations, bestCompletionIndex, completions, order } = judgment
+  const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
+  return Option.match(listed, {
+    onSome: (votes) =>
+      votes.map(({ choice, expert, order, ranking, rationale, seconds }) => ({
+        expert,
+        choice,
+        ranking,
+        order,
+        seconds,
+        rationale: textOf(rationale),
+      })),
+    onNone: () => [
+      {
+        expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
+        choice: bestCompletionIndex,
+        ranking: Option.getOrUndefined(rankingOf(judgment)),
+        order,
+        seconds: null,
+        rationale: textOf(annotations.rationale),
+      },
+    ],
+  })
+}
+
+/** At least one. */
+export const votesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
+  judgments.flatMap(votesIn)
+
+/** The completions that a vote has at the top: its choice, and what it ranks beside it. */
+export const topOf = ({ choice, ranking }: Pick<ItemVote, "choice" | "ranking">): ReadonlyArray<number> =>
+  ranking?.[0] ?? [choice]
+
+/** Whether a vote has a completion at the top. */
+export const isFor = (vote: ItemVote, index: number): boolean => topOf(vote).includes(index)
+
+/**
+ * The share of the votes that prefer one completion to another, less the share of those that prefer
+ * the other: −1 to 1. A vote without a ranking prefers its choice to all others, and says nothing of these.
+ */
+export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
+  votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
+
+const preference = ({ choice, ranking }: ItemVote, a: number, b: number): number => {
+  if (ranking === undefined) return choice === a ? 1 : choice === b ? -1 : 0
+  const rank = (index: number) => ranking.findIndex((group) => group.includes(index))
+  return Math.sign(rank(b) - rank(a))
+}

@@ -1,0 +1,72 @@
+/**
+ * How reliable each expert is, from how they judge the same items, and what that makes of their votes.
+ *
+ * Guarantees: experts are numbered in the order in which they turn up, so the same items in the same order
+ * give the same numbers. Votes that name nobody are taken for one expert's. The model is the one-coin
+ * model of `stats/DawidSkene`. Memory: 8 bytes for each vote and each item of several votes.
+ */
+import { Effect, Stream } from "effect"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
+import { type ItemVote, votesOf } from "./ItemVotes.ts"
+import * as DawidSkene from "./stats/DawidSkene.ts"
+
+export interface Reliabilities {
+  /** The probability that a vote of the expert is right, above 0 and below 1; null where no item of several votes has one. */
+  readonly of: (expert: string | null) => number | null
+  /** How probable it is that each completion is the best, in their order; they add up to 1. */
+  readonly probabilitiesOf: (item: JudgedItem) => ReadonlyArray<number>
+}
+
+/** Gathers votes. */
+export const make = () => {
+  const numbers = new Map<string | null, number>()
+  const model = DawidSkene.oneCoin()
+  const numberOf = (expert: string | null): number => {
+    const number = numbers.get(expert) ?? numbers.size
+    numbers.set(expert, number)
+    return number
+  }
+  return {
+    /** An item of one vote tells nothing. @param completions how many there are */
+    add: (completions: number, votes: ReadonlyArray<ItemVote>): void => {
+      if (votes.length > 1)
+        model.add(
+          completions,
+          votes.map(({ choice, expert }) => [numberOf(expert), choice]),
+        )
+    },
+    /** What the votes so far tell. */
+    fit: (): Reliabilities => {
+      const { reliability, shared } = model.fit()
+      const of = (expert: string | null): number | null => {
+        const number = numbers.get(expert)
+        return number === undefined || shared[number] === 0 ? null : (reliability[number] ?? null)
+      }
+      return { of, probabilitiesOf: (item) => posterior(item.completions.length, votesOf(item), of) }
+    },
+  }
+}
+
+/** A vote is right with the expert's reliability, and else for any other completion alike. */
+const posterior = (
+  completions: number,
+  votes: ReadonlyArray<ItemVote>,
+  reliabilityOf: (expert: string | null) => number | null,
+): ReadonlyArray<number> => {
+  const scores = Array.from({ length: completions }, () => 0)
+  for (const { choice, expert } of votes) {
+    const r = reliabilityOf(expert)
+    if (r !== null) scores[choice]! += Math.log(r / (1 - r)) + Math.log(completions - 1)
+  }
+  const top = Math.max(...scores)
+  const weights = scores.map((score) => Math.exp(score - top))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  return weights.map((weight) => weight / total)
+}
+
+/** The same of a stream of items. */
+export const of = Effect.fnUntraced(function* <E, R>(items: Stream.Stream<JudgedItem, E, R>) {
+  const gathered = make()
+  yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item.completions.length, votesOf(item))))
+  return gathered.fit()
+})

@@ -1,0 +1,57 @@
+/**
+ * How far experts agree on items that several of them judged.
+ *
+ * Guarantees: alpha and kappa are of first choices, whatever the experts ranked below. Their categories
+ * are the completions' places in the input: where these mean nothing (the models' order was
+ * shuffled when the file was made), choices by chance spread over them evenly.
+ */
+import { Array as Arr } from "effect"
+import type { Agreement } from "../../domain/QualityReport.ts"
+import type { Consensus } from "../Consensus.ts"
+import * as FleissKappa from "../stats/FleissKappa.ts"
+import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
+
+const tenths = Arr.makeBy(11, (i) => i / 10)
+
+export const make = () => {
+  const votesPerItem = new Map<number, number>()
+  const counts = Arr.makeBy(10, () => 0)
+  const alpha = KrippendorffAlpha.make()
+  const kappa = FleissKappa.make()
+  let items = 0
+  let unanimous = 0
+  let ties = 0
+  let sum = 0
+  let votesAgainst = 0
+  let votesOfSeveral = 0
+  return {
+    add: ({ agreement, isTie, votes }: Consensus, completions: number): void => {
+      votesPerItem.set(votes.length, (votesPerItem.get(votes.length) ?? 0) + 1)
+      if (agreement === null) return
+      items++
+      sum += agreement
+      votesOfSeveral += votes.length
+      votesAgainst += (1 - agreement) * votes.length
+      counts[Math.min(9, Math.floor(agreement * 10))]!++
+      if (votes.every(({ choice }) => choice === votes[0]?.choice)) unanimous++
+      if (isTie) ties++
+      const chosen = Arr.makeBy(completions, () => 0)
+      for (const { choice } of votes) chosen[choice]!++
+      alpha.add(chosen)
+      kappa.add(chosen)
+    },
+    /** Votes on items with several, and those of them that were not for what came out. */
+    disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
+    finish: (method: Agreement["method"]): Agreement => ({
+      votes_per_item: [...votesPerItem].toSorted(([a], [b]) => a - b).map(([votes, items]) => ({ votes, items })),
+      items,
+      unanimous,
+      ties,
+      mean_agreement: items === 0 ? null : sum / items,
+      agreement: items === 0 ? { edges: [], counts: [] } : { edges: tenths, counts },
+      krippendorff_alpha: alpha.alpha(),
+      fleiss_kappa: kappa.kappa(),
+      method,
+    }),
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The table of experts: what each judged, how often like the others, and how often right.
+ *
+ * Guarantees: votes that name nobody are one row together, of `null`, which comes last; others stand
+ * by their number of votes. Memory grows with the votes, by 8 bytes for each that tells its time.
+ */
+import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { ExpertRow } from "../../domain/QualityReport.ts"
+import type { Consensus } from "../Consensus.ts"
+import { isFor } from "../ItemVotes.ts"
+import { isRight } from "./GoldScore.ts"
+
+interface Row {
+  votes: number
+  shared: number
+  withChoice: number
+  goldVotes: number
+  goldRight: number
+  ordered: number
+  choseFirst: number
+  readonly seconds: Array<number>
+}
+
+const newRow = (): Row => ({
+  votes: 0,
+  shared: 0,
+  withChoice: 0,
+  goldVotes: 0,
+  goldRight: 0,
+  ordered: 0,
+  choseFirst: 0,
+  seconds: [],
+})
+
+export const make = () => {
+  const rows = new Map<string | null, Row>()
+  const rowOf = (expert: string | null): Row => {
+    const row = rows.get(expert) ?? newRow()
+    rows.set(expert, row)
+    return row
+  }
+  return {
+    add: (item: JudgedItem, { judgment, votes }: Consensus): void => {
+      for (const vote of votes) {
+        const row = rowOf(vote.expert)
+        row.votes++
+        if (votes.length > 1) {
+          row.shared++
+          if (isFor(vote, judgment.bestCompletionIndex)) row.withChoice++
+        }
+        const right = isRight(item, vote)
+        if (right !== undefined) row.goldVotes++
+        if (right === true) row.goldRight++
+        row.ordered++
+        if (vote.order[0] === vote.choice) row.choseFirst++
+        if (vote.seconds !== null) row.seconds.push(vote.seconds)
+      }
+    },
+    /** @param reliabilityOf the estimated probability that a vote of the expert is right */
+    finish: (reliabilityOf: (expert: string | null) => number | null): ReadonlyArray<ExpertRow> =>
+      [...rows]
+        .map(([expert, row]) => ({
+          expert,
+          votes: row.votes,
+          shared: row.shared,
+          with_choice: row.withChoice,
+          reliability: row.shared === 0 ? null : reliabilityOf(expert),
+          gold_votes: row.goldVotes,
+          gold_right: row.goldRight,
+          median_seconds: median(row.seconds),
+          ordered: row.ordered,
+          chose_first: row.choseFirst,
+        }))
+        .toSorted(
+          (a, b) =>
+            Number(a.expert === null) - Number(b.expert === null) ||
+            b.votes - a.votes ||
+            ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1),
+        ),
+  }
+}
+
+const median = (values: ReadonlyArray<number>): number | null => {
+  if (values.length === 0) return null
+  const sorted = Float64Array.from(values).sort()
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

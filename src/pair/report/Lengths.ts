@@ -1,0 +1,71 @@
+/**
+ * How long prompts and completions are, and whether the longer one is chosen.
+ *
+ * Guarantees: lengths are in Unicode code points. A prompt counts once for its item; chosen and
+ * rejected count once for each pair. Cohen's d is of chosen against rejected as two groups (Cohen, 1988,
+ * "Statistical Power Analysis for the Behavioral Sciences": 0.2 is small, 0.5 medium, 0.8 large).
+ */
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import type { Length } from "../../domain/QualityReport.ts"
+import * as Distribution from "../stats/Distribution.ts"
+import * as EffectSize from "../stats/EffectSize.ts"
+import * as Moments from "../stats/Moments.ts"
+
+/** The number of code points of a text. */
+export const characters = (text: string): number => {
+  let count = text.length
+  for (let i = 0; i < text.length - 1; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0xd800 || unit > 0xdbff) continue
+    const next = text.charCodeAt(i + 1)
+    if (next >= 0xdc00 && next <= 0xdfff) count--
+  }
+  return count
+}
+
+export const make = () => {
+  const prompts = Distribution.make()
+  const chosen = Distribution.make()
+  const rejected = Distribution.make()
+  const differences = Distribution.make()
+  const chosenMoments = Moments.make()
+  const rejectedMoments = Moments.make()
+  let longer = 0
+  let equal = 0
+  let shorter = 0
+  return {
+    /** The pairs of one item. */
+    add: (pairs: ReadonlyArray<PreferencePair>): void => {
+      const [first] = pairs
+      if (first === undefined) return
+      const { prompt } = first
+      prompts.add(
+        typeof prompt === "string"
+          ? characters(prompt)
+          : prompt.reduce((sum, { content }) => sum + characters(content), 0),
+      )
+      for (const pair of pairs) {
+        const [a, b] = [characters(pair.chosen), characters(pair.rejected)]
+        chosen.add(a)
+        rejected.add(b)
+        differences.add(a - b)
+        chosenMoments.add(a)
+        rejectedMoments.add(b)
+        if (a > b) longer++
+        else if (a < b) shorter++
+        else equal++
+      }
+    },
+    finish: (): Length => ({
+      longer_chosen: longer,
+      equal,
+      shorter_chosen: shorter,
+      share_longer: longer + shorter === 0 ? null : longer / (longer + shorter),
+      cohens_d: EffectSize.cohensD(chosenMoments, rejectedMoments),
+      difference: differences.distribution(),
+      prompt: prompts.distribution(),
+      chosen: chosen.distribution(),
+      rejected: rejected.distribution(),
+    }),
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Where the chosen completion stood in the order that the expert saw: whether what is shown
+ * first is chosen more often than by its worth.
+ *
+ * Guarantees: counts votes, each once. Where orders are drawn at random, the choice is as likely to
+ * stand in the first half of the order as in the second, whatever its worth and however many completions there
+ * are (the one in the middle of an odd number is in neither); the p-value is that of this, by the exact
+ * two-sided binomial test.
+ */
+import type { Position } from "../../domain/QualityReport.ts"
+import type { ItemVote } from "../ItemVotes.ts"
+import * as BinomialTest from "../stats/BinomialTest.ts"
+
+export const make = () => {
+  const byCompletions = new Map<number, Array<number>>()
+  let firstHalf = 0
+  let secondHalf = 0
+  let known = 0
+  return {
+    add: ({ choice, order }: Pick<ItemVote, "choice" | "order">): void => {
+      const position = order.indexOf(choice)
+      if (position < 0) return
+      known++
+      let chosen = byCompletions.get(order.length)
+      if (chosen === undefined) byCompletions.set(order.length, (chosen = order.map(() => 0)))
+      chosen[position]!++
+      const mirrored = order.length - 1 - position
+      if (position < mirrored) firstHalf++
+      if (position > mirrored) secondHalf++
+    },
+    finish: (): Position => ({
+      by_completions: [...byCompletions]
+        .toSorted(([a], [b]) => a - b)
+        .map(([completions, chosen]) => ({ completions, chosen })),
+      first_half: firstHalf,
+      second_half: secondHalf,
+      p_value: firstHalf + secondHalf === 0 ? null : BinomialTest.twoSided(firstHalf, firstHalf + secondHalf, 0.5),
+      known,
+    }),
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Experts' reasons that say nothing: those that are missing, and those that are copies.
+ *
+ * Guarantees: a copy is one whose normal form (case, white space and punctuation apart) stood at an
+ * earlier item, or is that of the prompt or of a completion. Memory: some 40 bytes for each different
+ * rationale, whose hashes are kept (53 bits: among a million, two different ones are taken for
+ * the same with a probability of 1 in 18,000).
+ */
+import type { Judgment } from "../../domain/Judgment.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import { textOf } from "../ItemVotes.ts"
+
+export type Kind = "none" | "copied" | "own"
+
+const normalise = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim()
+
+/** Of 53 bits: as many as a number holds. */
+const hashOf = (text: string): number => Number.parseInt(Sha256.hex(text).slice(0, 14), 16) % 2 ** 53
+
+export const make = () => {
+  const seen = new Set<number>()
+  return {
+    /** What kind of rationale a judgment has. To be asked once for each item, in their order. */
+    add: ({ annotations, completions, prompt }: Judgment): Kind => {
+      const rationale = textOf(annotations.rationale)
+      if (rationale === null) return "none"
+      const text = normalise(rationale)
+      const hash = hashOf(text)
+      const isCopy = seen.has(hash) || [prompt, ...completions].some((other) => sameText(other, text))
+      seen.add(hash)
+      return isCopy ? "copied" : "own"
+    },
+  }
+}
+
+const sameText = (other: string, normalised: string): boolean =>
+  // Normalising takes no more than a few characters away that are not letters or digits.
+  other.length >= normalised.length && normalise(other) === normalised

@@ -1,0 +1,197 @@
+/**
+ * From the ledger to the dataset: judgments to pairs, held to the checks, written with card and report.
+ *
+ * Guarantees: a pure function of the ledger and the settings: the same ledger gives the same bytes. A dataset
+ * that is there is replaced neither by an empty one nor by one that a limit refuses; of that one, the
+ * report is in the job's folder `refused`. Memory grows by some 400 bytes for each item, and by
+ * as much again where there are splits.
+ *
+ * The ledger is passed over once; once more before that where there are splits, since these are settled
+ * for all items that were ever planned, judged or not, and once more where votes are weighed.
+ */
+import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream } from "effect"
+import * as Dataset from "../dataset/Dataset.ts"
+import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
+import type { FormatName } from "../dataset/format/Formats.ts"
+import * as ReportPage from "../dataset/ReportPage.ts"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { PreferencePair } from "../domain/PreferencePair.ts"
+import type { QualityReport } from "../domain/QualityReport.ts"
+import { type Split, splits as allSplits } from "../domain/Split.ts"
+import * as Curation from "../pair/Curation.ts"
+import * as Reliabilities from "../pair/Reliabilities.ts"
+import * as Distribution from "../pair/stats/Distribution.ts"
+import * as Language from "../pair/text/Language.ts"
+import type { Shares } from "../pair/text/Splits.ts"
+import * as Judgments from "../task/Judgments.ts"
+import { Ledger } from "../task/Ledger.ts"
+import * as Facts from "./Facts.ts"
+import * as Funnel from "./Funnel.ts"
+import * as JobFolder from "./JobFolder.ts"
+import * as SplitTable from "./SplitTable.ts"
+
+export interface DatasetSettings extends Curation.CurationOptions {
+  /**
+   * How several votes become one choice: the most votes, or those of reliable experts more than others'
+   * (Dawid & Skene, 1979). Default `majority`.
+   */
+  readonly aggregate?: "majority" | "dawid-skene" | undefined
+  /** Shares of the items, such as `{ train: 0.9, test: 0.1 }`. Default: all are in `train`. */
+  readonly splits?: Shares | undefined
+  /** Another whole number draws other splits. Default 0. */
+  readonly splitSeed?: number | undefined
+  /** Formats of trainers that are written besides. */
+  readonly formats?: ReadonlyArray<FormatName> | undefined
+  /** Whether those formats that have one get a `margin` from the votes. */
+  readonly margin?: boolean | undefined
+  /** Whether prompt, chosen and rejected are lists of messages. Default: text. */
+  readonly conversational?: boolean | undefined
+  /** What the card says that the ledger does not know. */
+  readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
+}
+
+/** The dataset did not keep to the limits, and was not written. */
+export class LimitsPassed extends Schema.TaggedError<LimitsPassed>()("LimitsPassed", {
+  checks: Schema.Array(
+    Schema.Struct({
+      check: Schema.String,
+      value: Schema.NullOr(Schema.Finite),
+      limit: Schema.Finite,
+      direction: Schema.Literals(["below", "above"]),
+    }),
+  ),
+  /** The page with all numbers. */
+  report: Schema.String,
+}) {
+  override get message() {
+    const said = this.checks.map(({ check, direction, limit, value }) => {
+      const bound = `${direction === "below" ? "at most" : "at least"} ${limit} was asked for`
+      return value === null
+        ? `${check} has nothing to look at, ${bound}`
+        : `${check} is ${Number(value.toPrecision(4))}, ${bound}`
+    })
+    return `the dataset was not written: ${said.join("; ")}. See ${this.report}`
+  }
+}
+
+/** Which campaign is written: a number, all, or, without it, that of the last run. */
+export type Which = number | "all" | undefined
+
+/** What was written, if anything was. */
+export interface Exported {
+  readonly dataset: Option.Option<Dataset.DatasetInfo>
+  readonly example: Option.Option<PreferencePair>
+}
+
+const nothing: Exported = { dataset: Option.none(), example: Option.none() }
+
+/**
+ * Writes the dataset of all results that are there. Fails with `LimitsPassed` where a limit of the
+ * settings is not kept.
+ */
+export const exportDataset = Effect.fn("Export.exportDataset")(function* (
+  settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which },
+) {
+  const fs = yield* FileSystem.FileSystem
+  const { campaign } = settings
+  const directory = JobFolder.dataset(settings.directory)
+  if ((yield* fs.exists(directory)) && Option.isNone(yield* Stream.runHead(Judgments.ofCampaign(campaign)))) {
+    const which = yield* Facts.nameOf(campaign)
+    yield* Effect.logInfo(
+      `the ledger has no results of ${which}: the dataset that is there, ${directory}, stays as it is`,
+    )
+    return nothing
+  }
+
+  const reliabilities =
+    settings.aggregate === "dawid-skene"
+      ? Option.some(yield* Reliabilities.of(Judgments.items(campaign)))
+      : Option.none<Reliabilities.Reliabilities>()
+  const curation = Curation.make(settings, { reliabilities, languageOf: yield* Language.load })
+  const table = settings.splits === undefined ? undefined : yield* SplitTable.make(settings.splits, settings.splitSeed)
+  const splitOf = new WeakMap<PreferencePair, Split>()
+  const inSplits = new Map<Split, { items: number; pairs: number }>()
+  let example = Option.none<PreferencePair>()
+
+  const curate = (item: JudgedItem): ReadonlyArray<PreferencePair> => {
+    const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
+    const pairs = curation.add(item)
+    if (pairs.length === 0) return pairs
+    for (const pair of pairs) splitOf.set(pair, split)
+    const { items, pairs: count } = inSplits.get(split) ?? { items: 0, pairs: 0 }
+    inSplits.set(split, { items: items + 1, pairs: count + pairs.length })
+    example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
+    return pairs
+  }
+
+  const pairs = Judgments.items(campaign).pipe(
+    Stream.chunks,
+    Stream.map((items) => items.flatMap(curate)),
+    Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
+    Stream.flattenArray,
+  )
+
+  const attachments = Effect.fnUntraced(function* (written: Dataset.Written) {
+    const report = yield* reportOf(campaign, curation.finish(), inSplits, written)
+    const files = [
+      { path: "report.html", content: yield* ReportPage.render(report) },
+      { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
+    ]
+    const failed = report.checks.flatMap(({ check, direction, limit, passed, value }) =>
+      passed || limit === null ? [] : [{ check, direction, limit, value }],
+    )
+    const refused = JobFolder.refused(settings.directory)
+    if (failed.length > 0) {
+      yield* fs.makeDirectory(refused, { recursive: true })
+      yield* Effect.forEach(files, ({ content, path }) =>
+        typeof content === "string"
+          ? fs.writeFileString(`${refused}/${path}`, content)
+          : fs.writeFile(`${refused}/${path}`, content),
+      )
+      return yield* new LimitsPassed({ checks: failed, report: `${refused}/report.html` })
+    }
+    yield* fs.remove(refused, { recursive: true, force: true })
+    facts = yield* Facts.of(campaign, settings, report)
+    return files
+  })
+
+  let facts: DatasetFacts = {}
+  const info = yield* Dataset.write(pairs, {
+    directory,
+    splitOf: (pair) => splitOf.get(pair) ?? "train",
+    conversational: settings.conversational,
+    formats: settings.formats,
+    margin: settings.margin,
+    attachments,
+    describe: () => Effect.sync(() => facts),
+  })
+  return { dataset: Option.some(info), example } satisfies Exported
+})
+
+/** The numbers of a dataset, with those that only the ledger has. */
+const reportOf = Effect.fnUntraced(function* (
+  which: Which,
+  { judged, kept, lost, pairs, ...report }: ReturnType<ReturnType<typeof Curation.make>["finish"]>,
+  inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
+  written: Dataset.Written,
+) {
+  const ledger = yield* Ledger
+  const campaign = which === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(which))
+  const terms = (yield* ledger.campaigns).find((known) => Option.contains(campaign, known.campaign))
+  const turnaround = Distribution.make()
+  yield* Stream.runForEach(ledger.turnarounds(campaign), (millis) => Effect.sync(() => turnaround.add(millis / 1000)))
+  return {
+    format: "prefstream-report",
+    version: 1,
+    campaign: Option.getOrNull(campaign),
+    guidelines: terms?.guidelines ?? null,
+    service: Option.getOrNull(yield* ledger.service),
+    funnel: yield* Funnel.make(campaign, { judged, kept, lost, pairs, written }),
+    turnaround: turnaround.distribution(),
+    splits: allSplits.flatMap((split) => {
+      const counts = inSplits.get(split)
+      return counts === undefined ? [] : [{ split, ...counts }]
+    }),
+    ...report,
+  } satisfies QualityReport
+})

@@ -1,0 +1,144 @@
+/**
+ * What the ledger and the settings know of a dataset, for its card and its manifest.
+ *
+ * Guarantees: nothing but what is recorded; no time, so the same ledger gives the same facts.
+ */
+import { Effect, Option } from "effect"
+import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
+import type { QualityReport } from "../domain/QualityReport.ts"
+import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
+import { settingsOf as strategyOf } from "../pair/Pairs.ts"
+import { Ledger } from "../task/Ledger.ts"
+import type { DatasetSettings, Which } from "./Export.ts"
+
+/** A campaign, in words. */
+export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
+  const ledger = yield* Ledger
+  const number = typeof campaign === "number" ? Option.some(campaign) : yield* ledger.lastCampaign
+  return Option.match(campaign === "all" ? Option.none() : number, {
+    onNone: () => "this job",
+    onSome: (number) => `campaign ${number}`,
+  })
+})
+
+const percent = (share: number): string => `${Number((100 * share).toFixed(1))}%`
+
+const number = (count: number): string => count.toLocaleString("en-US")
+
+const several = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? "" : "s"}`
+
+/** Without what is undefined. */
+const defined = (members: { readonly [name: string]: number | undefined }): { readonly [name: string]: number } =>
+  Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
+/** Two digits after the point. */
+const rounded = (value: number): string => value.toFixed(2)
+
+/** How it was made, in a heading and a paragraph each. */
+const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullable<DatasetFacts["methods"]> => {
+  const { agreement, checks, experts, funnel, gold, languages, length, position, splits } = report
+  const stepOf = (name: string) => funnel.find(({ step }) => step === name)
+  const kept = stepOf("kept")
+  const judged = stepOf("judged")?.count ?? 0
+  const named = experts.filter(({ expert }) => expert !== null).length
+  const votes = experts.reduce((sum, row) => sum + row.votes, 0)
+  const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
+  const { strategy } = strategyOf(settings.pairs ?? bestAgainstRest)
+  return [
+    {
+      title: "Judgments",
+      text: [
+        `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}`,
+        named === 0 ? ". " : ` of ${several(named, "expert")}. `,
+        agreement.items === 0
+          ? ""
+          : `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.krippendorff_alpha === null ? "" : `, Krippendorff's alpha ${rounded(agreement.krippendorff_alpha)}`}. `,
+        gold.accuracy === null
+          ? ""
+          : `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were right.`,
+      ]
+        .join("")
+        .trim(),
+    },
+    {
+      title: "Pairs",
+      text: [
+        `Made by the strategy \`${strategy}\`; the pairs of an item stand together, and their weights add up to 1.`,
+        dropped.length === 0 ? "" : `Left out: ${dropped.join(", ")}.`,
+        length.share_longer === null
+          ? ""
+          : `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
+        position.p_value === null
+          ? ""
+          : `What was shown in the first half of the order was chosen ${number(position.first_half)} times, in the second ${number(position.second_half)} times (p = ${position.p_value.toPrecision(2)}).`,
+      ]
+        .filter((text) => text !== "")
+        .join(" "),
+    },
+    ...(splits.length < 2
+      ? []
+      : [
+          {
+            title: "Splits",
+            text: `By a hash of the prompt's normal form; prompts that nearly repeat each other are in the same split: ${splits
+              .map(({ items, split }) => `${split} ${several(items, "item")}`)
+              .join(", ")}.`,
+          },
+        ]),
+    {
+      title: "Checks",
+      text: [
+        `See \`report.html\` for all numbers.`,
+        ...checks
+          .filter(({ limit }) => limit !== null)
+          .map(
+            ({ check, direction, limit, value }) =>
+              `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (${direction === "below" ? "at most" : "at least"} ${limit}).`,
+          ),
+        languages.length === 0
+          ? ""
+          : `Languages of the prompts, as far as they can be told: ${languages
+              .slice(0, 5)
+              .map(({ items, language }) => `${language} ${number(items)}`)
+              .join(", ")}.`,
+      ]
+        .filter((text) => text !== "")
+        .join(" "),
+    },
+  ]
+}
+
+/** Everything but what the pairs themselves tell. */
+export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
+  const ledger = yield* Ledger
+  const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
+  const { aggregate = "majority", card = {}, conversational, drop, limits, margin } = settings
+  const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
+  const votes = report.agreement.votes_per_item
+  const languages = report.languages.filter(({ language }) => language !== "und").map(({ language }) => language)
+  return {
+    ...card,
+    languages: card.languages ?? languages.slice(0, 20),
+    inputs,
+    ...(report.service === null
+      ? {}
+      : { service: report.service.startsWith("http") ? { url: report.service } : { name: report.service } }),
+    ...(report.guidelines === null ? {} : { guidelines: report.guidelines }),
+    settings: {
+      campaign: campaign === "all" ? "all" : report.campaign,
+      pairs: strategyOf(pairs),
+      votes: votes.length === 0 ? null : Math.max(...votes.map(({ votes }) => votes)),
+      aggregate,
+      ties,
+      min_votes: minVotes ?? null,
+      min_agreement: minAgreement ?? null,
+      drop: drop ?? [],
+      limits: defined(limits ?? {}),
+      splits: splits === undefined ? null : { ...defined(splits), seed: splitSeed },
+      conversational: conversational ?? false,
+      margin: margin ?? false,
+    },
+    counts: Object.fromEntries(report.funnel.map(({ count, step }) => [step, count])),
+    methods: methodsOf(settings, report),
+  } satisfies DatasetFacts
+})

@@ -1,0 +1,57 @@
+/**
+ * The split of each item, settled before any is written.
+ *
+ * Guarantees: it follows from the items that were planned up to this one, in all campaigns, judged or not: so it
+ * is another one neither when data grow nor when results come in. What was pruned from the ledger is not
+ * looked at any more: an item that nearly repeats a pruned one may get a split of its own. (An equal one
+ * gets the same.)
+ *
+ * Memory: 8 bytes for each item, beside what `Splits` takes.
+ */
+import { Effect, Stream } from "effect"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { Split } from "../domain/Split.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import * as Splits from "../pair/text/Splits.ts"
+import { Ledger } from "../task/Ledger.ts"
+
+interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
+
+/** What an item is known by here, of 52 bits. */
+const keyOf = ({ itemId, prompt }: Planned): number =>
+  Number.parseInt(Sha256.hex(JSON.stringify([itemId, prompt])).slice(0, 13), 16)
+
+/** Passes over all planned items. Fails with `SplitsInvalid` where the shares are none. */
+export const make = Effect.fnUntraced(function* (shares: Splits.Shares, seed: number | undefined) {
+  const ledger = yield* Ledger
+  const splits = yield* Splits.make({ shares, seed })
+  let keys = new Float64Array(1024)
+  let count = 0
+  yield* Stream.runForEachArray(ledger.prompts, (planned) =>
+    Effect.sync(() => {
+      for (const item of planned) {
+        splits.add(item.prompt)
+        if (count === keys.length) {
+          const larger = new Float64Array(2 * count)
+          larger.set(keys)
+          keys = larger
+        }
+        keys[count++] = keyOf(item)
+      }
+    }),
+  )
+
+  let next = 0
+  return {
+    /** To be asked in the order in which the items were planned. */
+    splitOf: (item: Planned): Split => {
+      const key = keyOf(item)
+      let at = next
+      while (at < count && keys[at] !== key) at++
+      // What was planned since the table was made is not in it.
+      if (at === count) return splits.add(item.prompt).split
+      next = at + 1
+      return splits.splitOf(at) ?? "train"
+    },
+  }
+})

@@ -1,0 +1,47 @@
+/**
+ * Which files were read, and which service judged: what a dataset's manifest says of where it comes from.
+ *
+ * Guarantees: a file stands once for each content that it had when it was read to its end.
+ */
+import { Effect, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { LedgerContext, Run } from "./LedgerModel.ts"
+import { inPortions, settingOf } from "./LedgerRows.ts"
+
+/** A file of the input that was read to its end. */
+export interface InputFile {
+  readonly file: string
+  readonly bytes: number
+  /** Hexadecimal. */
+  readonly sha256: string
+}
+
+export const make = ({ partition, sql, write }: LedgerContext) => {
+  /** Remembers the files that a run has read. */
+  const recordInputs = Effect.fn("Ledger.recordInputs")(function* (
+    { campaign }: Pick<Run, "campaign">,
+    files: ReadonlyArray<InputFile>,
+  ) {
+    const rows = files.map((file) => ({ partition_id: partition, campaign, ...file }))
+    yield* write(
+      inPortions(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`),
+    )
+  })
+
+  /** The files of a campaign's runs, or of all, by name. */
+  const inputsOf = (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
+    Effect.map(
+      sql<InputFile>`SELECT DISTINCT file, bytes, sha256 FROM input WHERE partition_id = ${partition} AND ${Option.match(
+        campaign,
+        { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`campaign = ${campaign}` },
+      )} ORDER BY file, sha256`,
+      (rows) => rows.map(({ bytes, file, sha256 }) => ({ file, bytes: Number(bytes), sha256 })),
+    )
+
+  /** The address of the service that the tasks are at; none before the first run. */
+  const service = Effect.map(settingOf({ partition, sql }, "service"), Option.fromUndefinedOr).pipe(
+    Effect.withSpan("Ledger.service"),
+  )
+
+  return { recordInputs, inputsOf, service }
+}

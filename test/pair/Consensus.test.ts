@@ -1,0 +1,188 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as Consensus from "../../src/pair/Consensus.ts"
+import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
+import { fullRanking } from "../../src/pair/FullRanking.ts"
+import { marginOf, votesOf } from "../../src/pair/ItemVotes.ts"
+import { judgedItem } from "../support/judged.ts"
+
+const abc = ["a", "b", "c"]
+
+const vote = (expert: string, choice: number, ranking?: ReadonlyArray<ReadonlyArray<number>>) => ({
+  expert,
+  choice,
+  order: [2, 0, 1],
+  seconds: 3,
+  ...(ranking === undefined ? {} : { ranking }),
+})
+
+describe("the votes on an item", () => {
+  it("are those that the service lists", () => {
+    const item = judgedItem(abc, [{ best: 1, annotations: { votes: [vote("ann", 1), vote("bob", 0)] } }])
+    assert.deepStrictEqual(
+      votesOf(item).map(({ choice, expert, order, seconds }) => ({ choice, expert, order, seconds })),
+      [
+        { expert: "ann", choice: 1, order: [2, 0, 1], seconds: 3 },
+        { expert: "bob", choice: 0, order: [2, 0, 1], seconds: 3 },
+      ],
+    )
+  })
+
+  it.each([
+    ["none", undefined],
+    ["not a list", "three"],
+    ["empty", []],
+    ["of no completion", [vote("ann", 3)]],
+    ["with an order that lacks one", [{ ...vote("ann", 1), order: [0, 1] }]],
+    ["with a ranking that has one twice", [vote("ann", 1, [[1, 1], [0], [2]])]],
+    ["with a ranking that has another on top", [vote("ann", 1, [[0], [1], [2]])]],
+  ])("are the task's result where its list is %s", (_, votes) => {
+    const said = { best: 2, annotations: { votes, expert: "ann", rationale: "R" }, order: [1, 2, 0] }
+    assert.deepStrictEqual(votesOf(judgedItem(abc, [said])), [
+      { expert: "ann", choice: 2, ranking: undefined, order: [1, 2, 0], seconds: null, rationale: "R" },
+    ])
+  })
+
+  it("of several tasks stand one after the other", () => {
+    const item = judgedItem(abc, [
+      { best: 0, annotations: { votes: [vote("ann", 0)] } },
+      { best: 1 },
+      { best: 2, annotations: { votes: [vote("bob", 2), vote("cid", 1)] } },
+    ])
+    assert.deepStrictEqual(
+      votesOf(item).map(({ choice, expert }) => [expert, choice]),
+      [
+        ["ann", 0],
+        [null, 1],
+        ["bob", 2],
+        ["cid", 1],
+      ],
+    )
+  })
+})
+
+describe("by majority", () => {
+  it("one task's result is what its service says, whatever the votes", () => {
+    const { agreement, isTie, judgment } = Consensus.byMajority(
+      judgedItem(abc, [{ best: 2, annotations: { votes: [vote("ann", 1), vote("bob", 2), vote("cid", 1)] } }]),
+    )
+    assert.strictEqual(judgment.bestCompletionIndex, 2)
+    assert.strictEqual(agreement, 1 / 3)
+    assert.isFalse(isTie)
+  })
+
+  it("one vote has no agreement, and is no tie where its ranking has two at the top", () => {
+    const { agreement, isTie } = Consensus.byMajority(
+      judgedItem(abc, [{ best: 0, annotations: { ranking: [[0, 1], [2]] } }]),
+    )
+    assert.isNull(agreement)
+    assert.isFalse(isTie)
+  })
+
+  it("several tasks' votes are counted, with the rationale of one that was for the choice", () => {
+    const { agreement, isTie, judgment } = Consensus.byMajority(
+      judgedItem(abc, [
+        { best: 0, annotations: { rationale: "for a" } },
+        { best: 1, annotations: { rationale: " " } },
+        { best: 1, annotations: { rationale: "for b" } },
+      ]),
+    )
+    assert.strictEqual(judgment.bestCompletionIndex, 1)
+    assert.strictEqual(judgment.annotations.rationale, "for b")
+    assert.strictEqual(agreement, 2 / 3)
+    assert.isFalse(isTie)
+  })
+
+  it("two votes against each other are a tie", () => {
+    assert.isTrue(Consensus.byMajority(judgedItem(abc, [{ best: 0 }, { best: 1 }])).isTie)
+  })
+
+  it("a ranking stands where all rank, and pairs follow from it", () => {
+    const { judgment } = Consensus.byMajority(
+      judgedItem(abc, [
+        { best: 0, annotations: { ranking: [[0], [1], [2]] } },
+        { best: 0, annotations: { ranking: [[0], [2], [1]] } },
+        { best: 0, annotations: { ranking: [[0], [2], [1]] } },
+      ]),
+    )
+    assert.deepStrictEqual(
+      fullRanking(judgment).map(({ chosen, rejected }) => chosen + rejected),
+      ["ac", "ab", "cb"],
+    )
+    const mixed = judgedItem(abc, [{ best: 0, annotations: { ranking: [[0], [1], [2]] } }, { best: 0 }])
+    assert.notProperty(Consensus.byMajority(mixed).judgment.annotations, "ranking")
+  })
+})
+
+describe("by probability", () => {
+  const split = judgedItem(abc, [{ best: 0 }, { best: 0 }, { best: 1, annotations: { rationale: "for b" } }])
+
+  it("the most probable is best, though fewer votes are for it", () => {
+    const { agreement, isTie, judgment } = Consensus.byProbability(split, [0.3, 0.65, 0.05])
+    assert.strictEqual(judgment.bestCompletionIndex, 1)
+    assert.strictEqual(judgment.annotations.rationale, "for b")
+    assert.strictEqual(agreement, 1 / 3)
+    assert.isFalse(isTie)
+  })
+
+  it("equal ones are a tie, of which the votes' number takes one", () => {
+    const { isTie, judgment } = Consensus.byProbability(split, [0.45, 0.45, 0.1])
+    assert.isTrue(isTie)
+    assert.strictEqual(judgment.bestCompletionIndex, 0)
+  })
+
+  it("a ranking has the best at the top", () => {
+    const ranked = judgedItem(abc, [
+      { best: 0, annotations: { ranking: [[0], [1], [2]] } },
+      { best: 0, annotations: { ranking: [[0, 1], [2]] } },
+    ])
+    const { judgment } = Consensus.byProbability(ranked, [0.1, 0.8, 0.1])
+    assert.deepStrictEqual(judgment.annotations["ranking"], [[1], [0], [2]])
+  })
+})
+
+describe("the margin of a pair", () => {
+  it("counts votes for and against, and those of a ranking by what stands higher", () => {
+    const votes = votesOf(
+      judgedItem(abc, [
+        { best: 0 },
+        { best: 1 },
+        { best: 2, annotations: { ranking: [[2], [0, 1]] } },
+        { best: 0, annotations: { ranking: [[0], [2], [1]] } },
+      ]),
+    )
+    assert.strictEqual(marginOf(votes, 0, 1), (1 - 1 + 0 + 1) / 4)
+    assert.strictEqual(marginOf(votes, 2, 1), (0 - 1 + 1 + 1) / 4)
+  })
+
+  const Choices = Schema.NonEmptyArray(Schema.Literals([0, 1, 2]))
+
+  it.prop("is mirrored where the two change places, and within −1 and 1", [Choices], ([[first, ...more]]) => {
+    const votes = votesOf(judgedItem(abc, [{ best: first }, ...more.map((best) => ({ best }))]))
+    const margin = marginOf(votes, 0, 2)
+    assert.closeTo(margin, -marginOf(votes, 2, 0), 1e-12)
+    assert.isAtMost(Math.abs(margin), 1)
+  })
+
+  it.prop("swapping two completions mirrors the pairs of several votes", [Choices], ([[first, ...more]]) => {
+    const swap = [1, 0, 2]
+    const pairsOf = (completions: ReadonlyArray<string>, map: (index: number) => number) => {
+      const consensus = Consensus.byMajority(
+        judgedItem(completions, [{ best: map(first) }, ...more.map((best) => ({ best: map(best) }))]),
+      )
+      return Consensus.withVotes(bestAgainstRest(consensus.judgment), consensus)
+        .map(({ agreement, chosen, rejected, vote_margin, votes }) => ({
+          chosen,
+          rejected,
+          agreement,
+          vote_margin,
+          votes,
+        }))
+        .toSorted((a, b) => (a.rejected < b.rejected ? -1 : 1))
+    }
+    assert.deepStrictEqual(
+      pairsOf(abc, (index) => index),
+      pairsOf(["b", "a", "c"], (index) => swap[index]!),
+    )
+  })
+})
