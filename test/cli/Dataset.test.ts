@@ -1,0 +1,230 @@
+/** What the command line can ask of a dataset: filters, limits, splits, formats; and what it says of it. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import type { QualityReport } from "../../src/domain/QualityReport.ts"
+import { cli, quick, reportOf, write } from "../support/cli.ts"
+import { jsonl } from "../support/datasetReaders.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+
+const words = ["amber", "basalt", "cedar", "dune", "ember", "fjord", "grove", "harbour", "island", "juniper"]
+
+/** Prompts that do not resemble each other; completions of different lengths. */
+const items = Array.from({ length: 40 }, (_, i) => ({
+  id: `item-${i}`,
+  prompt: `Describe the ${words[i % 10]} of case ${i * 7919} and ${words[(i * 3 + 1) % 10]} ${words[(i >> 2) % 10]}`,
+  completions: [`short ${i}`, `somewhat longer ${i}`, `the longest of the three ${i}`],
+}))
+
+const job = Effect.gen(function* () {
+  const directory = yield* temporaryDirectory
+  yield* write(
+    `${directory}/items.jsonl`,
+    items.map((item) => JSON.stringify(item)),
+  )
+  return directory
+})
+
+/** Items, judged by the embedded service: the longest is best. */
+const judged = Effect.gen(function* () {
+  const directory = yield* job
+  const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick])
+  assert.strictEqual(said.status, 0, said.stderr)
+  return directory
+})
+
+const rowsOf = (directory: string, split: string) =>
+  Effect.promise(() => jsonl(`${directory}/dataset/jsonl/${split}-00000-of-00001.jsonl`))
+
+const readReport = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(path)
+  return JSON.parse(text) as QualityReport
+})
+
+describe("--limit", () => {
+  test("that is not kept leaves the dataset as it was, ends with 6, and tells why", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* judged
+      const manifest = `${directory}/dataset/manifest.json`
+      const before = yield* fs.readFileString(manifest)
+      const said = yield* cli(["export", "--dir", directory, "--limit", "longer-chosen=0.9", "--split", "test=0.5"])
+      assert.strictEqual(said.status, 6)
+      assert.match(said.stderr, /longer-chosen is 1, at most 0\.9 was asked for/)
+      assert.include(said.stderr, `${directory}/refused/report.html`)
+      assert.strictEqual(yield* fs.readFileString(manifest), before)
+      const report = yield* readReport(`${directory}/refused/report.json`)
+      const check = report.checks.find(({ check }) => check === "longer-chosen")
+      assert.deepInclude(check, { value: 1, limit: 0.9, passed: false, count: 80, of: 80 })
+
+      const kept = yield* cli(["export", "--dir", directory, "--limit", "longer-chosen=1"])
+      assert.strictEqual(kept.status, 0, kept.stderr)
+      assert.isFalse(yield* fs.exists(`${directory}/refused`))
+    }))
+
+  test("on what can't be looked at is not kept", () =>
+    Effect.gen(function* () {
+      const said = yield* cli(["export", "--dir", yield* judged, "--limit", "alpha=0.3"])
+      assert.strictEqual(said.status, 6)
+      assert.match(said.stderr, /alpha has nothing to look at, at least 0\.3 was asked for/)
+    }))
+})
+
+describe("--split", () => {
+  test("parts the items; all of an item is in one, and each says so in the report", () =>
+    Effect.gen(function* () {
+      const directory = yield* judged
+      const said = yield* cli(["export", "--dir", directory, "--split", "test=0.3", "--split", "validation=0.2"])
+      assert.strictEqual(said.status, 0, said.stderr)
+      const parts = yield* Effect.forEach(["train", "validation", "test"], (split) => rowsOf(directory, split))
+      const ids = parts.map((rows) => new Set(rows.map(({ item_id }) => item_id)))
+      assert.strictEqual(
+        ids.reduce((sum, { size }) => sum + size, 0),
+        items.length,
+      )
+      assert.strictEqual(new Set(ids.flatMap((ids) => [...ids])).size, items.length)
+      const { splits } = yield* readReport(`${directory}/dataset/report.json`)
+      assert.deepStrictEqual(
+        splits.map(({ items, pairs, split }) => [split, items, pairs]),
+        ["train", "validation", "test"].map((split, i) => [split, ids[i]!.size, parts[i]!.length]),
+      )
+    }))
+
+  test("stays the same for an item when others come", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const run = Effect.fnUntraced(function* (count: number) {
+        yield* write(
+          `${directory}/items.jsonl`,
+          items.slice(0, count).map((item) => JSON.stringify(item)),
+        )
+        const flags = ["--expert", "longest", "--split", "test=0.4", ...quick]
+        const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
+        assert.strictEqual(said.status, 0, said.stderr)
+        const rows = yield* Effect.forEach(["train", "test"], (split) =>
+          Effect.map(rowsOf(directory, split), (rows) => rows.map(({ item_id }) => [item_id, split] as const)),
+        )
+        return new Map(rows.flat())
+      })
+      const first = yield* run(15)
+      const later = yield* run(40)
+      assert.strictEqual(later.size, 40)
+      for (const [id, split] of first) assert.strictEqual(later.get(id), split, id)
+    }))
+})
+
+describe("filters", () => {
+  test("leave out what leaks an evaluation, and count it", () =>
+    Effect.gen(function* () {
+      const directory = yield* judged
+      yield* write(`${directory}/evaluation.jsonl`, [
+        JSON.stringify({ turns: [{ content: items[3]!.prompt.toUpperCase() }] }),
+        JSON.stringify({ turns: [{ content: "Something that none of the items has to do with at all" }] }),
+      ])
+      const evaluation = [
+        "--evaluation-prompts",
+        `${directory}/evaluation.jsonl`,
+        "--evaluation-path",
+        "turns[0].content",
+      ]
+      const said = yield* cli(["export", "--dir", directory, "--drop", "leaks", ...evaluation])
+      assert.strictEqual(said.status, 0, said.stderr)
+      const { checks, funnel } = yield* readReport(`${directory}/dataset/report.json`)
+      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "leak", count: 1 }])
+      assert.deepInclude(
+        checks.find(({ check }) => check === "leaks"),
+        { value: 1 / 40, count: 1, dropped: true },
+      )
+      const rows = yield* rowsOf(directory, "train")
+      assert.isFalse(rows.some(({ item_id }) => item_id === "item-3"))
+      const limited = yield* cli(["export", "--dir", directory, "--limit", "leaks=0", ...evaluation])
+      assert.strictEqual(limited.status, 6)
+    }))
+
+  test("name the line of an evaluation's file that can't be used", () =>
+    Effect.gen(function* () {
+      const directory = yield* judged
+      yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify({ prompt: "p" }), JSON.stringify({ prompt: 3 })])
+      const said = yield* cli(["export", "--dir", directory, "--evaluation-prompts", `${directory}/evaluation.jsonl`])
+      assert.strictEqual(said.status, 2)
+      assert.match(said.stderr, /evaluation\.jsonl:2: .*prompt: expected a string, found a value of type number/)
+    }))
+})
+
+describe("a dataset", () => {
+  test("is the same, byte for byte, each time it is exported", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* judged
+      const flags = ["--split", "test=0.3", "--format", "trl-conversational", "--aggregate", "dawid-skene"]
+      const exported = Effect.gen(function* () {
+        const said = yield* cli(["export", "--dir", directory, ...flags, "--json"])
+        assert.strictEqual(said.status, 0, said.stderr)
+        const names = (yield* fs.readDirectory(`${directory}/dataset`, { recursive: true })).toSorted()
+        const files = yield* Effect.filter(names, (name) =>
+          Effect.map(fs.stat(`${directory}/dataset/${name}`), ({ type }) => type === "File"),
+        )
+        return yield* Effect.forEach(files, (name) =>
+          Effect.map(fs.readFileString(`${directory}/dataset/${name}`, "latin1"), (text) => [name, text] as const),
+        )
+      })
+      const first = yield* exported
+      assert.include(
+        first.map(([name]) => name),
+        "formats/trl-conversational/test.jsonl",
+      )
+      assert.deepStrictEqual(yield* exported, first)
+    }))
+
+  test("tells in its manifest what it was made of", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* judged
+      const manifest = JSON.parse(yield* fs.readFileString(`${directory}/dataset/manifest.json`))
+      const { createHash } = yield* Effect.promise(() => import("node:crypto"))
+      const bytes = yield* fs.readFile(`${directory}/items.jsonl`)
+      assert.deepStrictEqual(manifest.inputs, [
+        {
+          file: `${directory}/items.jsonl`,
+          bytes: bytes.length,
+          sha256: createHash("sha256").update(bytes).digest("hex"),
+        },
+      ])
+      assert.deepInclude(manifest.settings, { pairs: { strategy: "best-against-rest" }, aggregate: "majority" })
+      assert.deepStrictEqual(manifest.counts, { read: 40, submitted: 40, judged: 40, kept: 40, pairs: 80 })
+    }))
+})
+
+describe("refused are", () => {
+  const wrong = (message: RegExp, ...flags: ReadonlyArray<string>) =>
+    test(flags.join(" "), () =>
+      Effect.gen(function* () {
+        const said = yield* cli(["export", "--dir", yield* judged, ...flags])
+        assert.strictEqual(said.status, 2, said.stderr)
+        assert.match(said.stderr, message)
+        assert.strictEqual(said.stdout, "")
+      }),
+    )
+
+  wrong(/CHECK=VALUE, where CHECK is one of longer-chosen/, "--limit", "length=0.3")
+  wrong(/CHECK=VALUE/, "--limit", "longer-chosen=1.3")
+  wrong(/CHECK=VALUE/, "--limit", "longer-chosen")
+  wrong(/SPLIT=SHARE, such as test=0\.1/, "--split", "dev=0.1")
+  wrong(/SPLIT=SHARE/, "--split", "test=lots")
+  wrong(/expected shares that add up to 1, found 1\.2/, "--split", "test=0.6", "--split", "validation=0.6")
+  wrong(/expected shares that add up to 1, found 0\.9/, "--split", "test=0.1", "--split", "train=0.8")
+  wrong(/name each split once/, "--split", "test=0.1", "--split", "test=0.2")
+  wrong(/--split-seed: only with --split/, "--split-seed", "3")
+  wrong(/--evaluation-path: only with --evaluation-prompts/, "--evaluation-path", "q")
+  wrong(/leaks can be found with --evaluation-prompts only/, "--drop", "leaks")
+  wrong(/share from 0 to 1/, "--min-agreement", "2")
+})
+
+test("a report for machines names what was left out", () =>
+  Effect.gen(function* () {
+    const directory = yield* judged
+    const said = yield* cli(["export", "--dir", directory, "--drop", "no-rationale", "--json"])
+    assert.strictEqual(said.status, 0, said.stderr)
+    const report = reportOf(said)
+    assert.deepInclude(report.dataset, { rows: 0 })
+  }))

@@ -1,0 +1,184 @@
+/** What becomes of judged items: which give pairs, which do not and why, and what is said of all of them. */
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import type { JudgedItem } from "../../src/domain/JudgedItem.ts"
+import * as Curation from "../../src/pair/Curation.ts"
+import * as Reliabilities from "../../src/pair/Reliabilities.ts"
+import { judgedItem, type Said } from "../support/judged.ts"
+
+const languageOf = (text: string) => (text.startsWith("Wie") ? "de" : text.startsWith("?") ? "und" : "en")
+
+const curate = (
+  items: ReadonlyArray<JudgedItem>,
+  options: Curation.CurationOptions = {},
+  reliabilities = Option.none<Reliabilities.Reliabilities>(),
+) => {
+  const curation = Curation.make(options, { reliabilities, languageOf })
+  const made = items.map((item) => curation.add(item))
+  return { made, ...curation.finish() }
+}
+
+const checkOf = (report: ReturnType<typeof curate>, name: string) => report.checks.find(({ check }) => check === name)!
+
+const three = ["first answer", "second answer", "third answer, which is longer"]
+
+/** Prompts that do not resemble each other. */
+const prompts = [
+  "How tall is Mount Everest?",
+  "Write a haiku about rain in autumn.",
+  "Wie spät ist es in Tokio?",
+  "Sort this list: 3, 1, 2",
+  "?",
+]
+
+const item = (i: number, said: readonly [Said, ...Array<Said>], members: Parameters<typeof judgedItem>[2] = {}) =>
+  judgedItem(three, said, { itemId: `item-${i}`, prompt: prompts[i]!, ...members })
+
+describe("an item gives no pair, and is counted,", () => {
+  it.each<[Curation.LossReason, ReadonlyArray<Said>, Curation.CurationOptions]>([
+    ["few_votes", [{ best: 0 }], { minVotes: 2 }],
+    ["tie", [{ best: 0 }, { best: 1 }], {}],
+    ["low_agreement", [{ best: 0 }, { best: 0 }, { best: 1 }], { minAgreement: 0.7 }],
+    ["leak", [{ best: 0 }], { drop: ["leaks"], evaluationPrompts: ["how tall is mount everest"] }],
+    ["no_rationale", [{ best: 0, annotations: { rationale: " " } }], { drop: ["no-rationale"] }],
+    ["copied_rationale", [{ best: 0, annotations: { rationale: "First answer!" } }], { drop: ["copied-rationale"] }],
+    ["no_pair", [{ best: 0 }], { pairs: () => [] }],
+  ])("%s", (reason, [first, ...more], options) => {
+    const report = curate([item(0, [first!, ...more])], options)
+    assert.deepStrictEqual(report.made, [[]])
+    assert.deepStrictEqual(report.lost, [{ reason, count: 1 }])
+    assert.strictEqual(report.kept, 0)
+    // And gives pairs where that is not asked for.
+    assert.strictEqual(curate([item(0, [first!, ...more])], { ties: "keep" }).kept, 1)
+  })
+
+  it("near_duplicate, but not where the item that it repeats gave no pair itself", () => {
+    const twice = (first: readonly [Said, ...Array<Said>]) => [
+      item(0, first),
+      item(1, [{ best: 0 }], { prompt: "how tall is  MOUNT EVEREST" }),
+    ]
+    const report = curate(twice([{ best: 0 }]), { drop: ["near-duplicates"] })
+    assert.deepStrictEqual(report.lost, [{ reason: "near_duplicate", count: 1 }])
+    assert.strictEqual(checkOf(report, "near-duplicates").value, 0.5)
+    assert.deepStrictEqual(curate(twice([{ best: 0 }, { best: 1 }]), { drop: ["near-duplicates"] }).lost, [
+      { reason: "tie", count: 1 },
+    ])
+  })
+
+  it("under the first of several reasons", () => {
+    const { lost } = curate([item(0, [{ best: 0 }, { best: 1 }])], { minVotes: 3, drop: ["no-rationale"] })
+    assert.deepStrictEqual(lost, [{ reason: "few_votes", count: 1 }])
+  })
+})
+
+describe("the pairs of an item", () => {
+  it("carry its votes", () => {
+    const [pairs] = curate([item(0, [{ best: 1 }, { best: 1 }, { best: 2 }])]).made
+    assert.deepStrictEqual(
+      pairs!.map(({ agreement, chosen_index, rejected_index, vote_margin, votes, weight }) => ({
+        agreement,
+        chosen_index,
+        rejected_index,
+        vote_margin,
+        votes,
+        weight,
+      })),
+      [
+        { agreement: 2 / 3, chosen_index: 1, rejected_index: 0, vote_margin: 2 / 3, votes: 3, weight: 0.5 },
+        { agreement: 2 / 3, chosen_index: 1, rejected_index: 2, vote_margin: 1 / 3, votes: 3, weight: 0.5 },
+      ],
+    )
+  })
+
+  it("follow reliable experts where votes are weighed", () => {
+    const by = (expert: string, best: number): Said => ({ best, annotations: { expert } })
+    // Ann and Bob agree on everything; Cid, Dan and Eve choose by chance.
+    const shared = Array.from({ length: 60 }, (_, i) =>
+      judgedItem(
+        three,
+        [by("ann", i % 3), by("bob", i % 3), by("cid", (i >> 1) % 3), by("dan", (i >> 2) % 3), by("eve", (i >> 3) % 3)],
+        { itemId: `shared-${i}` },
+      ),
+    )
+    const gathered = Curation.make({}, { reliabilities: Option.none(), languageOf })
+    for (const one of shared) gathered.add(one)
+    const { experts } = gathered.finish()
+    const reliabilityOf = (name: string) => experts.find(({ expert }) => expert === name)!.reliability!
+    assert.isAbove(reliabilityOf("ann"), 0.85)
+    assert.isBelow(reliabilityOf("cid"), 0.6)
+
+    const model = Reliabilities.make()
+    for (const { judgments } of shared) {
+      model.add(
+        3,
+        judgments.map(({ annotations, bestCompletionIndex, order }) => ({
+          expert: String(annotations["expert"]),
+          choice: bestCompletionIndex,
+          ranking: undefined,
+          order,
+          seconds: null,
+          rationale: null,
+        })),
+      )
+    }
+    const split = item(0, [by("cid", 0), by("dan", 0), by("eve", 0), by("ann", 1), by("bob", 1)])
+    const chosen = (reliabilities: Option.Option<Reliabilities.Reliabilities>) =>
+      curate([split], {}, reliabilities).made[0]![0]!.chosen_index
+    assert.strictEqual(chosen(Option.none()), 0)
+    assert.strictEqual(chosen(Option.some(model.fit())), 1)
+  })
+})
+
+describe("what is said of the items", () => {
+  const gold = { best_completion_index: 1 }
+  const items = [
+    item(0, [{ best: 0, annotations: { rationale: "Shorter." }, order: [0, 1, 2] }]),
+    item(1, [{ best: 2, annotations: { rationale: "shorter" }, order: [2, 0, 1] }]),
+    item(2, [{ best: 1, order: [0, 1, 2] }], { gold }),
+    item(3, [{ best: 0, order: [1, 2, 0] }], { gold, isCheck: true }),
+    item(4, [{ best: 2, annotations: { rationale: "It says more." }, order: [1, 0, 2] }]),
+  ]
+  const report = curate(items, { limits: { "gold-accuracy": 0.6, "no-rationale": 0.25, alpha: 0.4 } })
+
+  it("leaves out those that were mixed in, but for gold and experts", () => {
+    assert.deepStrictEqual(report.made[3], [])
+    assert.strictEqual(report.judged, 4)
+    assert.strictEqual(report.kept, 4)
+    assert.deepInclude(report.gold, { mixed_in: 1, in_input: 1, votes: 2, right: 1, accuracy: 0.5 })
+    assert.deepStrictEqual(report.gold.wrong, [
+      { item_id: "item-3", prompt: prompts[3]!, expected: "second answer", chosen: "first answer", rationale: null },
+    ])
+    assert.deepInclude(report.experts[0], { expert: null, votes: 5, gold_votes: 2, gold_right: 1, chose_first: 2 })
+  })
+
+  it("tells positions, by how many were shown", () => {
+    assert.deepStrictEqual(report.position.by_completions, [{ completions: 3, chosen: [2, 1, 2] }])
+    assert.deepInclude(report.position, { first_half: 2, second_half: 2, p_value: 1, known: 5 })
+  })
+
+  it("holds to limits what was found", () => {
+    assert.deepInclude(checkOf(report, "gold-accuracy"), { value: 0.5, passed: false })
+    assert.deepInclude(checkOf(report, "no-rationale"), { value: 0.25, passed: true, count: 1, of: 4 })
+    assert.deepInclude(checkOf(report, "copied-rationale"), { value: 0.25, limit: null, passed: true })
+    assert.deepStrictEqual(checkOf(report, "copied-rationale").examples, [{ item_id: "item-1", detail: "shorter" }])
+    assert.deepInclude(checkOf(report, "other-languages"), { value: 1 / 3, count: 1, of: 3 })
+  })
+
+  it("does not keep a limit on what has no value", () => {
+    assert.deepInclude(checkOf(report, "alpha"), { value: null, passed: false })
+  })
+
+  it("counts lengths by code points, and the longer chosen among pairs that differ", () => {
+    const { length } = curate([
+      judgedItem(["😀😀", "abc"], [{ best: 1 }], { prompt: "ab" }),
+      judgedItem(["x", "y"], [{ best: 0 }], { itemId: "other", prompt: "Another one altogether" }),
+    ])
+    assert.deepInclude(length, { longer_chosen: 1, equal: 1, shorter_chosen: 0, share_longer: 1 })
+    assert.strictEqual(length.rejected.max, 2)
+    assert.strictEqual(length.prompt.min, 2)
+  })
+
+  it("is the same for the same items", () => {
+    assert.deepStrictEqual(curate(items), curate(items))
+  })
+})
