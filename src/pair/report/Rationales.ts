@@ -3,8 +3,8 @@
  *
  * Guarantees: a copy is one whose normal form (case, white space and punctuation apart) stood at an
  * earlier item, or is that of the prompt or of a completion. Memory: some 40 bytes for each different
- * rationale, whose hashes are kept (53 bits: among a million, two different ones are taken for
- * the same with a probability of 1 in 18,000).
+ * rationale, whose hashes are kept (52 bits: among a million, two different ones are taken for
+ * the same with a probability of 1 in 9,000).
  */
 import type { Judgment } from "../../domain/Judgment.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -19,8 +19,8 @@ const normalise = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim()
 
-/** Of 53 bits: as many as a number holds. */
-const hashOf = (text: string): number => Number.parseInt(Sha256.hex(text).slice(0, 14), 16) % 2 ** 53
+/** Of 52 bits, which a number holds exactly. */
+const hashOf = (text: string): number => Number.parseInt(Sha256.hex(text).slice(0, 13), 16)
 
 export const make = () => {
   const seen = new Set<number>()

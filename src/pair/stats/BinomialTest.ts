@@ -1,0 +1,117 @@
+/**
+ * What a count of successes says of their probability: an exact test, and an interval.
+ *
+ * The test sums the probabilities of all outcomes that are not more probable than the one observed, as
+ * R's `binom.test` and SciPy's `binomtest` do: outcomes of the other tail count as not more probable up
+ * to a relative difference of 1e-7, since rounding must not part what is equal.
+ *
+ * Guarantees: no normal approximation at any size. Probabilities come from Loader's saddle-point form
+ * (C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities"), in which no large
+ * numbers cancel: some twelve digits at ten million trials, where a difference of log-gammas has eight.
+ * Tails are summed term by term until terms no longer count, some ten standard deviations at the most.
+ * A value under 1e-300 may come out as 0.
+ */
+
+/** The 0.975 quantile of the normal distribution: of a 95% interval. */
+const normal95 = 1.959963984540054
+
+/** In R and SciPy alike. */
+const tolerance = 1e-7
+
+/**
+ * The two-sided p-value of an exact binomial test, 0 to 1.
+ *
+ * @param successes a whole number, 0 to `trials`
+ * @param probability of a success by the null hypothesis
+ */
+export const twoSided = (successes: number, trials: number, probability = 0.5): number => {
+  const q = 1 - probability
+  const expected = trials * probability
+  if (successes === expected) return 1
+  return successes < expected
+    ? fromBelow(successes, trials, probability, q, Math.ceil(expected))
+    : fromBelow(trials - successes, trials, q, probability, trials - Math.floor(expected))
+}
+
+/**
+ * The Wilson score interval of a proportion, both bounds within 0 to 1; null without trials. Source: E. B. Wilson,
+ * 1927, "Probable inference, the law of succession, and statistical inference".
+ *
+ * @param z the quantile of the normal distribution that the confidence asks for: 95% where not given
+ */
+export const wilsonInterval = (
+  successes: number,
+  trials: number,
+  z = normal95,
+): { readonly low: number; readonly high: number } | null => {
+  if (trials === 0) return null
+  const share = successes / trials
+  const centre = share + (z * z) / (2 * trials)
+  const half = z * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials))
+  const scale = 1 + (z * z) / trials
+  return {
+    low: successes === 0 ? 0 : (centre - half) / scale,
+    high: successes === trials ? 1 : (centre + half) / scale,
+  }
+}
+
+/**
+ * For an outcome that is less than expected: its own tail, and of the other one, which begins at the
+ * first outcome that is not less than expected, what is not more probable.
+ */
+const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
+  const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
+  let [low, high] = [otherTail, trials + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (logProbability(middle, trials, p, q) <= limit) high = middle
+    else low = middle + 1
+  }
+  return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
+}
+
+/** The probability of at most so many successes, where that is less than is expected. */
+const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
+  if (successes < 0) return 0
+  let term = 1
+  let terms = 1
+  for (let k = successes; k > 0 && term > terms * Number.EPSILON; k--) {
+    term *= (k / (trials - k + 1)) * (q / p)
+    terms += term
+  }
+  return Math.exp(logProbability(successes, trials, p, q)) * terms
+}
+
+const logProbability = (k: number, n: number, p: number, q: number): number => {
+  if (p === 0 || q === 0) return k === (p === 0 ? 0 : n) ? 0 : -Infinity
+  if (k === 0) return p < 0.1 ? n * Math.log1p(-p) : n * Math.log(q)
+  if (k === n) return q < 0.1 ? n * Math.log1p(-q) : n * Math.log(p)
+  const deviations = deviance(k, n * p) + deviance(n - k, n * q)
+  const corrections = stirlingError(n) - stirlingError(k) - stirlingError(n - k)
+  return corrections - deviations - (Math.log(2 * Math.PI * k) + Math.log1p(-k / n)) / 2
+}
+
+/** ln n! less Stirling's formula for it. */
+const stirlingError = (n: number): number => {
+  if (n <= 15) {
+    let factorial = 1
+    for (let i = 2; i <= n; i++) factorial *= i
+    return Math.log(factorial) - (n + 0.5) * Math.log(n) + n - Math.log(2 * Math.PI) / 2
+  }
+  const square = n * n
+  return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
+}
+
+/** x ln(x / mean) + mean − x, by a series where that would cancel. */
+const deviance = (x: number, mean: number): number => {
+  if (Math.abs(x - mean) >= 0.1 * (x + mean)) return x * Math.log(x / mean) + mean - x
+  const v = (x - mean) / (x + mean)
+  let result = (x - mean) * v
+  let power = 2 * x * v
+  for (let j = 1; ; j++) {
+    power *= v * v
+    const next = result + power / (2 * j + 1)
+    if (next === result) return result
+    result = next
+  }
+}

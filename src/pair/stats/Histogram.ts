@@ -1,0 +1,142 @@
+/**
+ * Counts of numbers in some 20 to 40 bins whose edges a person can read.
+ *
+ * Guarantees: edges follow from the numbers alone, ascend, and hold all of them; they are multiples of
+ * 1, 2, 2.5 or 5 times a power of ten, or marks such as 1, 1.2, 1.5, 2 times one. Whole numbers get
+ * whole edges, so that each bin holds as many of them as it is wide, and fewer bins where there are
+ * fewer numbers to tell apart; the last edge is then above the greatest.
+ *
+ * The kinds of bins:
+ * - none negative: of one width; or, where the greatest is more than a hundred times the least that is
+ *   above 0, log-spaced, ten or five to the factor of ten, with a first bin from 0 on where there is a 0.
+ *   What is under a 10^8th of the greatest is in that first bin too;
+ * - some negative: of one width and mirrored at 0, which is an edge, as far as the middle 98% of the
+ *   numbers reach on either side. What lies beyond is in one more bin at each end, as wide as it must
+ *   be: long tails then leave the middle readable.
+ */
+import type { Histogram } from "../../domain/QualityReport.ts"
+
+/** In ascending order, finite. */
+export type Sorted = Int32Array | Float64Array
+
+const mostBins = 40
+
+export const ofSorted = (sorted: Sorted): Histogram => {
+  if (sorted.length === 0) return { edges: [], counts: [] }
+  const edges = edgesOf(sorted)
+  const inner = edges.slice(1, -1).map((edge) => countBelow(sorted, edge))
+  return { edges, counts: [...inner, sorted.length].map((end, i) => end - (inner[i - 1] ?? 0)) }
+}
+
+const edgesOf = (sorted: Sorted): ReadonlyArray<number> => {
+  const whole = sorted instanceof Int32Array || sorted.every(Number.isInteger)
+  const least = sorted[0]!
+  const greatest = sorted.at(-1)!
+  if (least < 0) return mirrored(sorted, whole)
+  const positive = sorted[countBelow(sorted, Number.MIN_VALUE)] ?? 0
+  return greatest > 100 * positive && positive > 0
+    ? logSpaced(least, positive, greatest, whole)
+    : equalWidths(least, greatest, whole)
+}
+
+/** `mantissa` tenths of a power of ten: whole numbers, so that an edge is the nearest number to its decimal. */
+interface Step {
+  readonly mantissa: number
+  readonly exponent: number
+}
+
+const times = (count: number, { exponent, mantissa }: Step): number =>
+  exponent < 1 ? (count * mantissa) / 10 ** (1 - exponent) : count * mantissa * 10 ** (exponent - 1)
+
+/** The smallest readable step of at least the size, with which a histogram has few enough bins. */
+const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boolean): Step => {
+  for (let exponent = Math.floor(Math.log10(size)); ; exponent++) {
+    const step = [10, 20, 25, 50]
+      .map((mantissa): Step => ({ mantissa, exponent }))
+      .find((step) => {
+        const width = times(1, step)
+        return width >= size && (!whole || Number.isInteger(width)) && hasFewBins(step)
+      })
+    if (step !== undefined) return step
+  }
+}
+
+/** How many steps from 0 the last edge is that is not above the value. */
+const stepsBelow = (value: number, step: Step): number => {
+  const steps = Math.floor(value / times(1, step))
+  return times(steps, step) > value ? steps - 1 : steps
+}
+
+/** How many steps from 0 the first edge is that is not below the value; above it, for whole numbers. */
+const stepsAbove = (value: number, step: Step, whole: boolean): number => {
+  const steps = Math.ceil(value / times(1, step))
+  const edge = times(steps, step)
+  return edge < value || (whole && edge === value) ? steps + 1 : steps
+}
+
+const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
+  Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
+
+/** A width from which on edges are distinct: not too small beside the numbers themselves. */
+const leastWidth = (range: number, size: number, whole: boolean): number =>
+  Math.max(range === 0 ? 1 : range / mostBins, size * 2 ** -40, whole ? 1 : 0)
+
+const equalWidths = (least: number, greatest: number, whole: boolean): ReadonlyArray<number> => {
+  const ends = (step: Step): readonly [number, number] => {
+    const first = stepsBelow(least, step)
+    return [first, Math.max(first + 1, stepsAbove(greatest, step, whole))]
+  }
+  const step = stepFor(leastWidth(greatest - least, greatest, whole), whole, (step) => {
+    const [first, last] = ends(step)
+    return last - first <= mostBins
+  })
+  return between(...ends(step), step)
+}
+
+const mirrored = (sorted: Sorted, whole: boolean): ReadonlyArray<number> => {
+  const [least, greatest] = [sorted[0]!, sorted.at(-1)!]
+  const tail = Math.floor(sorted.length / 100)
+  const middle = Math.max(-sorted[tail]!, sorted[sorted.length - 1 - tail]!)
+  const size = Math.max(-least, greatest)
+  const reach = middle > 0 ? middle : size
+  const step = stepFor(
+    leastWidth(2 * reach, size, whole),
+    whole,
+    (step) => 2 * stepsAbove(reach, step, whole) <= mostBins,
+  )
+  const half = stepsAbove(reach, step, whole)
+  const below = Math.min(-half, stepsBelow(least, step))
+  const above = Math.max(half, stepsAbove(greatest, step, whole))
+  return [
+    ...(below < -half ? [times(below, step)] : []),
+    ...between(-half, half, step),
+    ...(above > half ? [times(above, step)] : []),
+  ]
+}
+
+/** Tenths that part a factor of ten into ten, or five, nearly equal ratios. */
+const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
+const five = [10, 15, 25, 40, 60]
+
+const logSpaced = (least: number, positive: number, greatest: number, whole: boolean): ReadonlyArray<number> => {
+  const lowest = Math.max(positive, greatest * 1e-8)
+  const exponents = [Math.floor(Math.log10(lowest)) - 1, Math.ceil(Math.log10(greatest)) + 1] as const
+  const marks = Array.from({ length: exponents[1] - exponents[0] + 1 }, (_, i) => exponents[0] + i)
+    .flatMap((exponent) => (greatest / lowest > 1e4 ? five : ten).map((mantissa) => times(1, { mantissa, exponent })))
+    .filter((mark) => !whole || Number.isInteger(mark))
+  const first = marks.findLastIndex((mark) => mark <= lowest)
+  const last = marks.findIndex((mark) => (whole ? mark > greatest : mark >= greatest))
+  const edges = marks.slice(first, last + 1)
+  return least < edges[0]! ? [0, ...edges] : edges
+}
+
+/** How many numbers are less than the limit. */
+const countBelow = (sorted: Sorted, limit: number): number => {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sorted[middle]! < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}

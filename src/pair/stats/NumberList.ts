@@ -1,0 +1,30 @@
+/**
+ * A list of numbers in one typed array that grows: 4 or 8 bytes a number, as its kind says.
+ *
+ * Does not check that a number fits its kind: what does not is stored as the typed array stores it.
+ */
+type Numbers = Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
+
+type Kind<A extends Numbers> = new (buffer: ArrayBuffer, offset?: number, length?: number) => A
+
+export interface NumberList<A extends Numbers> {
+  readonly push: (value: number) => void
+  readonly length: () => number
+  /** What is in the list now, not copied: to be read before the next `push`. */
+  readonly view: () => A
+}
+
+const firstBytes = 8192
+
+export const make = <A extends Numbers>(Kind: Kind<A>): NumberList<A> => {
+  let values = new Kind(new ArrayBuffer(firstBytes))
+  let length = 0
+  return {
+    push: (value) => {
+      if (length === values.length) values = new Kind(values.buffer.transfer(2 * values.byteLength))
+      values[length++] = value
+    },
+    length: () => length,
+    view: () => new Kind(values.buffer, 0, length),
+  }
+}

@@ -1,0 +1,45 @@
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { cli } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root } from "../support/process.ts"
+
+const sample = `${root}data/sample.jsonl`
+
+describe("prefstream verify", () => {
+  test("ends with 0 for what a job wrote, and with 1 and a line for each finding where it was changed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const job = yield* temporaryDirectory
+      const run = yield* cli(["run", sample, "--dir", job, "--expert", `gold:${sample}`])
+      assert.strictEqual(run.status, 0, run.stderr)
+
+      const good = yield* cli(["verify", `${job}/dataset`])
+      assert.strictEqual(good.status, 0, good.stdout + good.stderr)
+      assert.match(good.stdout, /dataset is as it was written: 144 pairs in \d+ files\.\n$/)
+
+      yield* fs.remove(`${job}/dataset/README.md`)
+      yield* fs.writeFileString(`${job}/dataset/notes\u001b.txt`, "mine")
+      const bad = yield* cli(["verify", `${job}/dataset`])
+      assert.strictEqual(bad.status, 1)
+      const lines = bad.stdout.trimEnd().split("\n")
+      assert.strictEqual(lines.length, 2)
+      assert.match(lines[0]!, /^notes\uFFFD\.txt: expected nothing/)
+      assert.match(lines[1]!, /^README\.md: expected a file/)
+
+      const json = yield* cli(["verify", `${job}/dataset`, "--json"])
+      assert.strictEqual(json.status, 1)
+      const { findings, rows } = JSON.parse(json.stdout)
+      assert.strictEqual(rows, 144)
+      assert.deepInclude(findings[1], { file: "README.md", row: null, field: null })
+    }))
+
+  test("ends with 1 where there is no dataset, and with 2 where there is no folder", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const none = yield* cli(["verify", folder])
+      assert.strictEqual(none.status, 1)
+      assert.match(none.stdout, /^manifest\.json: expected the manifest of a dataset/)
+      assert.strictEqual((yield* cli(["verify", `${folder}/nowhere`])).status, 2)
+    }))
+})

@@ -1,0 +1,105 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as BinomialTest from "../../../src/pair/stats/BinomialTest.ts"
+
+/** All probabilities from Pascal's recurrence, then the sum of what is not more probable. */
+const byEnumeration = (successes: number, trials: number, p: number) => {
+  let row = [1]
+  for (let n = 1; n <= trials; n++) {
+    row = Array.from({ length: n + 1 }, (_, k) => (row[k] ?? 0) * (1 - p) + (row[k - 1] ?? 0) * p)
+  }
+  const limit = row[successes]! * (1 + 1e-7)
+  return row.filter((probability) => probability <= limit).reduce((sum, probability) => sum + probability, 0)
+}
+
+describe("the two-sided binomial test", () => {
+  it("gives 0.3825 for Mendel's peas (the example of R's binom.test: Conover 1971, page 97)", () => {
+    assert.closeTo(BinomialTest.twoSided(682, 682 + 243, 3 / 4), 0.3825, 0.00005)
+  })
+
+  it.each([
+    [682, 925, 0.75, 0.3824915595748517],
+    [3, 10, 0.5, 0.34375],
+    [5, 10, 0.5, 1],
+    [1, 3, 0.25, 1],
+    [7, 100, 0.013, 0.00034995684610967707],
+    [0, 50, 0.02, 0.6283982856253909],
+    [50, 50, 0.9, 0.008373696343230024],
+    [5_001, 10_000, 0.5, 0.9920213538606165],
+    [5_100, 10_000, 0.5, 0.04658552770494645],
+    [103_000, 1_000_000, 0.1, 2.354129906578301e-23],
+    [4_998_000, 10_000_000, 0.5, 0.20601660279503928],
+    [5_002_500, 10_000_000, 0.5, 0.11391860052128114],
+    [3_000_900, 10_000_000, 0.3, 0.5345608116864937],
+    [2_999_999, 10_000_000, 0.3, 0.99972470368089],
+    [12, 10_000_000, 1e-6, 0.5234443082481152],
+    [9_999_980, 10_000_000, 0.999999, 0.00395372236648045],
+    [4_900_000, 10_000_000, 0.5, 0],
+  ])("of %d of %d at %d is as in SciPy 1.17.1's binomtest", (successes, trials, probability, expected) => {
+    assert.closeTo(BinomialTest.twoSided(successes, trials, probability), expected, 1e-9 * expected)
+  })
+
+  it("is the sum over all outcomes, enumerated", () => {
+    const cases = fc
+      .integer({ min: 1, max: 60 })
+      .chain((trials) => fc.tuple(fc.nat(trials), fc.constant(trials), fc.constantFrom(0.5, 0.1, 0.35, 0.75, 0.98)))
+    fc.assert(
+      fc.property(cases, ([successes, trials, p]) => {
+        const expected = byEnumeration(successes, trials, p)
+        assert.closeTo(BinomialTest.twoSided(successes, trials, p), expected, 1e-10 * expected)
+      }),
+    )
+  })
+
+  it("is the same for successes and failures", () => {
+    const cases = fc
+      .integer({ min: 1, max: 1_000_000 })
+      .chain((trials) => fc.tuple(fc.nat(trials), fc.constant(trials)))
+    fc.assert(
+      fc.property(cases, ([successes, trials]) =>
+        assert.strictEqual(BinomialTest.twoSided(successes, trials), BinomialTest.twoSided(trials - successes, trials)),
+      ),
+    )
+  })
+
+  it("knows what can't be, and what must be", () => {
+    assert.strictEqual(BinomialTest.twoSided(0, 7, 0), 1)
+    assert.strictEqual(BinomialTest.twoSided(1, 7, 0), 0)
+    assert.strictEqual(BinomialTest.twoSided(7, 7, 1), 1)
+    assert.strictEqual(BinomialTest.twoSided(6, 7, 1), 0)
+    assert.strictEqual(BinomialTest.twoSided(0, 0), 1)
+  })
+})
+
+describe("the Wilson score interval", () => {
+  it.each([
+    [81, 263, 0.2553, 0.3662],
+    [15, 148, 0.0624, 0.1605],
+    [0, 20, 0, 0.1611],
+    [1, 29, 0.0061, 0.1718],
+  ])("of %d of %d is as in Newcombe 1998, table I, method 3", (successes, trials, low, high) => {
+    const interval = BinomialTest.wilsonInterval(successes, trials)
+    assert.closeTo(interval!.low, low, 0.00005)
+    assert.closeTo(interval!.high, high, 0.00005)
+  })
+
+  it("has a mirror image in the failures, stays within 0 to 1, and holds the share", () => {
+    const cases = fc.integer({ min: 1, max: 10_000_000 }).chain((n) => fc.tuple(fc.nat(n), fc.constant(n)))
+    fc.assert(
+      fc.property(cases, ([successes, trials]) => {
+        const { high, low } = BinomialTest.wilsonInterval(successes, trials)!
+        const mirror = BinomialTest.wilsonInterval(trials - successes, trials)!
+        assert.closeTo(low, 1 - mirror.high, 1e-12)
+        assert.isTrue(0 <= low && low <= successes / trials && successes / trials <= high && high <= 1)
+      }),
+    )
+  })
+
+  it("ends at 0 and 1 where all fail and all succeed, and is nothing without trials", () => {
+    for (let trials = 1; trials < 1000; trials++) {
+      assert.strictEqual(BinomialTest.wilsonInterval(0, trials)?.low, 0)
+      assert.strictEqual(BinomialTest.wilsonInterval(trials, trials)?.high, 1)
+    }
+    assert.isNull(BinomialTest.wilsonInterval(0, 0))
+  })
+})

@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as FleissKappa from "../../../src/pair/stats/FleissKappa.ts"
+import * as KrippendorffAlpha from "../../../src/pair/stats/KrippendorffAlpha.ts"
+
+/** A dot is a missing value. */
+const row = (values: string) => values.split(" ").map((value) => (value === "." ? null : value))
+
+const units = fc.array(fc.array(fc.nat(4), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 12 })
+
+/** By the definition: all pairs, one by one. */
+const byPairs = (units: ReadonlyArray<ReadonlyArray<number>>) => {
+  const values = units
+    .map((counts) => counts.flatMap((count, category) => Array.from({ length: count }, () => category)))
+    .filter((unit) => unit.length > 1)
+  const differing = (all: ReadonlyArray<number>) =>
+    all.flatMap((one, i) => all.filter((other, j) => i !== j && one !== other)).length
+  const all = values.flat()
+  const observed = values.reduce((sum, unit) => sum + differing(unit) / (unit.length - 1), 0) / all.length
+  const expected = differing(all) / (all.length * (all.length - 1))
+  return all.length === 0 || expected === 0 ? null : 1 - observed / expected
+}
+
+const isClose = (actual: number | null, expected: number | null) =>
+  actual === null || expected === null ? actual === expected : Math.abs(actual - expected) <= 1e-12
+
+describe("Krippendorff's alpha", () => {
+  it("is 0.095 for two observers of ten binary units (Krippendorff 2011, A)", () => {
+    const alpha = KrippendorffAlpha.ofTable([row("0 1 0 0 0 0 0 0 1 0"), row("1 1 1 0 0 1 0 0 0 0")])
+    assert.closeTo(alpha!, 0.095, 0.0005)
+  })
+
+  it("is 0.692 for Ben and Gerry's twelve nominal units (Krippendorff 2011, B)", () => {
+    const alpha = KrippendorffAlpha.ofTable([row("a a b b d c c c e d d a"), row("b a b b b c c c e d d d")])
+    assert.closeTo(alpha!, 0.692, 0.0005)
+  })
+
+  it("is 0.743 for four observers of twelve units with missing values (Krippendorff 2011, C)", () => {
+    const alpha = KrippendorffAlpha.ofTable([
+      row("1 2 3 3 2 1 4 1 2 . . ."),
+      row("1 2 3 3 2 2 4 1 2 5 . 3"),
+      row(". 3 3 3 2 3 4 2 2 5 1 ."),
+      row("1 2 3 3 2 4 4 1 2 5 1 ."),
+    ])
+    assert.closeTo(alpha!, 0.743, 0.0005)
+  })
+
+  it("is what the definition gives, pair by pair", () => {
+    fc.assert(fc.property(units, (units) => assert.isTrue(isClose(KrippendorffAlpha.ofUnits(units), byPairs(units)))))
+  })
+
+  it("is Fleiss' kappa with a correction for few values where all units have as many", () => {
+    const same = fc.array(fc.constantFrom([3, 0, 0], [0, 3, 0], [2, 1, 0], [1, 1, 1], [0, 1, 2]), { minLength: 1 })
+    fc.assert(
+      fc.property(same, (units) => {
+        const kappa = FleissKappa.ofSubjects(units)
+        const values = 3 * units.length
+        const expected = kappa === null ? null : 1 - (1 - kappa) * (1 - 1 / values)
+        assert.isTrue(isClose(KrippendorffAlpha.ofUnits(units), expected))
+      }),
+    )
+  })
+
+  it("does not change when categories change names, or units their order", () => {
+    fc.assert(
+      fc.property(units, (units) => {
+        const alpha = KrippendorffAlpha.ofUnits(units)
+        assert.isTrue(isClose(KrippendorffAlpha.ofUnits(units.map(([a, b, c]) => [c!, a!, b!])), alpha))
+        assert.strictEqual(KrippendorffAlpha.ofUnits(units.toReversed()), alpha)
+      }),
+    )
+  })
+
+  it("does not change with units of fewer than two values, or with categories nobody named", () => {
+    const units = [[2, 1], [0, 3], [1]]
+    assert.strictEqual(KrippendorffAlpha.ofUnits(units), KrippendorffAlpha.ofUnits(units.slice(0, 2)))
+    assert.strictEqual(KrippendorffAlpha.ofUnits([...units, [0, 0, 0, 0, 1], []]), KrippendorffAlpha.ofUnits(units))
+  })
+
+  it("rises with units of perfect agreement that leave the categories' shares as they are", () => {
+    fc.assert(
+      fc.property(units, (units) => {
+        const alpha = KrippendorffAlpha.ofUnits(units)
+        const pairable = units.filter((counts) => counts[0]! + counts[1]! + counts[2]! > 1)
+        const totals = [0, 1, 2].map((category) => pairable.reduce((sum, counts) => sum + counts[category]!, 0))
+        const agreed = totals.flatMap((total, category) =>
+          Array.from({ length: total }, () => [0, 1, 2].map((other) => (other === category ? 2 : 0))),
+        )
+        const more = KrippendorffAlpha.ofUnits([...units, ...agreed])
+        if (alpha === null) assert.isNull(more)
+        else assert.isAtLeast(more!, alpha - 1e-12)
+      }),
+    )
+  })
+
+  it("is 1 for perfect agreement, and nothing where nothing varies", () => {
+    assert.strictEqual(KrippendorffAlpha.ofUnits([[2], [0, 3]]), 1)
+    assert.isNull(KrippendorffAlpha.ofUnits([[2], [3]]))
+    assert.isNull(KrippendorffAlpha.ofUnits([[1], [0, 1]]))
+    assert.isNull(KrippendorffAlpha.ofUnits([]))
+    assert.isNull(KrippendorffAlpha.ofTable([]))
+  })
+
+  it("can be asked for on the way", () => {
+    const { add, alpha } = KrippendorffAlpha.make()
+    add([2, 0])
+    add([0, 2])
+    assert.strictEqual(alpha(), 1)
+    add([1, 1])
+    assert.isBelow(alpha()!, 1)
+  })
+})
