@@ -1,14 +1,23 @@
-/** Builds the dashboard and the annotation page into dist/pages, where the service finds them. */
+/**
+ * Builds what runs in a browser: the dashboard and the annotation page into dist/pages, where the
+ * service finds them; with `--mode report` the report's template, one file that needs no other,
+ * into dist/report.html.
+ */
+import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import { defineConfig } from "vite"
+import { defineConfig, type Plugin, type UserConfig } from "vite"
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-export default defineConfig({
-  root: here("src/service/pages"),
-  base: "/",
+const shared: UserConfig = {
   publicDir: false,
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+}
+
+const pages: UserConfig = {
+  ...shared,
+  root: here("src/service/pages"),
+  base: "/",
   build: {
     outDir: here("dist/pages"),
     emptyOutDir: true,
@@ -20,4 +29,59 @@ export default defineConfig({
       input: { annotate: here("src/service/pages/annotate.html"), dashboard: here("src/service/pages/dashboard.html") },
     },
   },
-})
+}
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("base64")
+
+/** The one script runs, by its digest, and nothing else; nothing is fetched, sent or framed. */
+const policy = (script: string) =>
+  `default-src 'none'; script-src 'sha256-${sha256(script)}'; style-src 'unsafe-inline'; img-src data:; ` +
+  "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+/** Puts the script and the styles that Vite has made into the page. */
+const inOneFile: Plugin = {
+  name: "prefstream:in-one-file",
+  enforce: "post",
+  generateBundle: (_, bundle) => {
+    const files = Object.values(bundle)
+    const page = files.find(({ fileName }) => fileName.endsWith(".html"))
+    const scripts = files.flatMap((file) => (file.type === "chunk" ? [file.code] : []))
+    const styles = files.flatMap((file) =>
+      file.fileName.endsWith(".css") && file.type === "asset" ? [file.source] : [],
+    )
+    if (page?.type !== "asset" || typeof page.source !== "string" || scripts.length !== 1 || files.length > 3) {
+      throw new Error(
+        `One page, one script and its styles were expected, not ${files.map((file) => file.fileName).join(", ")}.`,
+      )
+    }
+    const script = (scripts[0] ?? "").trim().replaceAll(/<(?=\/script|script|!--)/gi, String.raw`\x3C`)
+    page.source = page.source
+      .replaceAll(/\s*<(script type="module"|link rel="stylesheet")[^>]*>(<\/script>)?/g, "")
+      .replace(
+        "</head>",
+        () => `  <meta http-equiv="Content-Security-Policy" content="${policy(script)}" />
+    <style>${styles.join("\n").trim()}</style>
+    <script type="module">${script}</script>
+  </head>`,
+      )
+    for (const file of files) if (file !== page) delete bundle[file.fileName]
+  },
+}
+
+const report: UserConfig = {
+  ...shared,
+  root: here("src/dataset/report"),
+  base: "./",
+  plugins: [inOneFile],
+  build: {
+    outDir: here("dist"),
+    // The compiler's output is there too.
+    emptyOutDir: false,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+    cssCodeSplit: false,
+    rolldownOptions: { input: here("src/dataset/report/report.html") },
+  },
+}
+
+export default defineConfig(({ mode }) => (mode === "report" ? report : pages))

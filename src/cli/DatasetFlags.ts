@@ -9,7 +9,7 @@ import * as Checks from "../pair/Checks.ts"
 import { fullRanking } from "../pair/FullRanking.ts"
 import type { PairStrategy } from "../pair/Pairs.ts"
 import type { Shares } from "../pair/text/Splits.ts"
-import type { DatasetSettings } from "../pipeline/Export.ts"
+import type { DatasetSettings } from "../pipeline/DatasetSettings.ts"
 import * as Source from "../source/Source.ts"
 import { UsageError } from "./ExitStatus.ts"
 

@@ -1,12 +1,12 @@
 /**
  * A conversation as one text, for those who take text alone: experts, and formats without roles.
  *
- * Guarantees: `parse` gives back what `render` was given, whatever the messages hold. A prompt
- * that is text stays as it is.
+ * Guarantees: `parse` gives back what `render` made of messages, whatever they hold. A prompt
+ * that is text stays as it is; `parse` takes such a text for a conversation only if it begins
+ * with a header.
  *
- * Each message begins with a line that names its role in brackets, and is followed by an empty
- * line; lines of a message that look like such a line, or begin with a backslash, get a backslash
- * in front:
+ * Each message begins with a header, a line that names its role in brackets; the next header
+ * follows an empty line:
  *
  * ```
  * [system]
@@ -15,24 +15,47 @@
  * [user]
  * Hello
  * ```
+ *
+ * A line in brackets after an empty line of a message, which would be taken for a header, gets a
+ * backslash in front, and so does one that already has such backslashes; no other line is touched.
+ * In a role, a line feed is written `\n`, a backslash `\\`.
  */
 import { Array as Arr, Option } from "effect"
 import type { Message, Prompt } from "./Message.ts"
 
 /** The text of a prompt; what is text already stays as it is. */
-export const render = (prompt: Prompt): string => (typeof prompt === "string" ? prompt : renderMessages(prompt))
+export const render = (prompt: Prompt): string =>
+  typeof prompt === "string" ? prompt : prompt.map(renderMessage).join("\n\n")
 
-const renderMessages = (messages: ReadonlyArray<Message>): string =>
-  messages.map(({ content, role }) => `[${role}]\n${content.replace(/^(?=\\|\[[^\]\n]*\]$)/gm, "\\")}`).join("\n\n")
+const renderMessage = ({ content, role }: Message): string =>
+  `[${role.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}]\n${escapeLines(content)}`
 
-/** The messages of a text that `renderMessages` made; none where it begins with no role. */
+/** The messages of a text that `render` made of messages; none where it begins with no header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
-  const messages = text
-    .split(/(?:^|\n\n)(?=\[[^\]\n]*\]\n)/)
-    .filter((part) => part !== "")
-    .map((part): Message => {
-      const end = part.indexOf("]\n")
-      return { role: part.slice(1, end), content: part.slice(end + 2).replace(/^\\/gm, "") }
-    })
-  return text.startsWith("[") && Arr.isReadonlyArrayNonEmpty(messages) ? Option.some(messages) : Option.none()
+  const lines = text.split("\n")
+  // A header is never a text's last line: the content, though it may be empty, follows it.
+  const starts = lines.flatMap((line, i) =>
+    isHeader(line) && i < lines.length - 1 && (i === 0 || lines[i - 1] === "") ? [i] : [],
+  )
+  const messages = starts.map((start, i): Message => ({
+    role: lines[start]!.slice(1, -1).replace(/\\(.)/g, (_, character) => (character === "n" ? "\n" : character)),
+    content: unescapeLines(lines.slice(start + 1, i + 1 < starts.length ? starts[i + 1]! - 1 : lines.length)),
+  }))
+  return starts[0] === 0 && Arr.isReadonlyArrayNonEmpty(messages) ? Option.some(messages) : Option.none()
 }
+
+const isHeader = (line: string): boolean => line.startsWith("[") && line.endsWith("]")
+
+/** A header after backslashes, of which there may be none. */
+const isEscapable = (line: string): boolean => isHeader(line.replace(/^\\+/, ""))
+
+const escapeLines = (content: string): string =>
+  content
+    .split("\n")
+    .map((line, i, lines) => (lines[i - 1] === "" && isEscapable(line) ? `\\${line}` : line))
+    .join("\n")
+
+const unescapeLines = (lines: ReadonlyArray<string>): string =>
+  lines
+    .map((line, i) => (lines[i - 1] === "" && line.startsWith("\\") && isEscapable(line) ? line.slice(1) : line))
+    .join("\n")

@@ -175,5 +175,7 @@ export interface QualityReport {
   readonly languages: ReadonlyArray<{ readonly language: string; readonly items: number }>
   readonly checks: ReadonlyArray<Check>
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
+  /** Planned items that resemble earlier ones of several splits, and stand with the first of these; null without splits. */
+  readonly bridges: number | null
   readonly examples: ReadonlyArray<Example>
 }

@@ -274,3 +274,6 @@ export const make = (options: CurationOptions, { languageOf, reliabilities }: Cu
     },
   }
 }
+
+/** What was curated, in numbers. */
+export type Curated = ReturnType<ReturnType<typeof make>["finish"]>

@@ -12,7 +12,6 @@
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
-import type { FormatName } from "../dataset/format/Formats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -22,33 +21,13 @@ import * as Curation from "../pair/Curation.ts"
 import * as Reliabilities from "../pair/Reliabilities.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
-import type { Shares } from "../pair/text/Splits.ts"
 import * as Judgments from "../task/Judgments.ts"
 import { Ledger } from "../task/Ledger.ts"
+import type { DatasetSettings, Which } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as SplitTable from "./SplitTable.ts"
-
-export interface DatasetSettings extends Curation.CurationOptions {
-  /**
-   * How several votes become one choice: the most votes, or those of reliable experts more than others'
-   * (Dawid & Skene, 1979). Default `majority`.
-   */
-  readonly aggregate?: "majority" | "dawid-skene" | undefined
-  /** Shares of the items, such as `{ train: 0.9, test: 0.1 }`. Default: all are in `train`. */
-  readonly splits?: Shares | undefined
-  /** Another whole number draws other splits. Default 0. */
-  readonly splitSeed?: number | undefined
-  /** Formats of trainers that are written besides. */
-  readonly formats?: ReadonlyArray<FormatName> | undefined
-  /** Whether those formats that have one get a `margin` from the votes. */
-  readonly margin?: boolean | undefined
-  /** Whether prompt, chosen and rejected are lists of messages. Default: text. */
-  readonly conversational?: boolean | undefined
-  /** What the card says that the ledger does not know. */
-  readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
-}
 
 /** The dataset did not keep to the limits, and was not written. */
 export class LimitsPassed extends Schema.TaggedError<LimitsPassed>()("LimitsPassed", {
@@ -73,9 +52,6 @@ export class LimitsPassed extends Schema.TaggedError<LimitsPassed>()("LimitsPass
     return `the dataset was not written: ${said.join("; ")}. See ${this.report}`
   }
 }
-
-/** Which campaign is written: a number, all, or, without it, that of the last run. */
-export type Which = number | "all" | undefined
 
 /** What was written, if anything was. */
 export interface Exported {
@@ -132,7 +108,8 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   )
 
   const attachments = Effect.fnUntraced(function* (written: Dataset.Written) {
-    const report = yield* reportOf(campaign, curation.finish(), inSplits, written)
+    const bridges = table === undefined ? null : table.bridges()
+    const report = yield* reportOf(campaign, { ...curation.finish(), bridges }, inSplits, written)
     const files = [
       { path: "report.html", content: yield* ReportPage.render(report) },
       { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
@@ -171,7 +148,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
 /** The numbers of a dataset, with those that only the ledger has. */
 const reportOf = Effect.fnUntraced(function* (
   which: Which,
-  { judged, kept, lost, pairs, ...report }: ReturnType<ReturnType<typeof Curation.make>["finish"]>,
+  { judged, kept, lost, pairs, ...report }: Curation.Curated & Pick<QualityReport, "bridges">,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {

@@ -9,7 +9,7 @@ import type { QualityReport } from "../domain/QualityReport.ts"
 import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
 import { settingsOf as strategyOf } from "../pair/Pairs.ts"
 import { Ledger } from "../task/Ledger.ts"
-import type { DatasetSettings, Which } from "./Export.ts"
+import type { DatasetSettings, Which } from "./DatasetSettings.ts"
 
 /** A campaign, in words. */
 export const nameOf = Effect.fnUntraced(function* (campaign: Which) {

@@ -82,7 +82,7 @@ export const make = () => {
 
 const median = (values: ReadonlyArray<number>): number | null => {
   if (values.length === 0) return null
-  const sorted = Float64Array.from(values).sort()
+  const sorted = Float64Array.from(values).toSorted()
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }

@@ -1,0 +1,62 @@
+/**
+ * Every trainer format, by the name that `--format` takes.
+ */
+import type { Format } from "./Format.ts"
+import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
+import { hh } from "./Hh.ts"
+import { llamaFactoryAlpaca, llamaFactoryKto, llamaFactoryShareGpt } from "./LlamaFactory.ts"
+import { nemoRl } from "./NemoRl.ts"
+import { openAiPreference } from "./OpenAiPreference.ts"
+import { openRlhf, openRlhfConversational } from "./OpenRlhf.ts"
+import {
+  trl,
+  trlConversational,
+  trlImplicit,
+  trlImplicitConversational,
+  trlUnpaired,
+  trlUnpairedConversational,
+} from "./Trl.ts"
+import { verl } from "./Verl.ts"
+
+/** In the order in which they are listed. */
+export const formatNames = [
+  "trl",
+  "trl-conversational",
+  "trl-implicit",
+  "trl-implicit-conversational",
+  "trl-unpaired",
+  "trl-unpaired-conversational",
+  "openrlhf",
+  "openrlhf-conversational",
+  "llamafactory-alpaca",
+  "llamafactory-sharegpt",
+  "llamafactory-kto",
+  "axolotl-chat-template",
+  "axolotl-bradley-terry",
+  "nemo-rl",
+  "verl",
+  "openai-preference",
+  "hh",
+] as const
+
+export type FormatName = (typeof formatNames)[number]
+
+export const formats: { readonly [Name in FormatName]: Format } = {
+  trl,
+  "trl-conversational": trlConversational,
+  "trl-implicit": trlImplicit,
+  "trl-implicit-conversational": trlImplicitConversational,
+  "trl-unpaired": trlUnpaired,
+  "trl-unpaired-conversational": trlUnpairedConversational,
+  openrlhf: openRlhf,
+  "openrlhf-conversational": openRlhfConversational,
+  "llamafactory-alpaca": llamaFactoryAlpaca,
+  "llamafactory-sharegpt": llamaFactoryShareGpt,
+  "llamafactory-kto": llamaFactoryKto,
+  "axolotl-chat-template": axolotlChatTemplate,
+  "axolotl-bradley-terry": axolotlBradleyTerry,
+  "nemo-rl": nemoRl,
+  verl,
+  "openai-preference": openAiPreference,
+  hh,
+}

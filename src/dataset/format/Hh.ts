@@ -1,0 +1,73 @@
+/**
+ * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022, "Training a Helpful and Harmless
+ * Assistant with Reinforcement Learning from Human Feedback"): each side holds the whole
+ * conversation, turns of `Human` and `Assistant` after an empty line each.
+ *
+ * Readers take what stands before the last `\n\nAssistant:` for the prompt. So a text that holds
+ * such a mark itself is refused: it would move the cut, or pass for a turn. There is no place for
+ * other roles.
+ */
+import { Result, Schema } from "effect"
+import { type Format, type Refusal, refuse, rowPerPair } from "./Format.ts"
+import { describe } from "./Found.ts"
+import * as PairTexts from "./PairTexts.ts"
+import { at, Text } from "./RowSchema.ts"
+
+const human = "\n\nHuman:"
+const assistant = "\n\nAssistant:"
+
+const withoutMarks = (field: string, text: string): Result.Result<string, Refusal> => {
+  const mark = [human, assistant].find((mark) => text.includes(mark))
+  return mark === undefined
+    ? Result.succeed(text)
+    : refuse(field, `expected a text without turns of its own, found ${describe(mark)} in it`)
+}
+
+export const hh: Format = {
+  name: "hh",
+  description: "Anthropic hh transcripts: chosen and rejected hold all turns, as Human and Assistant",
+  container: "jsonl",
+  features: () => ({ chosen: "string", rejected: "string" }),
+  encoder: () =>
+    rowPerPair("hh", (pair) =>
+      Result.gen(function* () {
+        const { chosen, prompt, rejected } = yield* PairTexts.check(pair)
+        const { system, turns } = yield* PairTexts.toTurns(prompt, { asks: ["user"], answers: ["assistant"] })
+        if (system !== "") return yield* refuse("prompt[0].role", 'expected user or assistant, found "system"')
+        let transcript = ""
+        for (const [i, { content, role }] of turns.entries()) {
+          const field = typeof prompt === "string" ? "prompt" : `prompt[${i}].content`
+          transcript += `${role === "user" ? human : assistant} ${yield* withoutMarks(field, content)}`
+        }
+        return {
+          chosen: `${transcript}${assistant} ${yield* withoutMarks("chosen", chosen)}`,
+          rejected: `${transcript}${assistant} ${yield* withoutMarks("rejected", rejected)}`,
+        }
+      }),
+    ),
+  row: Schema.Struct({ chosen: Text, rejected: Text }).check(
+    Schema.makeFilter(({ chosen, rejected }) => {
+      for (const [side, transcript] of [
+        ["chosen", chosen],
+        ["rejected", rejected],
+      ] as const) {
+        const problem = transcriptProblem(transcript)
+        if (problem !== undefined) return at([side], problem)
+      }
+      const prompt = chosen.slice(0, chosen.lastIndexOf(assistant))
+      if (rejected.slice(0, rejected.lastIndexOf(assistant)) !== prompt)
+        return at(["rejected"], "the same turns as chosen's up to the last of Assistant")
+      return chosen === rejected ? at(["rejected"], "another text than chosen's") : undefined
+    }),
+  ),
+}
+
+const transcriptProblem = (transcript: string): string | undefined => {
+  const [before, ...parts] = transcript.split(/\n\n(Human|Assistant):/)
+  if (before !== "" || parts[0] !== "Human") return `a text that begins with ${describe(human)}`
+  const speakers = parts.filter((_, i) => i % 2 === 0)
+  if (speakers.some((speaker, i) => speaker !== (i % 2 === 0 ? "Human" : "Assistant")))
+    return "turns of Human and Assistant in turn"
+  if (speakers.at(-1) !== "Assistant") return "a last turn of Assistant"
+  return parts.at(-1)!.replace(/^ /, "") === "" ? "text in the last turn of Assistant" : undefined
+}

@@ -1,0 +1,147 @@
+/**
+ * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking in Alpaca and in
+ * ShareGPT form, and KTO in ShareGPT form; each file with its entry in `dataset_info.json`.
+ *
+ * Alpaca holds a system prompt and one question. Its `history` column is not written: where the
+ * first 10 MB of a file had none, `load_dataset` would take the column for one of nulls, and fail
+ * at the first conversation. Conversations of several turns are for the ShareGPT forms, whose
+ * roles LLaMA-Factory wants in turn; it skips rows where they are not.
+ *
+ * The KTO reader knows a wanted completion by its not being empty; no format takes empty ones.
+ */
+import { Result, Schema } from "effect"
+import type { Message, Prompt } from "../../domain/Message.ts"
+import { type Format, type JsonRow, rowPerPair } from "./Format.ts"
+import * as PairTexts from "./PairTexts.ts"
+import { at, differ, Filled, inTurn, Text } from "./RowSchema.ts"
+import * as Unpaired from "./Unpaired.ts"
+
+export const llamaFactoryAlpaca: Format = {
+  name: "llamafactory-alpaca",
+  description: "LLaMA-Factory, Alpaca ranking: instruction, system, chosen and rejected; one question each",
+  container: "jsonl",
+  features: () => ({ instruction: "string", input: "string", system: "string", chosen: "string", rejected: "string" }),
+  encoder: () =>
+    rowPerPair("llamafactory-alpaca", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => PairTexts.toQuestion(prompt)),
+        Result.map(({ question, system }) => ({
+          instruction: question,
+          input: "",
+          system,
+          chosen: pair.chosen,
+          rejected: pair.rejected,
+        })),
+      ),
+    ),
+  row: Schema.Struct({ instruction: Filled, input: Text, system: Text, chosen: Filled, rejected: Filled }).check(
+    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
+  ),
+  datasetInfo: (fileName) => ({
+    file_name: fileName,
+    ranking: true,
+    columns: { prompt: "instruction", query: "input", system: "system", chosen: "chosen", rejected: "rejected" },
+  }),
+}
+
+/** LLaMA-Factory's names of the roles that it has a place for. */
+const names = new Map([
+  ["system", "system"],
+  ["user", "human"],
+  ["assistant", "gpt"],
+  ["tool", "observation"],
+])
+
+const roles = { asks: ["user", "tool"], answers: ["assistant"] }
+const tags = { asks: ["human", "observation"], answers: ["gpt", "function_call"], before: ["system"] }
+
+const toTurn = ({ content, role }: Message) => ({ from: names.get(role) ?? role, value: content })
+
+const conversation = (prompt: Prompt) =>
+  Result.map(PairTexts.toTurns(prompt, roles), () => PairTexts.toMessages(prompt).map(toTurn))
+
+const gpt = (value: string) => ({ from: "gpt", value })
+
+const turn = { struct: { from: "string", value: "string" } } as const
+
+const Turn = Schema.Struct({ from: Filled, value: Text })
+const GptTurn = Schema.Struct({ from: Schema.Literal("gpt"), value: Filled })
+
+/** What keeps the turns from being a prompt of LLaMA-Factory's. */
+const inLlamaFactoryTurn = (conversation: ReadonlyArray<typeof Turn.Type>) => {
+  const problem = inTurn(
+    conversation.map(({ from }) => from),
+    tags,
+  )
+  if (problem !== undefined)
+    return conversation.length === 0 ? "at least one turn" : at([problem.index, "from"], problem.expected)
+  return conversation[0]?.from === "system" && conversation[0].value === "" ? at([0, "value"], "text") : undefined
+}
+
+export const llamaFactoryShareGpt: Format = {
+  name: "llamafactory-sharegpt",
+  description: "LLaMA-Factory, ShareGPT ranking: conversations, and chosen and rejected as gpt's next turn",
+  container: "jsonl",
+  features: () => ({ conversations: { list: turn }, chosen: turn, rejected: turn }),
+  encoder: () =>
+    rowPerPair("llamafactory-sharegpt", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => conversation(prompt)),
+        Result.map((conversations) => ({ conversations, chosen: gpt(pair.chosen), rejected: gpt(pair.rejected) })),
+      ),
+    ),
+  row: Schema.Struct({
+    conversations: Schema.Array(Turn).check(Schema.makeFilter(inLlamaFactoryTurn)),
+    chosen: GptTurn,
+    rejected: GptTurn,
+  }).check(Schema.makeFilter(({ chosen, rejected }) => differ(chosen.value, rejected.value))),
+  datasetInfo: (fileName) => ({
+    file_name: fileName,
+    formatting: "sharegpt",
+    ranking: true,
+    columns: { messages: "conversations", chosen: "chosen", rejected: "rejected" },
+  }),
+}
+
+export const llamaFactoryKto: Format = {
+  name: "llamafactory-kto",
+  description:
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag: true if preferred",
+  container: "jsonl",
+  features: () => ({ conversations: { list: turn }, kto_tag: "bool" }),
+  encoder: () =>
+    Unpaired.encoder("llamafactory-kto", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => conversation(prompt)),
+        Result.map((turns) => (completion, label): JsonRow => ({
+          conversations: [...turns, gpt(completion)],
+          kto_tag: label,
+        })),
+      ),
+    ),
+  row: Schema.Struct({
+    conversations: Schema.Array(Turn).check(
+      Schema.makeFilter<ReadonlyArray<typeof Turn.Type>>((turns) => {
+        const last = turns.at(-1)
+        if (last === undefined) return "at least two turns"
+        if (last.from !== "gpt") return at([turns.length - 1, "from"], "gpt in the last turn")
+        if (last.value === "") return at([turns.length - 1, "value"], "text")
+        return inLlamaFactoryTurn(turns.slice(0, -1))
+      }),
+    ),
+    kto_tag: Schema.Boolean,
+  }),
+  acrossRows: () =>
+    Unpaired.check(
+      (row) => {
+        const turns = Array.isArray(row["conversations"]) ? row["conversations"] : []
+        return { prompt: turns.slice(0, -1), completion: turns.at(-1), label: row["kto_tag"] }
+      },
+      { completion: "conversations", label: "kto_tag" },
+    ),
+  datasetInfo: (fileName) => ({
+    file_name: fileName,
+    formatting: "sharegpt",
+    columns: { messages: "conversations", kto_tag: "kto_tag" },
+  }),
+}

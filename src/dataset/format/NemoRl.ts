@@ -1,0 +1,40 @@
+/**
+ * NeMo RL (docs/guides/rm.md, dpo.md; nemo_rl/data/processors.py): a context, and two completions
+ * with their ranks, of which the lower is better.
+ */
+import { Result, Schema } from "effect"
+import { type Format, rowPerPair } from "./Format.ts"
+import * as PairTexts from "./PairTexts.ts"
+import { Answer, at, messages, OpenMessages } from "./RowSchema.ts"
+
+const Ranked = (rank: 0 | 1) => Schema.Struct({ rank: Schema.Literal(rank), completion: Answer })
+
+export const nemoRl: Format = {
+  name: "nemo-rl",
+  description: "NeMo RL, reward models and DPO: context as messages, and two completions, rank 0 preferred to rank 1",
+  container: "jsonl",
+  features: () => ({ context: messages, completions: { list: { struct: { rank: "int32", completion: messages } } } }),
+  encoder: () =>
+    rowPerPair("nemo-rl", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
+        Result.map((context) => ({
+          context,
+          completions: [
+            { rank: 0, completion: PairTexts.answer(pair.chosen) },
+            { rank: 1, completion: PairTexts.answer(pair.rejected) },
+          ],
+        })),
+      ),
+    ),
+  row: Schema.Struct({
+    context: OpenMessages,
+    completions: Schema.Tuple([Ranked(0), Ranked(1)]).check(
+      Schema.makeFilter(([chosen, rejected]) =>
+        chosen.completion[0].content === rejected.completion[0].content
+          ? at([1, "completion", 0, "content"], "another text than the other completion's")
+          : undefined,
+      ),
+    ),
+  }),
+}

@@ -1,0 +1,56 @@
+/**
+ * Preference JSONL as OpenAI made it (guide "Direct preference optimization"), which Together and
+ * Fireworks read, too: the conversation, and one message of the assistant for each side.
+ *
+ * Roles are those that all three take: system, user, assistant. OpenAI's tool messages need the id
+ * of a call, which a prompt's messages don't have; they are refused.
+ */
+import { Result, Schema } from "effect"
+import { type Format, rowPerPair } from "./Format.ts"
+import * as PairTexts from "./PairTexts.ts"
+import { Answer, at, messages, OpenMessages } from "./RowSchema.ts"
+
+const roles = ["system", "user", "assistant"]
+
+export const openAiPreference: Format = {
+  name: "openai-preference",
+  description: "OpenAI, Together, Fireworks: input.messages, and preferred_output and non_preferred_output",
+  container: "jsonl",
+  features: () => ({
+    input: { struct: { messages, tools: { list: "null" }, parallel_tool_calls: "bool" } },
+    preferred_output: messages,
+    non_preferred_output: messages,
+  }),
+  encoder: () =>
+    rowPerPair("openai-preference", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
+        Result.flatMap((prompt) => PairTexts.withRoles(prompt, roles)),
+        Result.map((prompt) => ({
+          input: { messages: prompt, tools: [], parallel_tool_calls: true },
+          preferred_output: PairTexts.answer(pair.chosen),
+          non_preferred_output: PairTexts.answer(pair.rejected),
+        })),
+      ),
+    ),
+  row: Schema.Struct({
+    input: Schema.Struct({
+      messages: OpenMessages.check(
+        Schema.makeFilter<typeof OpenMessages.Type>((prompt) => {
+          const stranger = prompt.findIndex(({ role }) => !roles.includes(role))
+          return stranger === -1 ? undefined : at([stranger, "role"], "system, user or assistant")
+        }),
+      ),
+      tools: Schema.Array(Schema.Unknown),
+      parallel_tool_calls: Schema.Boolean,
+    }),
+    preferred_output: Answer,
+    non_preferred_output: Answer,
+  }).check(
+    Schema.makeFilter(({ preferred_output: [preferred], non_preferred_output: [other] }) =>
+      preferred.content === other.content
+        ? at(["non_preferred_output", 0, "content"], "another text than preferred_output's")
+        : undefined,
+    ),
+  ),
+}

@@ -1,0 +1,118 @@
+/**
+ * A pair's texts as formats take them: the prompt as messages, as one text, or as a system prompt
+ * and turns; each refused where it can't be that.
+ *
+ * Guarantees: what is not refused is well-formed Unicode, which alone survives UTF-8, and its
+ * completions are neither empty nor equal.
+ */
+import { Result } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
+import type { Message, Prompt } from "../../domain/Message.ts"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import { type Refusal, refuse } from "./Format.ts"
+import { describe } from "./Found.ts"
+
+type Checked<A> = Result.Result<A, Refusal>
+
+const wellFormed = (field: string, text: string): ReadonlyArray<Refusal> =>
+  text.isWellFormed() ? [] : [{ field, reason: "expected well-formed Unicode, found a lone surrogate" }]
+
+const filled = (field: string, text: string): ReadonlyArray<Refusal> =>
+  text === "" ? [{ field, reason: "expected text, found an empty string" }] : wellFormed(field, text)
+
+const promptProblems = (prompt: Prompt): ReadonlyArray<Refusal> =>
+  typeof prompt === "string"
+    ? filled("prompt", prompt)
+    : prompt.flatMap(({ content, role }, i) => [
+        ...filled(`prompt[${i}].role`, role),
+        ...wellFormed(`prompt[${i}].content`, content),
+      ])
+
+/** What holds in every format. */
+export const check = (pair: PreferencePair): Checked<PreferencePair> => {
+  const [problem] = [
+    ...promptProblems(pair.prompt),
+    ...filled("chosen", pair.chosen),
+    ...filled("rejected", pair.rejected),
+    ...(pair.chosen === pair.rejected
+      ? [{ field: "rejected", reason: `expected another text than chosen, found ${describe(pair.rejected)}` }]
+      : []),
+  ]
+  return problem === undefined ? Result.succeed(pair) : Result.fail(problem)
+}
+
+/** A completion as the one message that it is. */
+export const answer = (content: string) => [{ role: "assistant", content }]
+
+/** A prompt that is text is what the user says. */
+export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>
+  typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
+
+/** A single user message is its content; other conversations are rendered. */
+export const toText = (prompt: Prompt): string =>
+  typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user"
+    ? prompt[0].content
+    : Conversation.render(prompt)
+
+/** Messages that an answer of the assistant may follow: the last one is the user's, or a tool's. */
+export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> => {
+  const messages = toMessages(prompt)
+  const last = messages.at(-1)?.role
+  return last === "user" || last === "tool"
+    ? Result.succeed(messages)
+    : refuse(`prompt[${messages.length - 1}].role`, `expected user or tool last, found ${describe(last)}`)
+}
+
+/** Messages whose roles are all among `roles`. */
+export const withRoles = (
+  messages: ReadonlyArray<Message>,
+  roles: ReadonlyArray<string>,
+): Checked<ReadonlyArray<Message>> => {
+  const stranger = messages.findIndex(({ role }) => !roles.includes(role))
+  return stranger === -1
+    ? Result.succeed(messages)
+    : refuse(`prompt[${stranger}].role`, `expected ${listed(roles)}, found ${describe(messages[stranger]!.role)}`)
+}
+
+export interface Turns {
+  /** Empty where there is none. */
+  readonly system: string
+  /** Asked and answered in turn; the last one asks. */
+  readonly turns: ReadonlyArray<Message>
+}
+
+/** A first system message apart from the rest, which must be turns of these roles. */
+export const toTurns = (
+  prompt: Prompt,
+  roles: { readonly asks: ReadonlyArray<string>; readonly answers: ReadonlyArray<string> },
+): Checked<Turns> => {
+  const messages = toMessages(prompt)
+  const system = messages[0]?.role === "system" ? messages[0].content : undefined
+  // Trainers take an empty system prompt for none, and put their own in its place.
+  if (system === "") return refuse("prompt[0].content", "expected text, found an empty string")
+  const first = system === undefined ? 0 : 1
+  const turns = messages.slice(first)
+  for (const [i, { role }] of turns.entries()) {
+    const expected = i % 2 === 0 ? roles.asks : roles.answers
+    if (!expected.includes(role))
+      return refuse(`prompt[${first + i}].role`, `expected ${listed(expected)} in its turn, found ${describe(role)}`)
+  }
+  return turns.length % 2 === 1
+    ? Result.succeed({ system: system ?? "", turns })
+    : refuse(
+        `prompt[${messages.length - 1}].role`,
+        `expected ${listed(roles.asks)} last, found ${describe(messages.at(-1)?.role)}`,
+      )
+}
+
+/** A system prompt and one question of the user: all that formats without turns have a place for. */
+export const toQuestion = (prompt: Prompt): Checked<{ readonly system: string; readonly question: string }> =>
+  Result.flatMap(toTurns(prompt, { asks: ["user"], answers: ["assistant"] }), ({ system, turns }) => {
+    const [{ content } = { content: "" }, ...more] = turns
+    if (more.length > 0) return refuse("prompt", `expected one question, found a conversation of ${turns.length} turns`)
+    return content === ""
+      ? refuse(`prompt[${system === "" ? 0 : 1}].content`, "expected text, found an empty string")
+      : Result.succeed({ system, question: content })
+  })
+
+const listed = (words: ReadonlyArray<string>): string => words.join(" or ")

@@ -1,0 +1,199 @@
+/**
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO and KTO trainers of 1.13):
+ * preference data as text or messages, with the prompt in a column of its own or within both
+ * sides, and unpaired.
+ *
+ * Plain text is joined by nothing: TRL puts prompt and completion together as they are. Where the
+ * prompts are questions, take the conversational format, whose chat template stands between them,
+ * or set a separator, which then ends the prompt.
+ *
+ * With the prompt within both sides (`trl-implicit`), the reward trainer reads each side whole, but
+ * the DPO and KTO trainers take what both sides begin with for the prompt: of completions that
+ * begin alike, the beginning goes to the prompt. DPO's loss is the same, KTO's is not. Messages
+ * (`trl-implicit-conversational`) are never cut.
+ */
+import { Result, Schema } from "effect"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import { type Features, type Format, type FormatOptions, type JsonRow, rowPerPair } from "./Format.ts"
+import { describe } from "./Found.ts"
+import * as PairTexts from "./PairTexts.ts"
+import { Answer, at, differ, Filled, Message, messages, OpenMessages } from "./RowSchema.ts"
+import * as Unpaired from "./Unpaired.ts"
+
+/** Between prompt and completion where nothing else tells them apart. */
+const defaultSeparator = "\n\n"
+
+/** Null would break TRL's collator. */
+const marginOf = (pair: PreferencePair): number => pair.vote_margin ?? 0
+
+const marginColumn = (pair: PreferencePair, options: FormatOptions | undefined): JsonRow =>
+  options?.margin === true ? { margin: marginOf(pair) } : {}
+
+const withMargin =
+  (features: Features) =>
+  (options?: FormatOptions): Features =>
+    options?.margin === true ? { ...features, margin: "float64" } : features
+
+const margin = Schema.optionalKey(Schema.Finite)
+
+const text = { prompt: "string", chosen: "string", rejected: "string" } as const
+
+export const trl: Format = {
+  name: "trl",
+  description: "TRL, plain text: prompt, chosen and rejected, which the trainer joins as they are",
+  container: "jsonl",
+  features: withMargin(text),
+  encoder: (options) =>
+    rowPerPair("trl", (pair) =>
+      Result.map(PairTexts.check(pair), ({ prompt, chosen, rejected }) => ({
+        prompt: PairTexts.toText(prompt) + (options?.separator ?? ""),
+        chosen,
+        rejected,
+        ...marginColumn(pair, options),
+      })),
+    ),
+  row: Schema.Struct({ prompt: Filled, chosen: Filled, rejected: Filled, margin }).check(
+    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
+  ),
+}
+
+export const trlConversational: Format = {
+  name: "trl-conversational",
+  description: "TRL, conversational: prompt, chosen and rejected as messages, for a chat template",
+  container: "jsonl",
+  features: withMargin({ prompt: messages, chosen: messages, rejected: messages }),
+  encoder: (options) =>
+    rowPerPair("trl-conversational", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
+        Result.map((prompt) => ({
+          prompt,
+          chosen: PairTexts.answer(pair.chosen),
+          rejected: PairTexts.answer(pair.rejected),
+          ...marginColumn(pair, options),
+        })),
+      ),
+    ),
+  row: Schema.Struct({ prompt: OpenMessages, chosen: Answer, rejected: Answer, margin }).check(
+    Schema.makeFilter(({ chosen: [chosen], rejected: [rejected] }) => differ(chosen.content, rejected.content)),
+  ),
+}
+
+export const trlImplicit: Format = {
+  name: "trl-implicit",
+  description:
+    "TRL, plain text with the prompt within both sides: chosen and rejected hold it, an empty line, and the completion",
+  container: "jsonl",
+  features: withMargin({ chosen: "string", rejected: "string" }),
+  encoder: (options) =>
+    rowPerPair("trl-implicit", (pair) =>
+      Result.map(PairTexts.check(pair), ({ prompt, chosen, rejected }) => {
+        const start = PairTexts.toText(prompt) + (options?.separator ?? defaultSeparator)
+        return { chosen: start + chosen, rejected: start + rejected, ...marginColumn(pair, options) }
+      }),
+    ),
+  row: Schema.Struct({ chosen: Filled, rejected: Filled, margin }).check(
+    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
+  ),
+  warnings: ({ chosen, rejected }, options) => {
+    if (typeof chosen !== "string" || typeof rejected !== "string") return []
+    const start = sharedStart(chosen, rejected)
+    return start.endsWith(options?.separator ?? defaultSeparator)
+      ? []
+      : [
+          {
+            field: "chosen",
+            expected:
+              "completions that differ from their first character on, where the DPO and KTO trainers end the prompt",
+            found: `both beginning alike, up to ${describe(start.slice(-20).toWellFormed())}`,
+          },
+        ]
+  },
+}
+
+/** What `extract_prompt` of TRL takes for the prompt. */
+const sharedStart = (chosen: string, rejected: string): string => {
+  let end = 0
+  while (end < chosen.length && chosen[end] === rejected[end]) end++
+  return chosen.slice(0, end)
+}
+
+const implicitSide = Schema.Array(Message).check(
+  Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((side) => {
+    const last = side.length - 1
+    if (last < 1) return "a prompt and an answer"
+    if (side[last]!.role !== "assistant") return at([last, "role"], "assistant in the last message")
+    if (side[last]!.content === "") return at([last, "content"], "text")
+    const before = side[last - 1]!.role
+    return before === "user" || before === "tool" ? undefined : at([last - 1, "role"], "user or tool before the answer")
+  }),
+)
+
+export const trlImplicitConversational: Format = {
+  name: "trl-implicit-conversational",
+  description: "TRL, conversational with the prompt within both sides: chosen and rejected hold all messages",
+  container: "jsonl",
+  features: withMargin({ chosen: messages, rejected: messages }),
+  encoder: (options) =>
+    rowPerPair("trl-implicit-conversational", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
+        Result.map((prompt) => ({
+          chosen: [...prompt, ...PairTexts.answer(pair.chosen)],
+          rejected: [...prompt, ...PairTexts.answer(pair.rejected)],
+          ...marginColumn(pair, options),
+        })),
+      ),
+    ),
+  row: Schema.Struct({ chosen: implicitSide, rejected: implicitSide, margin }).check(
+    Schema.makeFilter(({ chosen, rejected }) => {
+      const different = chosen.findIndex(
+        ({ content, role }, i) => content !== rejected[i]?.content || role !== rejected[i]?.role,
+      )
+      if (chosen.length !== rejected.length)
+        return at(["rejected"], `the same prompt as chosen's, ${chosen.length - 1} messages`)
+      if (different === -1) return at(["rejected", rejected.length - 1, "content"], "another text than chosen's")
+      return different === chosen.length - 1
+        ? undefined
+        : at(["rejected", different], "the same message as in chosen's prompt")
+    }),
+  ),
+}
+
+const unpairedCheck = () =>
+  Unpaired.check(({ completion, label, prompt }) => ({ completion, label, prompt }), {
+    completion: "completion",
+    label: "label",
+  })
+
+export const trlUnpaired: Format = {
+  name: "trl-unpaired",
+  description: "TRL, unpaired plain text (KTO): prompt, completion, and label: true if preferred",
+  container: "jsonl",
+  features: () => ({ prompt: "string", completion: "string", label: "bool" }),
+  encoder: (options) =>
+    Unpaired.encoder("trl-unpaired", (pair) =>
+      Result.map(PairTexts.check(pair), () => {
+        const prompt = PairTexts.toText(pair.prompt) + (options?.separator ?? "")
+        return (completion, label) => ({ prompt, completion, label })
+      }),
+    ),
+  row: Schema.Struct({ prompt: Filled, completion: Filled, label: Schema.Boolean }),
+  acrossRows: unpairedCheck,
+}
+
+export const trlUnpairedConversational: Format = {
+  name: "trl-unpaired-conversational",
+  description: "TRL, unpaired conversational (KTO): prompt and completion as messages, and label: true if preferred",
+  container: "jsonl",
+  features: () => ({ prompt: messages, completion: messages, label: "bool" }),
+  encoder: () =>
+    Unpaired.encoder("trl-unpaired-conversational", (pair) =>
+      PairTexts.check(pair).pipe(
+        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
+        Result.map((prompt) => (completion, label) => ({ prompt, completion: PairTexts.answer(completion), label })),
+      ),
+    ),
+  row: Schema.Struct({ prompt: OpenMessages, completion: Answer, label: Schema.Boolean }),
+  acrossRows: unpairedCheck,
+}

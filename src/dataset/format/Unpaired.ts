@@ -1,0 +1,106 @@
+/**
+ * Pairs as single completions, each with a label: wanted or not (KTO).
+ *
+ * Guarantees: a completion of an item gives one row, however many of the item's pairs it is in;
+ * rows stand in the order in which completions are first met. A completion that is preferred in
+ * one pair and not in another, as those in the middle of a ranking are, has no clear label: it gives
+ * no row, and is reported. Memory holds one item.
+ */
+import { Result } from "effect"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import {
+  type Encoded,
+  type Encoder,
+  FormatReject,
+  type JsonRow,
+  type Problem,
+  type Refusal,
+  toReject,
+} from "./Format.ts"
+import { describe } from "./Found.ts"
+
+type ToRow = (completion: string, label: boolean) => JsonRow
+
+interface Completion {
+  readonly side: "chosen" | "rejected"
+  readonly pair: PreferencePair
+  readonly toRow: ToRow
+  readonly isUnclear: boolean
+}
+
+/** @param prepare checks a pair, and gives what makes a row of a completion of it */
+export const encoder = (format: string, prepare: (pair: PreferencePair) => Result.Result<ToRow, Refusal>): Encoder => {
+  let itemId: string | undefined
+  let completions = new Map<string, Completion>()
+
+  const add = (pair: PreferencePair, side: "chosen" | "rejected", toRow: ToRow) => {
+    const met = completions.get(pair[side])
+    if (met === undefined) completions.set(pair[side], { side, pair, toRow, isUnclear: false })
+    else if (met.side !== side) completions.set(pair[side], { ...met, isUnclear: true })
+  }
+
+  const end = (): ReadonlyArray<Encoded> => {
+    const item = completions
+    completions = new Map()
+    return Array.from(item, ([text, { side, pair, toRow, isUnclear }]) =>
+      isUnclear
+        ? Result.fail(
+            new FormatReject({
+              format,
+              item_id: pair.item_id,
+              chosen_index: pair.chosen_index,
+              rejected_index: pair.rejected_index,
+              field: side,
+              reason: `expected a completion that is preferred in all its pairs or in none, found one between others: ${describe(text)}`,
+            }),
+          )
+        : Result.succeed(toRow(text, side === "chosen")),
+    )
+  }
+
+  return {
+    encode: (pair) => {
+      const before = pair.item_id === itemId ? [] : end()
+      itemId = pair.item_id
+      const toRow = prepare(pair)
+      if (Result.isFailure(toRow)) return [...before, Result.fail(toReject(format, pair)(toRow.failure))]
+      add(pair, "chosen", toRow.success)
+      add(pair, "rejected", toRow.success)
+      return before
+    },
+    end,
+  }
+}
+
+/**
+ * Finds rows of a prompt that repeat a completion, or contradict its label, where they stand one
+ * after another.
+ *
+ * @param columns where a repeated completion, or a contradictory label, stands
+ */
+export const check = (
+  partsOf: (row: JsonRow) => { readonly prompt: unknown; readonly completion: unknown; readonly label: unknown },
+  columns: { readonly completion: string; readonly label: string },
+): ((row: JsonRow) => ReadonlyArray<Problem>) => {
+  let current: string | undefined
+  let labels = new Map<string, unknown>()
+  return (row) => {
+    const { prompt, completion, label } = partsOf(row)
+    const next = JSON.stringify(prompt)
+    if (next !== current) labels = new Map()
+    current = next
+    const key = JSON.stringify(completion)
+    const before = labels.get(key)
+    labels.set(key, label)
+    if (before === undefined) return []
+    return before === label
+      ? [{ field: columns.completion, expected: "a completion that this prompt has not had", found: describe(key) }]
+      : [
+          {
+            field: columns.label,
+            expected: `${describe(before)}, as in an earlier row with this prompt and completion`,
+            found: describe(label),
+          },
+        ]
+  }
+}

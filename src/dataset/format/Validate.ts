@@ -1,0 +1,121 @@
+/**
+ * Reads a trainer's file back from disk, and finds what the trainer would trip over.
+ *
+ * Guarantees: every row is held against the format's schema, columns that the trainer does not
+ * read included, and against the rows before it: the same columns in every row, and numbers that
+ * `load_dataset` takes for the type that they are. The stream of findings is in the file's order;
+ * an empty one says that all is well. Memory holds a few rows, whatever the file's size.
+ *
+ * Not checked: lengths in tokens, which trainers cut or drop by (TRL's reward trainer drops a pair
+ * with a side over 1,024).
+ */
+import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
+import { Finding } from "./Finding.ts"
+import type { Format, FormatOptions, JsonRow, Problem } from "./Format.ts"
+import { describe, formatPath } from "./Found.ts"
+import * as RowFile from "./RowFile.ts"
+
+/** Fails where the file can't be read. `options` are those that the file was written with. */
+export const validate = (
+  format: Format,
+  path: string,
+  options?: FormatOptions,
+): Stream.Stream<Finding, PlatformError.PlatformError, FileSystem.FileSystem> =>
+  RowFile.read(path).pipe(
+    Stream.mapAccumArray(
+      () => rowCheck(format, options),
+      (check, rows) => [
+        check,
+        rows.flatMap((row) => check(row).map((problem) => new Finding({ file: path, line: row.line, ...problem }))),
+      ],
+    ),
+  )
+
+type Graded = Problem & Pick<Finding, "severity">
+
+const graded =
+  (severity: Finding["severity"]) =>
+  (problem: Problem): Graded => ({ ...problem, severity })
+
+const rowCheck = (format: Format, options: FormatOptions | undefined) => {
+  const decode = Schema.decodeUnknownResult(format.row, { errors: "all", onExcessProperty: "error" })
+  const columnsCheck = sameColumns()
+  const numbersCheck = sameNumbers(format.features({ margin: true }))
+  const acrossRows = format.acrossRows?.() ?? (() => [])
+  return ({ row, text }: RowFile.NumberedRow): ReadonlyArray<Graded> => {
+    if (Result.isFailure(row)) return [{ field: "", expected: "a JSON object", found: row.failure, severity: "error" }]
+    const decoded = decode(row.success)
+    if (Result.isFailure(decoded)) return problemsOf(decoded.failure.issue, row.success).map(graded("error"))
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of every format is a struct
+    const good = row.success as JsonRow
+    return [
+      ...columnsCheck(good).map(graded("error")),
+      ...numbersCheck(good, text).map(graded("error")),
+      ...acrossRows(good).map(graded("warning")),
+      ...(format.warnings?.(good, options) ?? []).map(graded("warning")),
+    ]
+  }
+}
+
+/** Missing ones would be read as null, on which collators break. */
+const sameColumns = () => {
+  let first: ReadonlyArray<string> | undefined
+  return (row: JsonRow): ReadonlyArray<Problem> => {
+    const columns = Object.keys(row)
+    first ??= columns
+    const expected = first
+    return [
+      ...expected.filter((column) => !columns.includes(column)).map((field) => ({ field, found: "nothing" })),
+      ...columns.filter((column) => !expected.includes(column)).map((field) => ({ field, found: "a value" })),
+    ].map((problem) => ({ ...problem, expected: `the columns of the first row, ${expected.join(", ")}` }))
+  }
+}
+
+/** After a first 10 MB of whole numbers, `load_dataset` fails at a fraction. */
+const sameNumbers = (features: ReturnType<Format["features"]>) => {
+  const columns = Object.keys(features).filter((column) => features[column] === "float64")
+  const whole = new Set<string>()
+  return (row: JsonRow, text: string): ReadonlyArray<Problem> =>
+    columns.flatMap((field) => {
+      const value = row[field]
+      if (typeof value !== "number" || text === "") return []
+      if (new RegExp(`(?<!\\\\)"${field}"\\s*:\\s*-?\\d+\\s*[,}]`).test(text)) whole.add(field)
+      return Number.isInteger(value) || !whole.has(field)
+        ? []
+        : [{ field, expected: "a whole number, as in rows before (or a point in all of them)", found: describe(value) }]
+    })
+}
+
+const expectedTypes: { readonly [tag: string]: string } = {
+  Arrays: "a list",
+  Boolean: "true or false",
+  Number: "a number",
+  Objects: "an object",
+  String: "a string",
+}
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    if (issue._tag === "MissingKey") return "a value"
+    if (issue._tag === "UnexpectedKey") return "nothing of this name"
+    if (issue._tag !== "InvalidType") return SchemaIssue.defaultLeafHook(issue)
+    return issue.ast._tag === "Literal"
+      ? describe(issue.ast.literal)
+      : (expectedTypes[issue.ast._tag] ?? issue.ast._tag)
+  },
+})
+
+const problemsOf = (issue: SchemaIssue.Issue, row: unknown): ReadonlyArray<Problem> =>
+  formatIssue(issue).issues.map(({ message, path = [] }) => {
+    const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment))
+    return { field: formatPath(keys), expected: message, found: describe(valueAt(row, keys)) }
+  })
+
+const valueAt = (row: unknown, path: ReadonlyArray<PropertyKey>): unknown => {
+  let value: unknown = row
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined
+    value = Reflect.get(value, key)
+  }
+  return value
+}

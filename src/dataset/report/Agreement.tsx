@@ -1,0 +1,118 @@
+/** How far experts who judged the same item say the same. */
+import { barX, plot, ruleX, text } from "@observablehq/plot"
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { count, decimal, plural, share, shareOf } from "./format.ts"
+import { Figure } from "./Figure.tsx"
+import { drawHistogram, rowsOf, style } from "./histogram.ts"
+import { type Fact, Facts, Section } from "./parts.tsx"
+import { alphaInWords, kappaInWords } from "./wording.ts"
+
+type Agreed = QualityReport["agreement"]
+
+const methods: Record<Agreed["method"], string> = {
+  majority: "the majority of the votes",
+  "dawid-skene": "votes weighted by how reliable each expert is (Dawid–Skene)",
+}
+
+const none = ({ votes_per_item }: Agreed): string => {
+  const items = votes_per_item.reduce((sum, each) => sum + each.items, 0)
+  if (items === 0) return "No item was judged: agreement can’t be told."
+  return "Each item has one vote: agreement can’t be told."
+}
+
+const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
+  const { fleiss_kappa: kappa, items, krippendorff_alpha: alpha, mean_agreement: mean, ties, unanimous } = agreement
+  return [
+    {
+      term: "Krippendorff’s alpha",
+      value: alpha === null ? "–" : decimal(alpha),
+      words: alpha === null ? "can’t be told" : alphaInWords(alpha),
+    },
+    {
+      term: "Fleiss’ kappa",
+      value: kappa === null ? "–" : decimal(kappa),
+      words: kappa === null ? "needs equally many votes for each item" : kappaInWords(kappa),
+    },
+    { term: "Mean share of votes for the best", value: mean === null ? "–" : share(mean) },
+    { term: "Unanimous", value: shareOf(unanimous, items), words: plural(unanimous, "item") },
+    { term: "Ties", value: shareOf(ties, items), words: plural(ties, "item") },
+  ]
+}
+
+const drawVotes = (votes: Agreed["votes_per_item"]) => (width: number) => {
+  const rows = votes.map((each) => ({ ...each, label: plural(each.votes, "vote") }))
+  return plot({
+    width,
+    height: 28 * rows.length + 16,
+    marginLeft: 64,
+    marginRight: 64,
+    marginTop: 4,
+    marginBottom: 8,
+    style,
+    x: { axis: null },
+    y: { label: null, domain: rows.map(({ label }) => label), tickSize: 0 },
+    marks: [
+      barX(rows, { x: "items", y: "label", fill: "var(--accent)", insetTop: 2, insetBottom: 2 }),
+      text(rows, {
+        x: "items",
+        y: "label",
+        text: (row) => count(row.items),
+        textAnchor: "start",
+        dx: 6,
+        fill: "var(--ink)",
+      }),
+      ruleX([0], { stroke: "var(--line-strong)" }),
+    ],
+  })
+}
+
+export const Agreement = ({ report: { agreement } }: { readonly report: QualityReport }) => {
+  const { items, votes_per_item } = agreement
+  if (items === 0) return <Section id="agreement" title="Agreement" lead={none(agreement)} />
+  const all = votes_per_item.reduce((sum, each) => sum + each.items, 0)
+  const largest = votes_per_item.reduce((a, b) => (b.items > a.items ? b : a), { votes: 0, items: 0 })
+  const hasHistogram = agreement.agreement.counts.length > 0
+  return (
+    <Section
+      id="agreement"
+      title="Agreement"
+      lead={`${plural(items, "item")} of ${count(all)} have several votes; their choice is by ${methods[agreement.method] ?? agreement.method}.`}
+    >
+      <Facts facts={facts(agreement)} />
+      <div class="columns">
+        <Figure
+          plots={[
+            {
+              title: "Votes per item",
+              description: `Bars of items by their number of votes; most, ${count(largest.items)}, have ${largest.votes}.`,
+              draw: drawVotes(votes_per_item),
+            },
+          ]}
+          caption={`Most items (${shareOf(largest.items, all)}) have ${plural(largest.votes, "vote")}.`}
+          label="Votes per item"
+          columns={[{ title: "Votes" }, { title: "Items" }, { title: "Share" }]}
+          rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, all)])}
+        />
+        {hasHistogram && (
+          <Figure
+            plots={[
+              {
+                title: "Share of the votes that went to the best",
+                description: `Histogram of agreement; ${shareOf(agreement.unanimous, items)} of the items are unanimous.`,
+                draw: drawHistogram(agreement.agreement, {
+                  unit: "share",
+                  label: "share of the item’s votes →",
+                  fill: "var(--accent)",
+                }),
+              },
+            ]}
+            caption={`${shareOf(agreement.unanimous, items)} of the items are unanimous. Bars: share of the items.`}
+            label="Agreement"
+            columns={[{ title: "Share of votes" }, { title: "Items" }, { title: "Share of items" }]}
+            rows={rowsOf(agreement.agreement, "share")}
+          />
+        )}
+      </div>
+    </Section>
+  )
+}

@@ -1,0 +1,112 @@
+/** The whole page: what the dataset is worth, then each of the numbers behind it. */
+import { useState } from "preact/hooks"
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { Agreement } from "./Agreement.tsx"
+import { Checks } from "./Checks.tsx"
+import { Examples } from "./Examples.tsx"
+import { Experts } from "./Experts.tsx"
+import { count } from "./format.ts"
+import { Funnel } from "./Funnel.tsx"
+import { Gold } from "./Gold.tsx"
+import { Headline } from "./Headline.tsx"
+import { Languages } from "./Languages.tsx"
+import { LengthDifference, Sizes } from "./Length.tsx"
+import { Name } from "./parts.tsx"
+import { ChosenPosition } from "./Position.tsx"
+import { isSystemDark, showScheme } from "./scheme.ts"
+import { Splits } from "./Splits.tsx"
+import { LongText } from "./Texts.tsx"
+import { Turnaround } from "./Times.tsx"
+
+const contents = [
+  ["funnel", "Funnel"],
+  ["checks", "Checks"],
+  ["agreement", "Agreement"],
+  ["experts", "Experts"],
+  ["gold", "Gold"],
+  ["position", "Position"],
+  ["length", "Length"],
+  ["sizes", "Sizes"],
+  ["turnaround", "Turnaround"],
+  ["languages", "Languages"],
+  ["splits", "Splits"],
+  ["examples", "Examples"],
+] as const
+
+const SchemeButton = () => {
+  const [isDark, setDark] = useState(isSystemDark)
+  return (
+    <button
+      type="button"
+      class="button compact"
+      aria-pressed={isDark}
+      onClick={() => {
+        showScheme(isDark ? "light" : "dark")
+        setDark(!isDark)
+      }}
+    >
+      Dark
+    </button>
+  )
+}
+
+const Origin = ({ report: { campaign, guidelines, service } }: { readonly report: QualityReport }) => (
+  <>
+    {(campaign !== null || service !== null) && (
+      <p class="muted origin">
+        {campaign !== null && `Campaign ${count(campaign)}`}
+        {campaign !== null && service !== null && " · "}
+        {service !== null && (
+          <>
+            judged at <Name text={service} chars={120} />
+          </>
+        )}
+      </p>
+    )}
+    {guidelines !== null && (
+      <details class="card guidelines">
+        <summary>Guidelines that the experts were given</summary>
+        <LongText text={guidelines} label="the guidelines" chars={4000} lines={60} />
+      </details>
+    )}
+  </>
+)
+
+export const App = ({ report }: { readonly report: QualityReport }) => (
+  <>
+    <a class="skip" href="#content">
+      Skip to the report
+    </a>
+    <header class="top">
+      <span class="brand">prefstream</span>
+      <span class="muted">Dataset report</span>
+      <SchemeButton />
+    </header>
+    <main id="content" tabIndex={-1}>
+      <Headline report={report} />
+      <Origin report={report} />
+      <nav class="contents" aria-label="Sections">
+        {contents.map(([id, title]) => (
+          <a key={id} href={`#${id}`}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <Funnel report={report} />
+      <Checks report={report} />
+      <Agreement report={report} />
+      <Experts report={report} />
+      <Gold report={report} />
+      <ChosenPosition report={report} />
+      <LengthDifference report={report} />
+      <Sizes report={report} />
+      <Turnaround report={report} />
+      <Languages report={report} />
+      <Splits report={report} />
+      <Examples report={report} />
+    </main>
+    <footer class="foot muted small">
+      Lengths in characters (Unicode code points). The same numbers stand in report.json.
+    </footer>
+  </>
+)

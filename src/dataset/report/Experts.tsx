@@ -1,0 +1,156 @@
+/** Who judged, and how: a table that each of its columns can sort. */
+import type { ComponentChildren } from "preact"
+import { useMemo, useState } from "preact/hooks"
+import type { ExpertRow, QualityReport } from "../../domain/QualityReport.ts"
+import { count, decimal, name, plural, seconds, share } from "./format.ts"
+import { Name, Section } from "./parts.tsx"
+
+const firstRows = 25
+
+interface ExpertColumn {
+  readonly title: string
+  readonly hint: string
+  /** What the column sorts by; null goes last. */
+  readonly value: (row: ExpertRow) => number | null
+  readonly words: (row: ExpertRow) => string
+}
+
+const ratio = (part: number, of: number): number | null => (of > 0 ? part / of : null)
+
+const ofShare = (title: string, hint: string, part: keyof ExpertRow, of: keyof ExpertRow): ExpertColumn => {
+  const value = (row: ExpertRow) => ratio(Number(row[part]), Number(row[of]))
+  return {
+    title,
+    hint,
+    value,
+    words: (row) => {
+      const exact = value(row)
+      return exact === null ? "–" : `${share(exact)} of ${count(Number(row[of]))}`
+    },
+  }
+}
+
+const columns: ReadonlyArray<ExpertColumn> = [
+  { title: "Votes", hint: "votes given", value: (row) => row.votes, words: (row) => count(row.votes) },
+  {
+    title: "Reliability",
+    hint: "estimated probability that a vote is right (Dawid–Skene)",
+    value: (row) => row.reliability,
+    words: (row) => (row.reliability === null ? "–" : decimal(row.reliability)),
+  },
+  ofShare("With the choice", "of the votes on items with several, those for what came out", "with_choice", "shared"),
+  ofShare("Gold right", "of the votes on items whose answer is known", "gold_right", "gold_votes"),
+  {
+    title: "Median time",
+    hint: "for a vote",
+    value: (row) => row.median_seconds,
+    words: (row) => seconds(row.median_seconds),
+  },
+  ofShare("Chose first", "of the votes whose order is known, those for what was shown first", "chose_first", "ordered"),
+]
+
+const nameOf = (row: ExpertRow): string => row.expert ?? "votes without a name"
+
+/** `by` is a column, -1 the names. */
+const sorted = (rows: ReadonlyArray<ExpertRow>, by: number, isDescending: boolean): ReadonlyArray<ExpertRow> => {
+  const sign = isDescending ? -1 : 1
+  const column = columns[by]
+  if (column === undefined) {
+    const compare = new Intl.Collator("en", { numeric: true }).compare
+    return rows.toSorted((a, b) => sign * compare(name(nameOf(a)), name(nameOf(b))))
+  }
+  return rows.toSorted((a, b) => {
+    const [x, y] = [column.value(a), column.value(b)]
+    return x === null || y === null ? Number(x === null) - Number(y === null) : sign * (x - y)
+  })
+}
+
+const lead = (rows: ReadonlyArray<ExpertRow>): ComponentChildren => {
+  if (rows.length === 0) return "There are no votes."
+  const named = rows.filter(({ expert }) => expert !== null)
+  const all = rows.reduce((sum, { votes }) => sum + votes, 0)
+  const most = named.toSorted((a, b) => b.votes - a.votes)[0]
+  if (most === undefined) return `The service does not say who gave the ${plural(all, "vote")}.`
+  const by = `${plural(all, "vote")} by ${plural(named.length, "expert")}`
+  if (named.length === 1) return `${by}.`
+  const busiest = `the busiest gave ${share(most.votes / Math.max(all, 1))} of them`
+  const judged = named.flatMap(({ expert, reliability }) => (reliability === null ? [] : [{ expert, reliability }]))
+  const least = judged.toSorted((a, b) => a.reliability - b.reliability)[0]
+  return (
+    <>
+      {by}; {busiest}.
+      {least !== undefined && (
+        <>
+          {" "}
+          The least reliable is <Name text={least.expert ?? ""} chars={40} />, with {decimal(least.reliability)}.
+        </>
+      )}
+    </>
+  )
+}
+
+export const Experts = ({ report: { experts } }: { readonly report: QualityReport }) => {
+  const [by, setBy] = useState(0)
+  const [isDescending, setDescending] = useState(true)
+  const [isAll, setAll] = useState(false)
+  const rows = useMemo(() => sorted(experts, by, isDescending), [experts, by, isDescending])
+  const sort = (column: number) => {
+    setDescending(column === by ? !isDescending : column !== -1)
+    setBy(column)
+  }
+  const heading = (title: string, column: number, hint?: string) => (
+    <th
+      key={title}
+      scope="col"
+      class={column === -1 ? "" : "number"}
+      aria-sort={column === by ? (isDescending ? "descending" : "ascending") : "none"}
+    >
+      <button type="button" class="sort" title={hint} onClick={() => sort(column)}>
+        {title}
+        <span aria-hidden="true">{column === by ? (isDescending ? " ↓" : " ↑") : " ↕"}</span>
+      </button>
+    </th>
+  )
+  const shown = isAll ? rows : rows.slice(0, firstRows)
+  return (
+    <Section id="experts" title="Experts" lead={lead(experts)}>
+      {experts.length > 0 && (
+        <div class="scroll" role="region" aria-label="Experts" tabIndex={0}>
+          <table class="experts">
+            <thead>
+              <tr>
+                {heading("Expert", -1)}
+                {columns.map(({ hint, title }, i) => heading(title, i, hint))}
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map((row, i) => (
+                <tr key={i}>
+                  <th scope="row">
+                    {row.expert === null ? <em>{nameOf(row)}</em> : <Name text={row.expert} chars={40} />}
+                  </th>
+                  {columns.map((column) => (
+                    <td key={column.title} class="number">
+                      {column.words(row)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {rows.length > firstRows && (
+        <button type="button" class="button compact start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          {isAll ? `Show the first ${firstRows} only` : `Show all ${count(rows.length)}`}
+        </button>
+      )}
+      {experts.length > 0 && (
+        <p class="muted small">
+          Reliability: estimated probability that a vote of the expert is right (Dawid–Skene). With the choice: of the
+          votes on items with several. A dash: nothing to tell it from.
+        </p>
+      )}
+    </Section>
+  )
+}

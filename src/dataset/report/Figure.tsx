@@ -1,0 +1,72 @@
+/**
+ * One or several plots with a caption, and the same numbers as a table.
+ *
+ * Guarantees: a plot is drawn anew for each width of its place; to a screen reader it is one
+ * picture with its description; whatever it shows stands in the table too.
+ */
+import type { ComponentChildren } from "preact"
+import { useLayoutEffect, useRef } from "preact/hooks"
+import { type Column, Table } from "./parts.tsx"
+
+export interface Plotted {
+  readonly title?: string
+  /** What is to be seen, in words. */
+  readonly description: string
+  readonly draw: (width: number) => Element
+}
+
+const Canvas = ({ description, draw, title }: Plotted) => {
+  const place = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const element = place.current
+    if (element === null) return
+    let drawn = 0
+    const show = () => {
+      const width = Math.floor(element.clientWidth)
+      if (width === drawn || width === 0) return
+      drawn = width
+      const plot = draw(width)
+      plot.setAttribute("role", "img")
+      plot.setAttribute("aria-label", description)
+      element.replaceChildren(plot)
+    }
+    show()
+    const observer = new ResizeObserver(show)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [description, draw])
+  return (
+    <div class="plotted">
+      {title !== undefined && <p class="plot-title">{title}</p>}
+      <div ref={place} class="canvas" />
+    </div>
+  )
+}
+
+export interface FigureProps {
+  readonly caption: ComponentChildren
+  readonly plots: ReadonlyArray<Plotted>
+  /** Of what the table is: "Differences in length". */
+  readonly label: string
+  readonly columns: ReadonlyArray<Column>
+  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren>>
+  /** Beside each other, where there is room. */
+  readonly beside?: boolean
+}
+
+export const Figure = ({ beside = false, caption, columns, label, plots, rows }: FigureProps) => (
+  <figure>
+    <div class={beside ? "plots beside" : "plots"}>
+      {plots.map((plot, i) => (
+        <Canvas key={plot.title ?? i} {...plot} />
+      ))}
+    </div>
+    <figcaption>{caption}</figcaption>
+    <details>
+      <summary>
+        Numbers as a table<span class="unseen">: {label}</span>
+      </summary>
+      <Table label={label} columns={columns} rows={rows} />
+    </details>
+  </figure>
+)

@@ -1,0 +1,78 @@
+/** The way from records to pairs: what each step was left with, and what did not go on from it. */
+import type { FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
+import { count, name, shareOf } from "./format.ts"
+import { Bar, Section } from "./parts.tsx"
+import { reasonInWords, stepNames } from "./wording.ts"
+
+const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | null }) => {
+  const lost = step.lost.filter((each) => each.count > 0).toSorted((a, b) => b.count - a.count)
+  if (lost.length === 0) return <span class="muted">{of === null ? "" : "nothing"}</span>
+  return (
+    <ul class="plain">
+      {lost.map((each) => (
+        <li key={each.reason}>
+          <strong>{count(each.count)}</strong> <bdi>{name(reasonInWords(each.reason))}</bdi>
+          {of !== null && <span class="muted"> ({shareOf(each.count, of)})</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const lead = ({ funnel }: QualityReport): string => {
+  const first = funnel[0]
+  const kept = funnel.find(({ step }) => step === "kept")
+  if (first === undefined || kept === undefined) return "The report holds no steps."
+  if (first.count === 0) return "Nothing was read."
+  return `Of ${count(first.count)} records read, ${count(kept.count)} (${shareOf(kept.count, first.count)}) are in the dataset as items.`
+}
+
+export const Funnel = ({ report }: { readonly report: QualityReport }) => {
+  const { funnel } = report
+  const largest = Math.max(1, ...funnel.filter(({ unit }) => unit !== "pairs").map((step) => step.count))
+  return (
+    <Section id="funnel" title="From records to pairs" lead={lead(report)}>
+      <table class="funnel">
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col" class="number">
+              Left
+            </th>
+            <th scope="col" class="bars">
+              <span class="unseen">As a bar</span>
+            </th>
+            <th scope="col">Lost on the way there</th>
+          </tr>
+        </thead>
+        <tbody>
+          {funnel.map((step, i) => {
+            const before = funnel[i - 1]
+            const isOther = before !== undefined && step.unit === "pairs"
+            const into = before === undefined ? null : step.count + step.lost.reduce((sum, each) => sum + each.count, 0)
+            return (
+              <tr key={step.step}>
+                <th scope="row">{stepNames[step.step] ?? name(step.step)}</th>
+                <td class="number">
+                  {count(step.count)} <span class="muted">{step.unit}</span>
+                </td>
+                <td class="bars">
+                  {isOther ? (
+                    <span class="muted small">
+                      {before.count > 0 && `${(step.count / before.count).toFixed(1)} from each item`}
+                    </span>
+                  ) : (
+                    <Bar value={step.count} of={largest} tone={step.step === "kept" ? "kept" : ""} />
+                  )}
+                </td>
+                <td class="lost">
+                  <Lost step={step} of={isOther ? null : into} />
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Section>
+  )
+}

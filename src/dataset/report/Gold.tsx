@@ -1,0 +1,94 @@
+/** How experts did on items whose answer is known. */
+import { dot, plot, ruleY, text } from "@observablehq/plot"
+import type { GoldReport, QualityReport } from "../../domain/QualityReport.ts"
+import { count, plural, share, shortShare } from "./format.ts"
+import { Figure } from "./Figure.tsx"
+import { style } from "./histogram.ts"
+import { Name, Section } from "./parts.tsx"
+import { Comparison } from "./Texts.tsx"
+import { list } from "./wording.ts"
+
+const origin = ({ in_input, mixed_in }: GoldReport): string => {
+  const parts = [
+    mixed_in > 0 ? `${plural(mixed_in, "gold item")} mixed in` : "",
+    in_input > 0 ? `${plural(in_input, "item")} of the input with a known answer` : "",
+  ].filter((part) => part !== "")
+  return list(parts)
+}
+
+const lead = (gold: GoldReport): string => {
+  const from = origin(gold)
+  if (from === "") return "No item has a known answer: how often experts are right can’t be told."
+  if (gold.votes === 0 || gold.accuracy === null) return `There are ${from}, but no votes on them yet.`
+  return `${count(gold.right)} of ${plural(gold.votes, "vote")} were right: ${share(gold.accuracy)}, from ${from}.`
+}
+
+const draw = (accuracy: number, low: number, high: number) => (width: number) =>
+  plot({
+    width,
+    height: 84,
+    marginLeft: 16,
+    marginRight: 24,
+    marginTop: 24,
+    marginBottom: 32,
+    style,
+    x: { domain: [0, 1], ticks: 4, tickFormat: shortShare, label: null, grid: true },
+    y: { axis: null, domain: [""] },
+    marks: [
+      ruleY([{ low, high }], { x1: "low", x2: "high", y: () => "", stroke: "var(--accent)", strokeWidth: 4 }),
+      dot([accuracy], {
+        x: (d: number) => d,
+        y: () => "",
+        r: 7,
+        fill: "var(--accent)",
+        stroke: "var(--surface)",
+        strokeWidth: 2,
+      }),
+      text([accuracy], { x: (d: number) => d, y: () => "", text: share, dy: -18, fontWeight: 600, fill: "var(--ink)" }),
+    ],
+  })
+
+const Wrong = ({ gold }: { readonly gold: GoldReport }) => (
+  <details class="wrong">
+    <summary>{plural(gold.wrong.length, "item")} with a wrong choice</summary>
+    {gold.wrong.map((each, i) => (
+      <article key={i} class="example">
+        <h3>
+          <span class="code">
+            <Name text={each.item_id} />
+          </span>
+        </h3>
+        <Comparison
+          label={`gold item ${i + 1}`}
+          prompt={each.prompt}
+          rationale={each.rationale}
+          answers={[
+            { title: "Right answer", text: each.expected, tone: "chosen" },
+            { title: "Chosen instead", text: each.chosen, tone: "rejected" },
+          ]}
+        />
+      </article>
+    ))}
+  </details>
+)
+
+export const Gold = ({ report: { gold } }: { readonly report: QualityReport }) => {
+  const { accuracy, high, low } = gold
+  const interval = low === null || high === null ? "" : `${share(low)} to ${share(high)}`
+  return (
+    <Section id="gold" title="Gold items" lead={lead(gold)}>
+      {accuracy !== null && low !== null && high !== null && (
+        <Figure
+          plots={[
+            { description: `Accuracy ${share(accuracy)}, interval ${interval}.`, draw: draw(accuracy, low, high) },
+          ]}
+          caption={`Share of right votes: ${share(accuracy)}; the line is the 95% interval, ${interval} (Wilson).`}
+          label="Gold votes"
+          columns={[{ title: "Votes" }, { title: "Right" }, { title: "Accuracy" }, { title: "95% interval" }]}
+          rows={[[count(gold.votes), count(gold.right), share(accuracy), interval]]}
+        />
+      )}
+      {gold.wrong.length > 0 && <Wrong gold={gold} />}
+    </Section>
+  )
+}

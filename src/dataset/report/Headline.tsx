@@ -1,0 +1,139 @@
+/** What the dataset is, whether its checks passed, and the few numbers that one asks for first. */
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { adviceFor } from "./advice.ts"
+import { count, decimal, plural, share, shareOf } from "./format.ts"
+import { Name } from "./parts.tsx"
+import {
+  alphaInWords,
+  checkValue,
+  effectInWords,
+  headline,
+  largestLoss,
+  limitInWords,
+  pValue,
+  stepCount,
+} from "./wording.ts"
+
+/** More of them stand in the table of checks. */
+const mostFailed = 6
+
+const Verdict = ({ report }: { readonly report: QualityReport }) => {
+  const limited = report.checks.filter(({ limit, passed }) => limit !== null || !passed)
+  const failed = report.checks.filter(({ passed }) => !passed)
+  const isEmpty = stepCount(report, "pairs") === 0
+  return (
+    <>
+      {isEmpty && (
+        <div class="verdict bad">
+          <p class="verdict-title">✗ No pairs: there is nothing to train on.</p>
+          <p>{largestLoss(report) ?? "Nothing was read, or nothing is judged yet."}</p>
+        </div>
+      )}
+      {failed.length > 0 && (
+        <div class="verdict bad">
+          <p class="verdict-title">
+            ✗ {count(failed.length)} of {plural(limited.length, "check")} failed. See to{" "}
+            {failed.length === 1 ? "it" : "them"} before training.
+          </p>
+          <ul>
+            {failed.slice(0, mostFailed).map((check) => (
+              <li key={check.check}>
+                <strong>
+                  <Name text={check.check} />
+                </strong>
+                : <Name text={check.measure} chars={200} /> is{" "}
+                <strong>{check.value === null ? "not known" : checkValue(check, check.value)}</strong>
+                {check.limit !== null && `; the limit is ${limitInWords(check)}`}. {adviceFor(check)}
+              </li>
+            ))}
+          </ul>
+          {failed.length > mostFailed && (
+            <p>
+              <a href="#checks">All {count(failed.length)} that failed</a>
+            </p>
+          )}
+        </div>
+      )}
+      {!isEmpty && failed.length === 0 && limited.length > 0 && (
+        <div class="verdict good">
+          <p class="verdict-title">
+            ✓ {limited.length === 1 ? "The one check" : `All ${count(limited.length)} checks`} with a limit passed.
+          </p>
+        </div>
+      )}
+      {!isEmpty && limited.length === 0 && (
+        <div class="verdict">
+          <p class="verdict-title">No limits were set.</p>
+          <p>Nothing was held to a limit: look at the numbers below before training.</p>
+        </div>
+      )}
+    </>
+  )
+}
+
+interface Tile {
+  readonly href: string
+  readonly term: string
+  readonly value: string
+  readonly words: string
+}
+
+const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyArray<Tile> => {
+  const { items, krippendorff_alpha: alpha, votes_per_item } = agreement
+  const halves = position.first_half + position.second_half
+  return [
+    {
+      href: "#agreement",
+      term: "Agreement (alpha)",
+      value: alpha === null ? "–" : decimal(alpha),
+      words:
+        alpha === null
+          ? votes_per_item.length > 0 && items === 0
+            ? "one vote per item"
+            : "can’t be told"
+          : alphaInWords(alpha),
+    },
+    {
+      href: "#gold",
+      term: "Gold right",
+      value: gold.accuracy === null ? "–" : share(gold.accuracy),
+      words:
+        gold.low === null || gold.high === null
+          ? "no gold votes"
+          : `95% interval ${share(gold.low)} – ${share(gold.high)}`,
+    },
+    {
+      href: "#position",
+      term: "First half chosen",
+      value: shareOf(position.first_half, halves),
+      words: position.p_value === null ? "order not known" : `of 50% expected; ${pValue(position.p_value)}`,
+    },
+    {
+      href: "#length",
+      term: "Longer chosen",
+      value: length.share_longer === null ? "–" : share(length.share_longer),
+      words:
+        length.cohens_d === null
+          ? "can’t be told"
+          : `${effectInWords(length.cohens_d)} effect (d ${decimal(length.cohens_d)})`,
+    },
+  ]
+}
+
+export const Headline = ({ report }: { readonly report: QualityReport }) => (
+  <>
+    <h1>{headline(report)}</h1>
+    <Verdict report={report} />
+    <ul class="tiles" aria-label="At a glance">
+      {tiles(report).map(({ href, term, value, words }) => (
+        <li key={href}>
+          <a class="card tile" href={href}>
+            <span class="term">{term}</span>
+            <span class="value">{value}</span>
+            <span class="words">{words}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  </>
+)

@@ -1,0 +1,134 @@
+/** Whether the longer completion wins, and how long the texts are. */
+import type { Distribution, Length, QualityReport } from "../../domain/QualityReport.ts"
+import { count, decimal, length, share, shareOf } from "./format.ts"
+import { Figure } from "./Figure.tsx"
+import { commonExtent, drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
+import { Facts, Section, Table } from "./parts.tsx"
+import { effectInWords } from "./wording.ts"
+
+const lead = ({ cohens_d, share_longer }: Length): string => {
+  if (share_longer === null) return "There are no pairs of different lengths: length bias can’t be told."
+  const effect =
+    cohens_d === null ? "" : ` The difference is ${effectInWords(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
+  return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ; 50% would be no preference.${effect}`
+}
+
+const binColumns = (unit: string) => [{ title: "Characters" }, { title: unit }, { title: "Share" }]
+
+export const LengthDifference = ({ report: { length: lengths } }: { readonly report: QualityReport }) => {
+  const { difference } = lengths
+  const all = lengths.longer_chosen + lengths.equal + lengths.shorter_chosen
+  const median = difference.p50 === null ? "" : `The median difference is ${length(difference.p50)} characters.`
+  return (
+    <Section id="length" title="Length of chosen and rejected" lead={lead(lengths)}>
+      {all > 0 && (
+        <Facts
+          facts={[
+            {
+              term: "Chosen is longer",
+              value: shareOf(lengths.longer_chosen, all),
+              words: `${count(lengths.longer_chosen)} pairs`,
+            },
+            { term: "Equally long", value: shareOf(lengths.equal, all), words: `${count(lengths.equal)} pairs` },
+            {
+              term: "Chosen is shorter",
+              value: shareOf(lengths.shorter_chosen, all),
+              words: `${count(lengths.shorter_chosen)} pairs`,
+            },
+          ]}
+        />
+      )}
+      {isSpread(difference) && (
+        <Figure
+          plots={[
+            {
+              description: `Histogram of the length of chosen less that of rejected. ${median}`,
+              draw: drawHistogram(difference.histogram, {
+                unit: "characters",
+                label: "← rejected is longer · chosen is longer →",
+                fill: "var(--accent)",
+                height: 230,
+                marks: [{ at: 0, words: "equally long" }],
+              }),
+            },
+          ]}
+          caption={`Length of chosen less that of rejected, in characters. ${median}${leftOut(difference.histogram, "characters")}`}
+          label="Differences in length"
+          columns={binColumns("Pairs")}
+          rows={rowsOf(difference.histogram, "characters")}
+        />
+      )}
+    </Section>
+  )
+}
+
+interface Side {
+  readonly title: string
+  readonly fill: string
+  readonly sizes: Distribution
+}
+
+const sidesOf = ({ chosen, prompt, rejected }: Length): ReadonlyArray<Side> =>
+  [
+    { title: "Prompt", fill: "var(--line-strong)", sizes: prompt },
+    { title: "Chosen", fill: "var(--accent)", sizes: chosen },
+    { title: "Rejected", fill: "var(--rejected)", sizes: rejected },
+  ].filter(({ sizes }) => sizes.count > 0)
+
+const quantiles = ["p05", "p50", "p95", "p99", "max"] as const
+
+export const Sizes = ({ report }: { readonly report: QualityReport }) => {
+  const sides = sidesOf(report.length)
+  if (sides.length === 0) return <Section id="sizes" title="Sizes" lead="There are no pairs: sizes can’t be told." />
+  const drawn = sides.filter(({ sizes }) => isSpread(sizes))
+  const extent = commonExtent(
+    drawn.map(({ sizes }) => sizes.histogram),
+    "characters",
+  )
+  const largest = sides.reduce((a, b) => ((b.sizes.p99 ?? 0) > (a.sizes.p99 ?? 0) ? b : a))
+  return (
+    <Section
+      id="sizes"
+      title="Sizes"
+      lead={`99 of 100 texts are within ${length(largest.sizes.p99)} characters (the largest side is “${largest.title.toLowerCase()}”); a token of English is about 4.`}
+    >
+      <Table
+        label="Sizes in characters"
+        columns={[
+          { title: "Characters", isText: true },
+          { title: "mean" },
+          ...quantiles.map((title) => ({ title: title === "p50" ? "p50 (median)" : title })),
+        ]}
+        rows={sides.map(({ sizes, title }) => [
+          title,
+          length(sizes.mean),
+          ...quantiles.map((key) => length(sizes[key])),
+        ])}
+      />
+      {drawn.length > 0 && (
+        <Figure
+          plots={drawn.map(({ fill, sizes, title }, i) => ({
+            title,
+            description: `Histogram of the sizes of ${title.toLowerCase()}; the median is ${length(sizes.p50)} characters.`,
+            draw: drawHistogram(sizes.histogram, {
+              unit: "characters",
+              label: i === drawn.length - 1 ? "characters →" : null,
+              fill,
+              height: i === drawn.length - 1 ? 138 : 120,
+              extent,
+              marks: sizes.p50 === null ? [] : [{ at: sizes.p50, words: `median ${length(sizes.p50)}`, dashed: true }],
+            }),
+          }))}
+          caption={`Sizes in characters (Unicode code points). Bars: share of the pairs.${drawn
+            .map(({ sizes, title }) => leftOut(sizes.histogram, "characters").replace(" Drawn", ` ${title} drawn`))
+            .join("")}`}
+          label="Sizes"
+          columns={[{ title: "Side", isText: true }, ...binColumns("Pairs")]}
+          rows={sides.flatMap(({ sizes, title }) =>
+            rowsOf(sizes.histogram, "characters").map((row) => [title, ...row]),
+          )}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,108 @@
+/** Whether experts choose by the place at which a completion was shown. */
+import { barY, plot, ruleY, text } from "@observablehq/plot"
+import type { Position, QualityReport } from "../../domain/QualityReport.ts"
+import { count, plural, share, shareOf, shortShare } from "./format.ts"
+import { Figure, type Plotted } from "./Figure.tsx"
+import { halo, style } from "./histogram.ts"
+import { Section } from "./parts.tsx"
+import { chanceInWords } from "./wording.ts"
+
+type Choices = Position["by_completions"][number]
+
+/** More plots than these help nobody; the table has all. */
+const mostPlots = 6
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => a + b, 0)
+
+const lead = ({ first_half, known, p_value, second_half }: Position): string => {
+  if (known === 0) return "The order in which completions were shown is not known: position bias can’t be told."
+  const halves = first_half + second_half
+  const what = `${shareOf(first_half, halves)} of ${plural(halves, "choice")} fell on the first half of the order shown`
+  if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
+  return `${what}, where 50% is expected; ${chanceInWords(p_value)}.`
+}
+
+const draw =
+  ({ chosen, completions }: Choices) =>
+  (width: number) => {
+    const all = sum(chosen)
+    const bars = chosen.map((n, i) => ({ position: i + 1, n, share: n / all }))
+    const highest = Math.max(1 / completions, ...bars.map((bar) => bar.share))
+    const hasRoom = (width - 50) / bars.length >= 46
+    const label = (bar: (typeof bars)[number]) => share(bar.share)
+    const [inside, above] = [
+      bars.filter((bar) => bar.share > highest / 6),
+      bars.filter((bar) => bar.share <= highest / 6),
+    ]
+    return plot({
+      width,
+      height: 190,
+      marginLeft: 44,
+      marginRight: 8,
+      marginTop: 20,
+      marginBottom: 40,
+      style,
+      x: { label: "position shown →", type: "band", tickSize: 0, padding: 0.2 },
+      y: { label: null, domain: [0, highest * 1.1], ticks: 3, tickFormat: shortShare, grid: true },
+      marks: [
+        barY(bars, {
+          x: "position",
+          y: "share",
+          fill: "var(--accent)",
+          title: (bar) => `position ${bar.position}\n${count(bar.n)} (${share(bar.share)})`,
+          tip: true,
+        }),
+        text(hasRoom ? inside : [], { x: "position", y: 0, text: label, dy: -10, fill: "var(--on-accent)" }),
+        text(hasRoom ? above : [], { x: "position", y: "share", text: label, dy: -8, fill: "var(--ink)" }),
+        ruleY([0], { stroke: "var(--line-strong)" }),
+        ruleY([1 / completions], halo),
+        ruleY([1 / completions], { stroke: "var(--ink)", strokeDasharray: "5 4", strokeWidth: 1.5 }),
+      ],
+    })
+  }
+
+const plotted = (choices: Choices): Plotted => {
+  const all = sum(choices.chosen)
+  const shares = choices.chosen.map((n, i) => `position ${i + 1}: ${shareOf(n, all)}`).join(", ")
+  return {
+    title: `${choices.completions} completions · ${plural(all, "vote")} · expected ${share(1 / choices.completions)}`,
+    description: `Chosen positions of ${choices.completions} completions: ${shares}; expected ${share(1 / choices.completions)} each.`,
+    draw: draw(choices),
+  }
+}
+
+export const ChosenPosition = ({ report: { position } }: { readonly report: QualityReport }) => {
+  const groups = position.by_completions.filter(({ chosen, completions }) => completions > 0 && sum(chosen) > 0)
+  const largest = groups.toSorted((a, b) => sum(b.chosen) - sum(a.chosen)).slice(0, mostPlots)
+  const drawn = largest.toSorted((a, b) => a.completions - b.completions)
+  return (
+    <Section id="position" title="Chosen position" lead={lead(position)}>
+      {drawn.length > 0 && (
+        <Figure
+          beside
+          plots={drawn.map(plotted)}
+          caption={`How often the completion shown at each position was chosen. Dashed: the share expected without bias.${
+            groups.length > drawn.length ? ` The ${drawn.length} largest groups are drawn.` : ""
+          }`}
+          label="Chosen positions"
+          columns={[
+            { title: "Completions" },
+            { title: "Position" },
+            { title: "Chosen" },
+            { title: "Share" },
+            { title: "Expected" },
+          ]}
+          rows={groups.flatMap(({ chosen, completions }) =>
+            chosen.map((n, i) => [
+              count(completions),
+              count(i + 1),
+              count(n),
+              shareOf(n, sum(chosen)),
+              share(1 / completions),
+            ]),
+          )}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,69 @@
+/** How long results took, and how long experts took for a vote. */
+import type { Distribution, QualityReport } from "../../domain/QualityReport.ts"
+import { count, plural, seconds } from "./format.ts"
+import { Figure } from "./Figure.tsx"
+import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
+import { Section } from "./parts.tsx"
+
+const Times = ({
+  times,
+  title,
+  what,
+  fill,
+}: {
+  readonly times: Distribution
+  readonly title: string
+  readonly what: string
+  readonly fill: string
+}) => (
+  <Figure
+    plots={[
+      {
+        title,
+        description: `Histogram of times; the median is ${seconds(times.p50)}.`,
+        draw: drawHistogram(times.histogram, {
+          unit: "seconds",
+          label: "time →",
+          fill,
+          marks: times.p50 === null ? [] : [{ at: times.p50, words: `median ${seconds(times.p50)}`, dashed: true }],
+        }),
+      },
+    ]}
+    caption={`Median ${seconds(times.p50)}; 95 of 100 within ${seconds(times.p95)}; at most ${seconds(times.max)}. ${plural(times.count, what)}.${leftOut(times.histogram, "seconds")}`}
+    label={title}
+    columns={[{ title: "Time" }, { title: "Number" }, { title: "Share" }]}
+    rows={rowsOf(times.histogram, "seconds")}
+  />
+)
+
+const lead = ({ turnaround, vote_seconds }: QualityReport): string => {
+  const tasks =
+    turnaround.count === 0
+      ? "No task has a result yet: turnaround can’t be told."
+      : turnaround.count === 1
+        ? `The one task came back within ${seconds(turnaround.p50)}.`
+        : `Half of the ${count(turnaround.count)} tasks came back within ${seconds(turnaround.p50)}, 95 of 100 within ${seconds(turnaround.p95)}.`
+  const votes =
+    vote_seconds.count === 0
+      ? "The service does not say how long experts took for a vote."
+      : `A vote took ${seconds(vote_seconds.p50)} (median).`
+  return `${tasks} ${votes}`
+}
+
+export const Turnaround = ({ report }: { readonly report: QualityReport }) => {
+  const { turnaround, vote_seconds: votes } = report
+  return (
+    <Section id="turnaround" title="Turnaround" lead={lead(report)}>
+      {(isSpread(turnaround) || isSpread(votes)) && (
+        <div class="columns">
+          {isSpread(turnaround) && (
+            <Times times={turnaround} title="From sending a task to its result" what="task" fill="var(--accent)" />
+          )}
+          {isSpread(votes) && (
+            <Times times={votes} title="What experts took for a vote" what="vote" fill="var(--accent)" />
+          )}
+        </div>
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,98 @@
+/**
+ * Numbers, shares, times and the starts of texts, for people.
+ *
+ * Guarantees: a share is 0% or 100% only where it is exactly that; a text is never cut within
+ * a character.
+ */
+
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
+
+/** 12345 is `12,345`. */
+export const count = (n: number): string => whole.format(n).replace("-", "−")
+
+/** For axes: 12000 is `12K`. */
+export const short = (n: number): string => (Math.abs(n) < 10_000 ? count(n) : compact.format(n).replace("-", "−"))
+
+export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
+
+/** 0.1234 is `12.3%`, 1 is `100%`. */
+export const share = (n: number): string => {
+  const rounded = (100 * n).toFixed(1)
+  if (rounded === "100.0") return n < 1 ? ">\u00A099.9%" : "100%"
+  if (rounded === "0.0") return n > 0 ? "<\u00A00.1%" : "0%"
+  return `${rounded.replace("-", "−")}%`
+}
+
+/** For axes, limits and what is expected: 0.6 is `60%`. */
+export const shortShare = (n: number): string => `${Number((100 * n).toFixed(2))}%`
+
+/** The share of `part` in `of`; a dash where there is nothing to have a share in. */
+export const shareOf = (part: number, of: number): string => (of > 0 ? share(part / of) : "–")
+
+/** `digits` after the point: −0.123. */
+export const decimal = (n: number, digits = 2): string => {
+  const text = n.toFixed(digits)
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−")
+}
+
+/** Lengths, which are whole, and their means, which need not be told more exactly. */
+export const length = (n: number | null): string => (n === null ? "–" : count(Math.round(n)))
+
+const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["min", 60],
+  ["s", 1],
+]
+
+/** The two largest units: `2 h 5 min`, `3 d`, `45 s`, `1.5 s`. */
+export const seconds = (total: number | null): string => {
+  if (total === null) return "–"
+  if (total < 10) return `${Number(total.toFixed(1))} s`
+  const at = units.findIndex(([, size]) => total >= size)
+  const [unit, size] = units[at] ?? ["s", 1]
+  const [next, small] = units[at + 1] ?? ["", size]
+  const parts = Math.round(total / small)
+  // Rounded up to a whole one of the next larger unit.
+  const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
+  if (parts * small >= larger) return seconds(parts * small)
+  const per = size / small
+  const rest = parts % per
+  const first = `${count(Math.floor(parts / per))} ${unit}`
+  return rest === 0 ? first : `${first} ${rest} ${next}`
+}
+
+/**
+ * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text that is longer by
+ * a fifth at most is left whole: a button for so little is worth nothing.
+ */
+export const excerpt = (
+  text: string,
+  chars: number,
+  lines = Number.POSITIVE_INFINITY,
+): { readonly shown: string; readonly cut: boolean } => {
+  let end = 0
+  for (let line = 0; line < lines && end !== -1 && end <= chars; line++) {
+    end = text.indexOf("\n", line === 0 ? 0 : end + 1)
+  }
+  const byLines = end === -1 ? text.length : end
+  if (byLines === text.length && text.length <= chars * 1.2) return { shown: text, cut: false }
+  let at = Math.min(byLines, chars)
+  const last = text.charCodeAt(at - 1)
+  if (last >= 0xd800 && last <= 0xdbff) at -= 1
+  return { shown: text.slice(0, at).trimEnd(), cut: true }
+}
+
+/** Of how many characters (code points) a text is. */
+export const characters = (text: string): number => {
+  let n = 0
+  for (let i = 0; i < text.length; i++, n++) if ((text.codePointAt(i) ?? 0) > 0xffff) i++
+  return n
+}
+
+/** The start of a name that somebody gave; one line. */
+export const name = (text: string, chars = 60): string => {
+  const { cut, shown } = excerpt(text, chars, 1)
+  return cut ? `${shown} …` : shown
+}

@@ -1,0 +1,14 @@
+/** The report, in the browser: it draws what stands in the page, and asks nobody for anything. */
+import { render } from "preact"
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { App } from "./App.tsx"
+import { showScheme } from "./scheme.ts"
+
+const root = document.querySelector("#app")
+const data = document.querySelector("#report")?.textContent ?? ""
+showScheme("system")
+if (root !== null && data !== "") {
+  const report: QualityReport = JSON.parse(data)
+  root.replaceChildren()
+  render(<App report={report} />, root)
+}

@@ -1,0 +1,117 @@
+/**
+ * What the numbers mean, in words.
+ *
+ * The thresholds are conventions, not laws: alpha after Krippendorff (2004, "Content Analysis",
+ * 2nd ed., p. 241), kappa after Landis and Koch (1977, "The Measurement of Observer Agreement for
+ * Categorical Data"), Cohen's d after Cohen (1988, "Statistical Power Analysis for the Behavioral
+ * Sciences").
+ */
+import type { Check, FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
+import { count, decimal, plural, share, shortShare } from "./format.ts"
+
+/** `a`, `a and b`, `a, b and c`. */
+export const list = (words: ReadonlyArray<string>): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
+
+export const alphaInWords = (alpha: number): string => {
+  if (alpha >= 0.8) return "reliable"
+  if (alpha >= 0.667) return "enough for tentative conclusions"
+  return alpha > 0 ? "low: experts often disagree" : "no better than chance"
+}
+
+export const kappaInWords = (kappa: number): string => {
+  if (kappa > 0.8) return "almost perfect"
+  if (kappa > 0.6) return "substantial"
+  if (kappa > 0.4) return "moderate"
+  if (kappa > 0.2) return "fair"
+  return kappa > 0 ? "slight" : "no better than chance"
+}
+
+export const effectInWords = (d: number): string => {
+  const size = Math.abs(d)
+  if (size >= 0.8) return "large"
+  if (size >= 0.5) return "medium"
+  return size >= 0.2 ? "small" : "negligible"
+}
+
+export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${decimal(p, 3)}`)
+
+/** A result of a two-sided test of equal halves. */
+export const chanceInWords = (p: number): string => {
+  if (p >= 0.05) return `${pValue(p)}: a difference like this one is usual by chance`
+  if (p < 0.001) return `${pValue(p)}: chance does not explain it`
+  return `${pValue(p)}: chance alone gives a difference like this one in about 1 of ${count(1 / p)} datasets`
+}
+
+const reasons: Record<string, string> = {
+  duplicate: "duplicates",
+  not_submitted: "not submitted yet",
+  given_up: "given up",
+  invalid_json: "no JSON",
+  invalid_shape: "of another shape than was expected",
+  no_match: "without a match in the join",
+  conflicting_id: "with an id that stands for other content",
+  refused_by_service: "refused by the service",
+  in_doubt: "in doubt whether they were taken",
+  pruned: "removed from the ledger",
+  waiting: "without a result yet",
+  failed: "failed at the service",
+  invalid: "with a result that does not fit",
+  few_votes: "with too few votes",
+  tie: "ties",
+  low_agreement: "with too little agreement",
+  leak: "leaks of evaluation prompts",
+  no_rationale: "without a rationale",
+  copied_rationale: "with a copied rationale",
+  no_pair: "without two completions that differ",
+  near_duplicate: "near-duplicates",
+  lone_surrogate: "with a lone surrogate, which no file can hold",
+}
+
+export const reasonInWords = (reason: string): string =>
+  Object.hasOwn(reasons, reason) ? (reasons[reason] ?? reason) : reason.replaceAll(/[-_]/g, " ")
+
+export const stepNames: Record<FunnelStep["step"], string> = {
+  read: "Read",
+  submitted: "Submitted",
+  judged: "Judged",
+  kept: "Kept",
+  pairs: "Pairs",
+}
+
+/** Whether `value` and `limit` are shares, to be shown in percent. */
+const isShare = ({ measure }: Check): boolean => measure.startsWith("share of ")
+
+export const checkValue = (check: Check, value: number | null): string => {
+  if (value === null) return "–"
+  return isShare(check) ? share(value) : decimal(value, Number.isInteger(value) ? 0 : 3).replace(/(\.\d*?)0+$/, "$1")
+}
+
+export const limitInWords = (check: Check): string =>
+  check.limit === null
+    ? "none set"
+    : `${check.direction === "below" ? "at most" : "at least"} ${isShare(check) ? shortShare(check.limit) : checkValue(check, check.limit)}`
+
+export const stepCount = (report: QualityReport, step: FunnelStep["step"]): number =>
+  report.funnel.find((each) => each.step === step)?.count ?? 0
+
+/** What the dataset is, in one sentence. */
+export const headline = (report: QualityReport): string => {
+  const pairs = stepCount(report, "pairs")
+  if (pairs === 0) return "No preference pairs."
+  const named = report.experts.filter(({ expert }) => expert !== null).length
+  const items = plural(stepCount(report, "kept"), "item")
+  const by = named === 0 ? "" : ` judged by ${plural(named, "expert")}`
+  const splits = report.splits.filter((each) => each.pairs > 0)
+  const parts = splits.length < 2 ? "" : `, in ${plural(splits.length, "split")}`
+  return `${plural(pairs, "preference pair")} from ${items}${by}${parts}.`
+}
+
+/** Where most was lost, for a dataset without pairs. */
+export const largestLoss = (report: QualityReport): string | null => {
+  const losses = report.funnel.flatMap(({ lost, step }) => lost.map((each) => ({ ...each, step })))
+  const largest = losses.toSorted((a, b) => b.count - a.count)[0]
+  return largest === undefined || largest.count === 0
+    ? null
+    : `Most was lost before “${stepNames[largest.step]}”: ${count(largest.count)} (${reasonInWords(largest.reason)}).`
+}

@@ -1,0 +1,114 @@
+/**
+ * Which part of the dataset a prompt belongs to: training, validation or test.
+ *
+ * Guarantees: an item's split follows from the seed, the shares and the prompts up to its own, so
+ * it never changes when items are added after it. No normal form is in two splits. A prompt that
+ * nearly repeats an earlier one is in its split: that of the earliest, where it resembles several;
+ * `bridges` counts the prompts that resemble leaders of different splits, each of which has a
+ * near-duplicate in another split.
+ *
+ * Of the prompts that repeat none, a share is expected in each split, not promised: each prompt
+ * has a place from 0 to 1 by a hash of seed and normal form. Test takes the places from 0 up,
+ * validation those from 1 down, training those between. So a share that grows keeps what it has,
+ * and test and validation take from training before they take from each other.
+ */
+import { Effect, Schema } from "effect"
+import type { Prompt } from "../../domain/Message.ts"
+import { Split, splits } from "../../domain/Split.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import * as NearDuplicates from "./NearDuplicates.ts"
+import * as NormalisedPrompt from "./NormalisedPrompt.ts"
+
+/** The shares of the prompts, which add up to 1, such as `{ train: 0.9, test: 0.1 }`. A split without a share stays empty. */
+export type Shares = { readonly [split in Split]?: number | undefined }
+
+export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsInvalid", {
+  field: Schema.String,
+  expected: Schema.String,
+  found: Schema.String,
+}) {
+  override get message() {
+    return `${this.field}: expected ${this.expected}, found ${this.found}`
+  }
+}
+
+export interface Assignment {
+  readonly split: Split
+  /** The zero-based ordinal of the earliest prompt that this one nearly repeats; itself where it repeats none. */
+  readonly leader: number
+  /** The estimated Jaccard index with the leader: 1 where they are equal, or where it is its own. */
+  readonly similarity: number
+}
+
+export interface Splits {
+  /** Takes the next prompt. */
+  readonly add: (prompt: Prompt) => Assignment
+  /** The split of a prompt that was added, by its zero-based ordinal. */
+  readonly splitOf: (ordinal: number) => Split | undefined
+  /** Prompts that resemble leaders of more than one split. */
+  readonly bridges: () => number
+}
+
+export interface SplitsOptions {
+  readonly shares: Shares
+  /** A whole number; each gives another draw. */
+  readonly seed?: number | undefined
+  /** The least estimated Jaccard index of near-duplicates: above 0, at most 1. */
+  readonly threshold?: number | undefined
+}
+
+/** Sums of shares may differ from 1 by so much: 0.7 + 0.2 + 0.1 does. */
+const rounding = 1e-9
+
+export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold = 0.8 }: SplitsOptions) {
+  const refuse = (field: string, expected: string, found: unknown) =>
+    new SplitsInvalid({ field, expected, found: String(found) })
+
+  const { test = 0, train = 0, validation = 0 } = shares
+  for (const [name, share] of Object.entries(shares)) {
+    if (!Schema.is(Split)(name)) return yield* refuse(`shares.${name}`, `one of ${splits.join(", ")}`, name)
+    if (share !== undefined && !(share > 0 && share <= 1 + rounding)) {
+      return yield* refuse(`shares.${name}`, "a share above 0, at most 1", share)
+    }
+  }
+  const sum = train + validation + test
+  if (!(Math.abs(sum - 1) <= rounding)) return yield* refuse("shares", "shares that add up to 1", sum)
+  if (!Number.isSafeInteger(seed)) return yield* refuse("seed", "a whole number", seed)
+  if (!(threshold > 0 && threshold <= 1)) return yield* refuse("threshold", "a number above 0, at most 1", threshold)
+
+  const splitAt = (place: number): Split =>
+    place < test ? "test" : train === 0 || place >= 1 - validation ? lastSplit : "train"
+  const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
+
+  const nearDuplicates = NearDuplicates.make(threshold)
+  let assigned = new Uint8Array(1024)
+  let size = 0
+  let bridges = 0
+
+  const result: Splits = {
+    add: (prompt) => {
+      const normal = NormalisedPrompt.ofPrompt(prompt)
+      const ordinal = size++
+      const { leaders, similarity } = nearDuplicates.add(normal)
+      const leader = leaders[0]
+      const code = leader === undefined ? splits.indexOf(splitAt(placeOf(seed, normal))) : assigned[leader]!
+      if (leaders.some((other) => assigned[other] !== code)) bridges++
+      if (ordinal === assigned.length) {
+        const larger = new Uint8Array(2 * ordinal)
+        larger.set(assigned)
+        assigned = larger
+      }
+      assigned[ordinal] = code
+      return leader === undefined
+        ? { split: splits[code]!, leader: ordinal, similarity: 1 }
+        : { split: splits[code]!, leader, similarity }
+    },
+    splitOf: (ordinal) => (ordinal < size ? splits[assigned[ordinal]!] : undefined),
+    bridges: () => bridges,
+  }
+  return result
+})
+
+/** Where a prompt stands, uniformly from 0 to below 1: the first 52 bits of a hash. */
+const placeOf = (seed: number, normal: string): number =>
+  Number.parseInt(Sha256.hex(`${seed}\n${normal}`).slice(0, 13), 16) / 2 ** 52

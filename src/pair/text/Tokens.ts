@@ -1,0 +1,74 @@
+/**
+ * A text in normal form as tokens, each as a hash: what n-grams are made of.
+ *
+ * A token is a run of letters, combining marks and digits; or one code point of a script that
+ * does not separate words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan), marks
+ * included; or one of what carries the meaning of formulas and code: symbols (`+`, `=`, `<`, `$`,
+ * emoji), the characters `* / % & # @ \`, and a hyphen that is not inside a word. Other
+ * punctuation, backticks and white space only separate.
+ *
+ * Guarantees: deterministic; text of any kind has tokens, lone surrogates and code points beyond
+ * the first plane as one token each.
+ */
+
+/** What a UTF-16 code unit does. */
+const separates = 0
+const joins = 1
+const standsAlone = 2
+const standsAloneOutsideWords = 3
+
+const alone =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}\p{S}\p{Surrogate}\p{Co}*/%&#@\\]/u
+
+const kindOf = (code: number): number => {
+  const character = String.fromCharCode(code)
+  if (character === "-") return standsAloneOutsideWords
+  if (character === "`") return separates
+  if (alone.test(character)) return standsAlone
+  return /[\p{L}\p{M}\p{N}]/u.test(character) ? joins : separates
+}
+
+const unknown = 255
+const kinds = new Uint8Array(0x10000).fill(unknown)
+
+const kindAt = (text: string, i: number): number => {
+  const code = text.charCodeAt(i)
+  const kind = kinds[code]!
+  return kind === unknown ? (kinds[code] = kindOf(code)) : kind
+}
+
+/** Where the token that begins at `start` ends; `start` where none does. */
+const endOf = (text: string, start: number): number => {
+  const kind = kindAt(text, start)
+  if (kind === separates || (kind === standsAloneOutsideWords && isInsideWord(text, start))) return start
+  if (kind !== joins) return start + ((text.codePointAt(start) ?? 0) > 0xffff ? 2 : 1)
+  let end = start + 1
+  while (end < text.length && kindAt(text, end) === joins) end++
+  return end
+}
+
+const isInsideWord = (text: string, i: number): boolean =>
+  i > 0 && i + 1 < text.length && kindAt(text, i - 1) === joins && kindAt(text, i + 1) === joins
+
+/** Calls `take` with each token's hash: two independent ones of 32 bits. Returns the number of tokens. */
+export const forEach = (normal: string, take: (a: number, b: number) => void): number => {
+  let count = 0
+  let i = 0
+  while (i < normal.length) {
+    const end = endOf(normal, i)
+    if (end === i) {
+      i++
+      continue
+    }
+    let a = 0x811c9dc5
+    let b = 0x2545f491
+    for (; i < end; i++) {
+      const code = normal.charCodeAt(i)
+      a = Math.imul(a ^ code, 0x01000193)
+      b = Math.imul(b + code, 0x9e3779b1)
+    }
+    take(a ^ (a >>> 15), b ^ (b >>> 13))
+    count++
+  }
+  return count
+}

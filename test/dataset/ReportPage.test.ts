@@ -1,0 +1,183 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import * as ReportPage from "../../src/dataset/ReportPage.ts"
+import { characters, decimal, excerpt, seconds, share } from "../../src/dataset/report/format.ts"
+import { axisOf } from "../../src/dataset/report/axis.ts"
+import * as wording from "../../src/dataset/report/wording.ts"
+import * as reports from "../support/report.ts"
+
+const place = '<script id="report" type="application/json">'
+const template = `<html><head></head><body>${place}</script><p>after</p></body></html>`
+
+/** What stands in the page where the report belongs, up to where a browser ends the element. */
+const embedded = (page: string): string => {
+  const start = page.indexOf(place) + place.length
+  return page.slice(start, page.indexOf("</script", start))
+}
+
+const filled = (report: Parameters<typeof ReportPage.fill>[1]): string => {
+  const page = ReportPage.fill(template, report)
+  assert.isDefined(page)
+  return page
+}
+
+describe("fill", () => {
+  for (const [name, make] of Object.entries(reports).filter(([, make]) => typeof make === "function")) {
+    it(`gives back every value of a report: ${name}`, () => {
+      const report = (make as typeof reports.full)()
+      const page = filled(report)
+      assert.deepStrictEqual(JSON.parse(embedded(page)), report)
+      assert.isTrue(page.endsWith("</script><p>after</p></body></html>"))
+    })
+  }
+
+  it("leaves nothing in the data that a parser of HTML or of scripts takes for its own", () => {
+    const data = embedded(filled(reports.hostile()))
+    assert.notMatch(data, /[<\u2028\u2029\0\r\n]/)
+    assert.isTrue(data.isWellFormed())
+  })
+
+  it("takes only a template with one place for the report", () => {
+    const report = reports.minimal()
+    assert.isUndefined(ReportPage.fill("<html></html>", report))
+    assert.isUndefined(ReportPage.fill(template + template, report))
+  })
+
+  it("does not look into the data for the place", () => {
+    const report = { ...reports.minimal(), guidelines: `${place}</script>` }
+    assert.deepStrictEqual(JSON.parse(embedded(filled(report))), report)
+  })
+})
+
+describe("render", () => {
+  // A file system in which nothing is: the package before it was built.
+  const without = FileSystem.layerNoop({})
+
+  it.effect("says what to do where the template was not built", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(ReportPage.render(reports.minimal()).pipe(Effect.provide(without)))
+      assert.strictEqual(error._tag, "ReportTemplateMissing")
+      assert.match(error.path, /[\\/]dist[\\/]report\.html$/)
+      assert.include(error.message, "npm run build:pages")
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
+  it.effect("asks for the template that was built, and fails where that is none", () =>
+    Effect.gen(function* () {
+      const wrong = FileSystem.layerNoop({ readFileString: () => Effect.succeed("<html></html>") })
+      const error = yield* Effect.flip(ReportPage.render(reports.minimal()).pipe(Effect.provide(wrong)))
+      assert.strictEqual(error._tag, "ReportTemplateMissing")
+      const right = FileSystem.layerNoop({ readFileString: () => Effect.succeed(template) })
+      const page = yield* ReportPage.render(reports.minimal()).pipe(Effect.provide(right))
+      assert.deepStrictEqual(JSON.parse(embedded(page)), reports.minimal())
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+})
+
+describe("numbers for people", () => {
+  it("a share is 0% or 100% only where it is exactly that", () => {
+    assert.deepStrictEqual([0, 1e-9, 0.123_45, 0.9999999, 1].map(share), [
+      "0%",
+      "<\u00A00.1%",
+      "12.3%",
+      ">\u00A099.9%",
+      "100%",
+    ])
+  })
+
+  it("times are told in the two largest units, carried over", () => {
+    assert.deepStrictEqual([0, 1.54, 45, 59.6, 60, 125, 3599.7, 7500, 86_399, 126_000, 30 * 86_400].map(seconds), [
+      "0 s",
+      "1.5 s",
+      "45 s",
+      "1 min",
+      "1 min",
+      "2 min 5 s",
+      "1 h",
+      "2 h 5 min",
+      "1 d",
+      "1 d 11 h",
+      "30 d",
+    ])
+  })
+
+  it("a number that rounds to nothing has no sign", () => {
+    assert.deepStrictEqual(
+      [-0.001, -0.123, 0.5].map((n) => decimal(n)),
+      ["0.00", "−0.12", "0.50"],
+    )
+  })
+
+  it("a text is cut at its characters and lines, never within a character", () => {
+    assert.deepStrictEqual(excerpt("😀".repeat(100), 5), { shown: "😀😀", cut: true })
+    assert.deepStrictEqual(excerpt("one\ntwo\nthree", 100, 2), { shown: "one\ntwo", cut: true })
+    assert.deepStrictEqual(excerpt("a".repeat(12), 10), { shown: "a".repeat(12), cut: false })
+    assert.strictEqual(characters("a😀\uD800"), 3)
+  })
+})
+
+describe("axes", () => {
+  const labels = (edges: ReadonlyArray<number>, unit: "characters" | "seconds", width = 900) => {
+    const { format, ticks } = axisOf(edges, [edges[0]!, edges.at(-1)!], unit, width)
+    return ticks.toSorted((a, b) => a - b).map(format)
+  }
+
+  it("are linear for bins of one width, with round steps", () => {
+    const axis = axisOf([-10, 0, 10, 20], [-10, 20], "characters", 300)
+    assert.strictEqual(axis.scale.type, "linear")
+    assert.deepStrictEqual(axis.ticks, [-10, 0, 10, 20])
+    assert.deepStrictEqual(labels([0, 3600, 7200, 10_800], "seconds", 300), ["0 s", "1 h", "2 h", "3 h"])
+  })
+
+  it("are logarithmic for bins that grow, and for both signs", () => {
+    assert.strictEqual(axisOf([1, 10, 100, 1000], [1, 1000], "characters", 300).scale.type, "log")
+    assert.strictEqual(axisOf([-100, -10, 0, 10, 100], [-100, 100], "characters", 300).scale.type, "symlog")
+    assert.deepStrictEqual(labels([1, 10, 100, 1000], "characters", 300), ["1", "10", "100", "1,000"])
+  })
+
+  it("of times have the steps of clocks and calendars", () => {
+    assert.deepStrictEqual(labels([1, 60, 3600, 86_400], "seconds", 300), ["1 s", "1 min", "1 h", "1 d"])
+  })
+})
+
+describe("words", () => {
+  it("the conventions for alpha (Krippendorff 2004), kappa (Landis and Koch 1977) and d (Cohen 1988) turn at their limits", () => {
+    assert.deepStrictEqual([0.8, 0.79, 0.667, 0.66, 0].map(wording.alphaInWords), [
+      "reliable",
+      "enough for tentative conclusions",
+      "enough for tentative conclusions",
+      "low: experts often disagree",
+      "no better than chance",
+    ])
+    assert.deepStrictEqual([0.81, 0.8, 0.6, 0.4, 0.2, 0].map(wording.kappaInWords), [
+      "almost perfect",
+      "substantial",
+      "moderate",
+      "fair",
+      "slight",
+      "no better than chance",
+    ])
+    assert.deepStrictEqual([-0.8, 0.5, 0.2, 0.19].map(wording.effectInWords), [
+      "large",
+      "medium",
+      "small",
+      "negligible",
+    ])
+  })
+
+  it("a reason that nobody knows is told as it stands", () => {
+    assert.deepStrictEqual(["tie", "too-long", "constructor"].map(wording.reasonInWords), [
+      "ties",
+      "too long",
+      "constructor",
+    ])
+  })
+
+  it("a value is a share where it is one, and a number where it is not", () => {
+    const [check] = reports.full().checks
+    assert.strictEqual(wording.checkValue({ ...check!, measure: "p-value" }, 0.125), "0.125")
+    assert.strictEqual(wording.checkValue({ ...check!, measure: "share of items" }, 0.125), "12.5%")
+    assert.strictEqual(wording.limitInWords({ ...check!, limit: null }), "none set")
+  })
+})

@@ -1,0 +1,175 @@
+/** Every format over texts that files and readers are known to spoil, as second parties read them. */
+import { assert, describe, it } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Ajv2020 } from "ajv/dist/2020.js"
+import { Effect } from "effect"
+import * as fc from "fast-check"
+import { readFile } from "node:fs/promises"
+import type { Feature, Features } from "../../../src/dataset/format/Format.ts"
+import { type FormatName, formatNames, formats } from "../../../src/dataset/format/Formats.ts"
+import type { Prompt } from "../../../src/domain/Message.ts"
+import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
+import * as readers from "../../support/datasetReaders.ts"
+import { difficultTexts, pair } from "../../support/pairs.ts"
+import { assistant, encode, findings, sky, system, tool, user, written } from "./support.ts"
+
+/** The richest conversation that a format takes, with the text wherever it may stand. */
+const conversations: { readonly [Name in FormatName]: (text: string) => Prompt } = (() => {
+  const any = (text: string): Prompt => [system(text), user(text), assistant(""), tool(text)]
+  const question = (text: string): Prompt => [system(text || "."), user(text || ".")]
+  const inTurn = (text: string): Prompt => [system(text || "."), user(text), assistant(text), tool(text)]
+  return {
+    trl: any,
+    "trl-conversational": any,
+    "trl-implicit": any,
+    "trl-implicit-conversational": any,
+    "trl-unpaired": any,
+    "trl-unpaired-conversational": any,
+    openrlhf: any,
+    "openrlhf-conversational": any,
+    "llamafactory-alpaca": question,
+    "llamafactory-sharegpt": inTurn,
+    "llamafactory-kto": inTurn,
+    "axolotl-chat-template": any,
+    "axolotl-bradley-terry": question,
+    "nemo-rl": any,
+    verl: any,
+    "openai-preference": (text) => [system(text), user(text), assistant(""), user(text)],
+    hh: (text) => [user(text), assistant(text), user(text)],
+  }
+})()
+
+/** axolotl's DPO strategy can't take white space at the ends of a completion. */
+const completion = (name: FormatName, text: string) => (name === "axolotl-chat-template" ? `<${text}>` : text)
+
+const large = pair(1000, { chosen: `${"Wörter 😀 ".repeat(450_000)}.`, rejected: "x".repeat(5_000_000) })
+
+const difficult = (name: FormatName): ReadonlyArray<PreferencePair> => [
+  large,
+  ...[...difficultTexts, "[user]\n\n[assistant]\n"].flatMap((text, i) => [
+    pair(2 * i, {
+      prompt: text === "" ? "." : text,
+      chosen: completion(name, text === "" ? "." : text),
+      rejected: completion(name, `${text}!`),
+    }),
+    pair(2 * i + 1, {
+      prompt: conversations[name](text),
+      chosen: completion(name, `${text}${text}?`),
+      rejected: completion(name, `${text}…`),
+    }),
+  ]),
+]
+
+const schemaOf = async (name: FormatName) =>
+  JSON.parse(await readFile(new URL(`schemas/${name}.json`, import.meta.url), "utf8"))
+
+const duckdbType = (feature: Feature): string => {
+  if (typeof feature !== "string") {
+    if ("list" in feature) return `${duckdbType(feature.list)}[]`
+    const members = Object.entries(feature.struct).map(([name, member]) => `"${name}" ${duckdbType(member)}`)
+    return `STRUCT(${members.join(", ")})`
+  }
+  return { string: "VARCHAR", bool: "BOOLEAN", int32: "INTEGER", float64: "DOUBLE", null: "INTEGER" }[feature]
+}
+
+/** With declared types; as JSON, since as JavaScript strings they would lose a byte order mark. */
+const duckdb = async (path: string, features: Features) => {
+  const columns = Object.entries(features).map(([name, feature]) => `"${name}": '${duckdbType(feature)}'`)
+  const rows = await readers.query(`SELECT encode(CAST(to_json(file) AS VARCHAR)) AS row
+    FROM read_json('${path}', format = 'newline_delimited', maximum_object_size = 134217728,
+      columns = {${columns.join(", ")}}) file`)
+  return rows.map(({ row }) => JSON.parse(String(row)))
+}
+
+it.layer(NodeServices.layer)("every format", (it) => {
+  describe.each(formatNames)("%s", (name) => {
+    const format = formats[name]
+
+    it("is called by its name", () => {
+      assert.strictEqual(format.name, name)
+      assert.notInclude(format.description, "\n")
+    })
+
+    it.effect("holds difficult texts as the trainer's documentation says, value for value", () =>
+      Effect.gen(function* () {
+        const pairs = difficult(name)
+        const { rejects, rows } = encode(name, pairs, { margin: true })
+        assert.deepStrictEqual(
+          rejects.map(({ message }) => message),
+          [],
+        )
+        assert.strictEqual(rows.length, pairs.length * (/unpaired|kto/.test(name) ? 2 : 1))
+        const isValid = new Ajv2020({ allErrors: true }).compile(yield* Effect.promise(() => schemaOf(name)))
+        for (const row of rows) assert.isTrue(isValid(row), JSON.stringify(isValid.errors))
+        const path = yield* written(name, rows, { margin: true })
+        const lines = (yield* Effect.promise(() => readFile(path, "utf8"))).split("\n").slice(0, -1)
+        assert.deepStrictEqual(
+          lines.map((line) => JSON.parse(line)),
+          rows,
+        )
+        assert.deepStrictEqual(yield* Effect.promise(() => duckdb(path, format.features({ margin: true }))), rows)
+        const found = yield* findings(name, path)
+        assert.deepStrictEqual(
+          found.filter(({ severity }) => severity === "error").map(({ message }) => message),
+          [],
+        )
+      }),
+    )
+
+    it.each([
+      ["prompt", { prompt: "a\uD800b" }],
+      ["prompt[0].content", { prompt: [user("\uDC00")] }],
+      ["prompt[1].role", { prompt: [user("a"), { role: "\uD83D", content: "b" }] }],
+      ["chosen", { chosen: "\uDE00\uD83D" }],
+      ["rejected", { rejected: "😀\uD83D" }],
+    ] satisfies ReadonlyArray<[string, Partial<PreferencePair>]>)(
+      "refuses a lone surrogate in %s",
+      (field, members) => {
+        const { rejects, rows } = encode(name, [sky(members)])
+        assert.deepStrictEqual(rows, [])
+        assert.deepStrictEqual(
+          rejects.map(({ field, format, item_id, reason }) => ({ field, format, item_id, reason })),
+          [
+            {
+              field,
+              format: name,
+              item_id: "item-1",
+              reason: "expected well-formed Unicode, found a lone surrogate",
+            },
+          ],
+        )
+      },
+    )
+
+    it.each([
+      ["prompt", { prompt: "" }],
+      ["chosen", { chosen: "" }],
+      ["rejected", { rejected: "" }],
+      ["rejected", { rejected: " blue." }],
+    ] satisfies ReadonlyArray<[string, Partial<PreferencePair>]>)("refuses %s of %j", (field, members) => {
+      assert.deepStrictEqual(
+        encode(name, [sky(members)]).rejects.map(({ field }) => field),
+        [field],
+      )
+    })
+
+    it.effect("rows of any text are what the validator takes, or refused", () =>
+      Effect.gen(function* () {
+        const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(...difficultTexts))
+        const role = fc.oneof(fc.constantFrom("system", "user", "assistant", "tool"), fc.string())
+        const prompt = fc.oneof(text, fc.array(fc.record({ role, content: text }), { minLength: 1, maxLength: 5 }))
+        const pairs = fc
+          .sample(fc.record({ prompt, chosen: text, rejected: text }), { numRuns: 500, seed: 1 })
+          .map((members, i) => pair(i, members as Partial<PreferencePair>))
+        const { rejects, rows } = encode(name, pairs)
+        assert.isAbove(rows.length, 50)
+        assert.isAbove(rejects.length, 10)
+        const found = yield* findings(name, yield* written(name, rows))
+        assert.deepStrictEqual(
+          found.filter(({ severity }) => severity === "error").map(({ message }) => message),
+          [],
+        )
+      }),
+    )
+  })
+})

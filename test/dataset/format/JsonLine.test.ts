@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as JsonLine from "../../../src/dataset/format/JsonLine.ts"
+
+const lineOf = JsonLine.make({ text: "string", count: "int32", score: "float64" })
+
+describe("JsonLine", () => {
+  it("writes numbers of a float64 column with a point, others as they are", () => {
+    assert.strictEqual(lineOf({ text: "1", count: 1, score: 1 }), '{"text":"1","count":1,"score":1.0}')
+    assert.strictEqual(lineOf({ score: 0.5, count: 0, text: "a" }), '{"score":0.5,"count":0,"text":"a"}')
+    assert.strictEqual(lineOf({ text: null, count: null, score: null }), '{"text":null,"count":null,"score":null}')
+    assert.strictEqual(lineOf({ text: '"a":1', count: -1, score: -1 }), '{"text":"\\"a\\":1","count":-1,"score":-1.0}')
+  })
+
+  it("gives a line that JSON.parse gives back, whatever the row holds", () => {
+    const score = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.constant(1e300))
+    const text = fc.string({ unit: "binary" })
+    fc.assert(
+      fc.property(fc.record({ text, count: fc.integer(), score: score.map((score) => score + 0) }), (row) => {
+        const line = lineOf(row)
+        assert.notInclude(line, "\n")
+        assert.deepStrictEqual(JSON.parse(line), { ...row, score: row.score === 0 ? 0 : row.score })
+      }),
+    )
+  })
+})

@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import * as fc from "fast-check"
+import * as Conversation from "../../src/domain/Conversation.ts"
+import type { Message } from "../../src/domain/Message.ts"
+
+/** Texts of the pieces that headers, their escapes and line ends are made of, and of anything else. */
+const text = fc.oneof(
+  fc
+    .array(
+      fc.constantFrom(
+        "[",
+        "]",
+        "\\",
+        "\n",
+        "\n\n",
+        "\r",
+        "\r\n",
+        "[user]",
+        "[user]\n",
+        "\\[a]",
+        "user",
+        "n",
+        " ",
+        "😀",
+      ),
+      {
+        maxLength: 12,
+      },
+    )
+    .map((pieces) => pieces.join("")),
+  fc.string({ unit: "binary" }),
+)
+
+const messages = fc.array(fc.record({ role: text, content: text }), { minLength: 1, maxLength: 5 })
+
+const backAndForth = (...messages: readonly [Message, ...ReadonlyArray<Message>]) =>
+  Conversation.parse(Conversation.render(messages))
+
+describe("Conversation", () => {
+  it("is read as it stands, headers aside", () => {
+    assert.strictEqual(
+      Conversation.render([
+        { role: "system", content: "You are terse." },
+        { role: "user", content: "Hello\n\nmy list is\n[1, 2]\n\\begin{x}" },
+      ]),
+      "[system]\nYou are terse.\n\n[user]\nHello\n\nmy list is\n[1, 2]\n\\begin{x}",
+    )
+  })
+
+  it("a line that would be taken for a header gets a backslash", () => {
+    assert.strictEqual(
+      Conversation.render([{ role: "user", content: "[a]\n\n[b]\n\n\\[c]\n\n[d] and" }]),
+      "[user]\n[a]\n\n\\[b]\n\n\\\\[c]\n\n[d] and",
+    )
+  })
+
+  it("render leaves every text as it is", () => {
+    fc.assert(fc.property(text, (prompt) => assert.strictEqual(Conversation.render(prompt), prompt)))
+  })
+
+  it("parse gives back the messages that render was given, whatever they hold", () => {
+    fc.assert(
+      fc.property(messages, ([first, ...rest]) => {
+        assert.deepStrictEqual(backAndForth(first!, ...rest), Option.some([first!, ...rest]))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it.each([
+    ["an empty content", [{ role: "user", content: "" }]],
+    [
+      "empty contents and roles",
+      [
+        { role: "", content: "" },
+        { role: "", content: "" },
+      ],
+    ],
+    [
+      "line ends at both ends",
+      [
+        { role: "user", content: "\n\na\n\n" },
+        { role: "assistant", content: "\n" },
+      ],
+    ],
+    ["carriage returns", [{ role: "a\rb\r\n", content: "\r\n\r\n[user]\r\n\r[x]\r" }]],
+    ["a whole conversation in a message", [{ role: "user", content: "[user]\na\n\n[assistant]\nb" }]],
+    ["an escaped conversation in a message", [{ role: "user", content: "\n\\[user]\na\n\n\\\\[assistant]\nb" }]],
+    ["brackets, backslashes and line feeds in a role", [{ role: "a]\n[b\\n\\", content: "c" }]],
+    ["line separators that are no line feeds", [{ role: "a\u2028b", content: "\u2028[user]\u2029\u0085" }]],
+  ] satisfies ReadonlyArray<readonly [string, readonly [Message, ...ReadonlyArray<Message>]]>)(
+    "keeps %s",
+    (_, messages) => {
+      const [first, ...rest] = messages as unknown as [Message, ...Array<Message>]
+      assert.deepStrictEqual(backAndForth(first, ...rest), Option.some([first, ...rest]))
+    },
+  )
+
+  it("a text that begins with no header is no conversation", () => {
+    for (const text of ["", "Hello", "[user]", " [user]\na", "\n[user]\na", "[user] a\n", "a\n\n[user]\nb"])
+      assert.deepStrictEqual(Conversation.parse(text), Option.none(), JSON.stringify(text))
+  })
+})

@@ -1,0 +1,159 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as MinHash from "../../../src/pair/text/MinHash.ts"
+import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
+import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
+import { sharedData } from "../../support/sharedData.ts"
+import { edited, hostile, words } from "./support.ts"
+
+const findAll = (texts: ReadonlyArray<string>, threshold?: number) => {
+  const index = NearDuplicates.make(threshold)
+  return texts.map((text) => index.add(text))
+}
+
+/** For each text the leaders before it that it resembles, by comparing it with every one of them. */
+const byComparing = (
+  texts: ReadonlyArray<string>,
+  found: ReadonlyArray<NearDuplicates.Finding>,
+  threshold: number,
+): ReadonlyArray<ReadonlyArray<number>> => {
+  const signatures = texts.map(MinHash.signature)
+  return texts.map((_, i) =>
+    [...Array(i).keys()].filter(
+      (j) => found[j]!.leaders.length === 0 && MinHash.similarity(signatures[j]!, signatures[i]!) >= threshold,
+    ),
+  )
+}
+
+const llmbar = sharedData("llmbar")
+
+describe("NearDuplicates", () => {
+  it("finds the earliest leader, and nothing where there is none", () => {
+    const { text } = words(1)
+    const [a, b] = [text(40), text(40)]
+    const found = findAll([a, b, `${a}!`, b, a, `${a}?`, text(40)])
+    assert.deepStrictEqual(
+      found.map(({ leaders }) => leaders),
+      [[], [], [0], [1], [0], [0], []],
+    )
+    assert.deepStrictEqual(
+      [0, 1, 3, 4, 6].map((i) => found[i]!.similarity),
+      [0, 0, 1, 1, 0],
+    )
+    for (const { similarity } of [found[2]!, found[5]!]) assert.isAbove(similarity, 0.9)
+  })
+
+  it("names every leader that is resembled, earliest first", () => {
+    const { below, text } = words(2)
+    const a = text(100)
+    const b = edited(a, 20, below)
+    const half = a.slice(0, a.length / 2) + b.slice(a.length / 2)
+    assert.isBelow(MinHash.similarity(MinHash.signature(a), MinHash.signature(b)), 0.78)
+    assert.deepStrictEqual(
+      findAll([a, b, half, `${b}!`], 0.78).map(({ leaders }) => leaders),
+      [[], [], [0, 1], [1]],
+    )
+  })
+
+  it("finds what comparing with every leader finds, but for what no band shares", () => {
+    const { below, text } = words(3)
+    const texts: Array<string> = []
+    for (let i = 0; i < 2_000; i++) {
+      const known = texts[below(texts.length)]
+      texts.push(known === undefined || i % 2 === 0 ? text(20 + below(60)) : edited(known, below(10), below))
+    }
+    const found = findAll(texts)
+    const reference = byComparing(texts, found, 0.8)
+    const followers = reference.flatMap((leaders, i) => (leaders.length > 0 ? [i] : []))
+    assert.isAbove(followers.length, 500)
+    // At a Jaccard index of 0.8 a band is shared with probability 0.92; most of these are more alike.
+    const same = followers.filter((i) => found[i]!.leaders[0] === reference[i]![0])
+    assert.isAbove(same.length / followers.length, 0.97)
+    found.forEach(({ leaders }, i) => assert.includeMembers([...reference[i]!], [...leaders]))
+  })
+
+  it("says of each prompt the same whatever comes after it, and the same of equal ones", () => {
+    const { below, text } = words(4)
+    const some = Array.from({ length: 12 }, () => text(12))
+    const texts = some.flatMap((text) => [text, edited(text, 1, below), edited(text, 3, below)])
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...texts), { maxLength: 80 }), fc.nat(80), (sequence, end) => {
+        const whole = findAll(sequence)
+        assert.deepStrictEqual(findAll(sequence.slice(0, end)), whole.slice(0, end))
+        sequence.forEach((text, i) => {
+          const first = sequence.indexOf(text)
+          if (first < i) {
+            const leader = whole[first]!.leaders[0] ?? first
+            assert.strictEqual(whole[i]!.leaders[0], leader)
+          }
+        })
+      }),
+    )
+  })
+
+  it("keeps tens of thousands of leaders apart, and finds each again", () => {
+    const { text } = words(5)
+    const texts = Array.from({ length: 30_000 }, () => text(12))
+    const index = NearDuplicates.make()
+    const first = texts.map((text) => index.add(text).leaders.length)
+    assert.strictEqual(
+      first.reduce((sum, n) => sum + n, 0),
+      0,
+    )
+    assert.strictEqual(index.leaders(), texts.length)
+    texts.forEach((text, i) => assert.deepStrictEqual(index.add(text), { leaders: [i], similarity: 1 }))
+    assert.strictEqual(index.leaders(), texts.length)
+  })
+
+  it("finds near-duplicates of prompts of a few words, and in scripts that do not separate words", () => {
+    for (const [one, other] of [
+      ["what is the capital of france?", "what is the capital of france"],
+      ["write a short poem about the sea", "write a short poem about the sea."],
+      [
+        "请用简单的语言解释一下量子计算机的工作原理和它的主要用途",
+        "请用简单的语言解释一下量子计算机的工作原理和它的主要用途。",
+      ],
+      ["日本の首都はどこですか。簡単に説明してください", "日本の首都はどこですか。簡単に説明してください。"],
+      ["ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหมครับ", "ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหม"],
+    ] as const) {
+      assert.deepStrictEqual(findAll([one, other])[1]!.leaders, [0], other)
+    }
+    for (const [one, other] of [
+      ["write a poem about cats", "write a poem about dogs"],
+      ["what is 12 + 30?", "what is 12 + 31?"],
+      ["写一首关于猫的诗", "写一首关于狗的诗"],
+    ] as const) {
+      assert.deepStrictEqual(findAll([one, other])[1]!.leaders, [], other)
+    }
+  })
+
+  it("takes any text", () => {
+    const texts = hostile.map(NormalisedPrompt.ofText)
+    findAll([...texts, ...texts]).forEach(({ leaders }, i) => {
+      const first = texts.indexOf(texts[i % texts.length]!)
+      assert.strictEqual(leaders[0] ?? i, first === i ? i : first)
+    })
+  })
+
+  it.skipIf(llmbar === undefined)(
+    "keeps the prompts of LLMBar apart, and finds each with a word more (needs llmbar)",
+    () => {
+      const inputs = ["natural", "adversarial-manual", "adversarial-neighbor"].flatMap((name) =>
+        (JSON.parse(readFileSync(`${llmbar!}/${name}.json`, "utf8")) as ReadonlyArray<{ readonly input: string }>).map(
+          ({ input }) => NormalisedPrompt.ofText(input),
+        ),
+      )
+      const found = findAll(inputs)
+      const reference = byComparing(inputs, found, 0.8)
+      assert.deepStrictEqual(
+        found.map(({ leaders }) => leaders),
+        reference,
+      )
+      const twice = findAll([...inputs, ...inputs.map((input) => `${input} please`)])
+      const long = inputs.flatMap((input, i) => (input.length > 100 ? [i] : []))
+      assert.isAbove(long.length, 50)
+      for (const i of long) assert.deepStrictEqual(twice[inputs.length + i]!.leaders, [i])
+    },
+  )
+})

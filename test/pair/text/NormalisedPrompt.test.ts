@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto"
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
+import { hostile } from "./support.ts"
+
+const { ofPrompt, ofText } = NormalisedPrompt
+
+/** Code points of the planes that have letters, marks, and characters that do not show. */
+const codePoints = [
+  ...Array.from({ length: 0x20000 }, (_, code) => code),
+  ...Array.from({ length: 0x200 }, (_, code) => 0xe0000 + code),
+]
+
+describe("NormalisedPrompt", () => {
+  it("is itself in normal form, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" })), (text) => {
+        assert.strictEqual(ofText(ofText(text)), ofText(text))
+      }),
+      { numRuns: 1_000 },
+    )
+    for (const text of hostile) assert.strictEqual(ofText(ofText(text)), ofText(text))
+  })
+
+  it("is itself in normal form for each letter and mark of Unicode, alone and with a mark behind it", () => {
+    const differing: Array<string> = []
+    for (const code of codePoints) {
+      const character = String.fromCodePoint(code)
+      for (const text of [character, `x${character}\u0345`]) {
+        if (ofText(ofText(text)) !== ofText(text)) differing.push(code.toString(16))
+      }
+    }
+    assert.deepStrictEqual(differing, [])
+  })
+
+  it("is the same for every case of every letter", () => {
+    const differing: Array<string> = []
+    for (const code of codePoints) {
+      const character = String.fromCodePoint(code)
+      const normal = ofText(character)
+      if (ofText(character.toUpperCase()) !== normal || ofText(character.toLowerCase()) !== normal) {
+        differing.push(code.toString(16))
+      }
+    }
+    assert.deepStrictEqual(differing, [])
+  })
+
+  it("knows no difference of case, spacing, width, or characters that do not show", () => {
+    for (const [one, other] of [
+      ["What  is\tLove?\r\n", "what is love?"],
+      ["Ｈｅｌｌｏ　Ｗｏｒｌｄ", "hello world"],
+      ["Straße", "STRASSE"],
+      ["ΟΔΟΣ", "οδος"],
+      ["\ufeffﬁne", "fine"],
+      ["soft\u00adhyphen", "softhyphen"],
+      ["e\u0301", "é"],
+      ["a\u00a0\u2003b", "a b"],
+    ] as const) {
+      assert.strictEqual(ofText(one), ofText(other))
+    }
+  })
+
+  it("keeps what makes another prompt: punctuation, digits, accents", () => {
+    for (const [one, other] of [
+      ["2+1", "2-1"],
+      ["3.5", "35"],
+      ["resume", "résumé"],
+      ["a b", "ab"],
+    ] as const) {
+      assert.notStrictEqual(ofText(one), ofText(other))
+    }
+  })
+
+  it("takes the roles of a conversation for part of it", () => {
+    const asked = ofPrompt([{ role: "user", content: "Hello" }])
+    assert.strictEqual(asked, ofPrompt([{ role: "user", content: " HELLO" }]))
+    assert.notStrictEqual(asked, ofPrompt([{ role: "system", content: "Hello" }]))
+    assert.notStrictEqual(asked, ofPrompt("Hello"))
+  })
+
+  it("hashes to the first 16 digits of SHA-256", () => {
+    const reference = createHash("sha256").update("what is love? ☃", "utf8").digest("hex")
+    assert.strictEqual(NormalisedPrompt.hash("what is love? ☃"), reference.slice(0, 16))
+  })
+})

@@ -1,0 +1,179 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit } from "effect"
+import * as fc from "fast-check"
+import type { Prompt } from "../../../src/domain/Message.ts"
+import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
+import * as Splits from "../../../src/pair/text/Splits.ts"
+import { edited, hostile, words } from "./support.ts"
+
+const open = (options: Splits.SplitsOptions): Splits.Splits => Effect.runSync(Splits.make(options))
+
+const assign = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) => {
+  const splits = open(options)
+  return prompts.map((prompt) => splits.add(prompt))
+}
+
+const quarters: Splits.Shares = { train: 0.5, validation: 0.25, test: 0.25 }
+
+/** Prompts of which many repeat another one, nearly or with other case and spacing. */
+const family = (seed: number): ReadonlyArray<Prompt> => {
+  const { text, word } = words(seed)
+  return Array.from({ length: 12 }, () => text(20)).flatMap((one): ReadonlyArray<Prompt> => [
+    one,
+    ` ${one.toUpperCase()}\n`,
+    `${one} ${word()}`,
+    `${one}?`,
+    [{ role: "user", content: one }],
+    one.replace(/^\w+ \w+/, word()),
+  ])
+}
+
+describe("Splits", () => {
+  it("gives an item the same split, whatever comes after it", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...family(1)), { maxLength: 100 }),
+        fc.nat(100),
+        fc.integer(),
+        (prompts, end, seed) => {
+          const options = { shares: quarters, seed }
+          assert.deepStrictEqual(assign(prompts.slice(0, end), options), assign(prompts, options).slice(0, end))
+        },
+      ),
+    )
+  })
+
+  it("has no normal form in two splits, and followers in their leader's", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...family(2)), { maxLength: 100 }), fc.integer(), (prompts, seed) => {
+        const assigned = assign(prompts, { shares: quarters, seed })
+        const splitOf = new Map<string, string>()
+        assigned.forEach(({ leader, similarity, split }, i) => {
+          const normal = NormalisedPrompt.ofPrompt(prompts[i]!)
+          assert.strictEqual(splitOf.get(normal) ?? split, split)
+          splitOf.set(normal, split)
+          assert.strictEqual(assigned[leader]!.split, split)
+          assert.strictEqual(assigned[leader]!.leader, leader)
+          assert.isAtMost(leader, i)
+          assert.isAtLeast(similarity, 0.8)
+        })
+      }),
+    )
+  })
+
+  it("keeps near-duplicates together that would fall apart by their hashes", () => {
+    const prompts = family(3)
+    const apart = assign(prompts, { shares: quarters, threshold: 1 })
+    const together = assign(prompts, { shares: quarters })
+    const perFamily = (assigned: ReadonlyArray<Splits.Assignment>) =>
+      Array.from({ length: 12 }, (_, i) => new Set(assigned.slice(6 * i, 6 * i + 4).map(({ split }) => split)).size)
+    assert.isTrue(perFamily(apart).some((count) => count > 1))
+    assert.isTrue(perFamily(together).every((count) => count === 1))
+  })
+
+  it("has about the shares that were asked for", () => {
+    const { text } = words(4)
+    const count = 100_000
+    const shares = { train: 0.9, validation: 0.02, test: 0.08 } as const
+    const splits = open({ shares, seed: 11 })
+    const counts = { train: 0, validation: 0, test: 0 }
+    for (let i = 0; i < count; i++) counts[splits.add(text(12)).split]++
+    for (const split of ["train", "validation", "test"] as const) {
+      // The binomial distribution's standard deviation.
+      const deviation = Math.sqrt(count * shares[split] * (1 - shares[split]))
+      assert.approximately(counts[split], count * shares[split], 4 * deviation, split)
+    }
+    assert.strictEqual(splits.bridges(), 0)
+  })
+
+  it("draws otherwise by another seed, and the same by the same", () => {
+    const { text } = words(5)
+    const prompts = Array.from({ length: 200 }, () => text(12))
+    const drawn = (seed: number) => assign(prompts, { shares: quarters, seed }).map(({ split }) => split)
+    assert.deepStrictEqual(drawn(1), drawn(1))
+    assert.notDeepEqual(drawn(1), drawn(2))
+  })
+
+  it("keeps what test and validation have when their shares grow", () => {
+    const { text } = words(6)
+    const prompts = Array.from({ length: 2_000 }, () => text(12))
+    const drawn = (shares: Splits.Shares) => assign(prompts, { shares }).map(({ split }) => split)
+    const before = drawn({ train: 0.8, validation: 0.1, test: 0.1 })
+    for (const after of [
+      drawn({ train: 0.7, validation: 0.1, test: 0.2 }),
+      drawn({ train: 0.6, validation: 0.2, test: 0.2 }),
+      drawn({ validation: 0.5, test: 0.5 }),
+    ]) {
+      const held = before.flatMap((split, i) => (split === "train" ? [] : [i]))
+      assert.deepStrictEqual(
+        held.map((i) => after[i]),
+        held.map((i) => before[i]),
+      )
+    }
+  })
+
+  it("fills every split that has a share, and no other", () => {
+    const { text } = words(7)
+    const prompts = Array.from({ length: 500 }, () => text(12))
+    for (const shares of [
+      { train: 1 },
+      { test: 1 },
+      { validation: 1 },
+      { train: 0.5, test: 0.5 },
+      { validation: 0.5, test: 0.5 },
+      { train: 0.7, validation: 0.2, test: 0.1 },
+    ] satisfies ReadonlyArray<Splits.Shares>) {
+      const found = new Set(assign(prompts, { shares }).map(({ split }) => split))
+      assert.deepStrictEqual([...found].toSorted(), Object.keys(shares).toSorted())
+    }
+  })
+
+  it("counts the prompts that resemble leaders of two splits, which go with the earliest", () => {
+    const { below, text } = words(2)
+    const one = text(100)
+    const other = edited(one, 20, below)
+    const between = one.slice(0, one.length / 2) + other.slice(one.length / 2)
+    const seed = Array.from({ length: 100 }, (_, seed) => seed).find((seed) => {
+      const [a, b] = assign([one, other], { shares: quarters, seed, threshold: 0.78 })
+      return a!.split !== b!.split
+    })!
+    const splits = open({ shares: quarters, seed, threshold: 0.78 })
+    const [first] = [splits.add(one), splits.add(other)]
+    assert.strictEqual(splits.bridges(), 0)
+    assert.deepStrictEqual([splits.add(between).split, splits.splitOf(2)], [first.split, first.split])
+    assert.strictEqual(splits.bridges(), 1)
+    assert.isUndefined(splits.splitOf(3))
+  })
+
+  it("takes any text", () => {
+    const splits = open({ shares: quarters })
+    const first = hostile.map((text) => splits.add(text).split)
+    const second = hostile.map((text) => splits.add(text).split)
+    assert.deepStrictEqual(second, first)
+    hostile.forEach((_, i) => assert.strictEqual(splits.splitOf(i), first[i]))
+  })
+
+  it("refuses shares that are none, with the field and what was expected", () => {
+    const refused = (options: unknown) => {
+      const exit = Effect.runSyncExit(Effect.flip(Splits.make(options as Splits.SplitsOptions)))
+      return Exit.isSuccess(exit) ? [exit.value._tag, exit.value.field, exit.value.message] : []
+    }
+    assert.deepStrictEqual(refused({ shares: { train: 0.9, test: 0 } }), [
+      "SplitsInvalid",
+      "shares.test",
+      "shares.test: expected a share above 0, at most 1, found 0",
+    ])
+    for (const [field, options] of [
+      ["shares.test", { shares: { train: 1, test: -0.1 } }],
+      ["shares.test", { shares: { test: Number.NaN } }],
+      ["shares.dev", { shares: { train: 0.9, dev: 0.1 } }],
+      ["shares", { shares: { train: 0.9, test: 0.2 } }],
+      ["shares", { shares: {} }],
+      ["seed", { shares: { train: 1 }, seed: 0.5 }],
+      ["threshold", { shares: { train: 1 }, threshold: 0 }],
+    ] as const) {
+      assert.strictEqual(refused(options)[1], field)
+    }
+    assert.deepStrictEqual(refused({ shares: { train: 0.7, validation: 0.2, test: 0.1 } }), [])
+  })
+})

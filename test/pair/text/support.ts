@@ -1,0 +1,58 @@
+/** Texts of pseudo-random words, the same in each run. */
+
+/** Numbers from 0 to below 1 (Marsaglia, 2003, "Xorshift RNGs"). */
+export const numbers = (seed: number): (() => number) => {
+  let state = (Math.imul(seed + 1, 0x9e3779b1) | 1) >>> 0
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) / 2 ** 32
+  }
+}
+
+export interface Words {
+  readonly word: () => string
+  readonly text: (words: number) => string
+  readonly below: (end: number) => number
+}
+
+export const words = (seed: number): Words => {
+  const next = numbers(seed)
+  const below = (end: number) => Math.floor(next() * end)
+  const spell = () => Array.from({ length: 2 + below(8) }, () => String.fromCharCode(97 + below(26))).join("")
+  const vocabulary = Array.from({ length: 5_000 }, spell)
+  const word = () => vocabulary[below(vocabulary.length)]!
+  return { below, word, text: (count) => Array.from({ length: count }, word).join(" ") }
+}
+
+/** `text` with some letters replaced. */
+export const edited = (text: string, edits: number, below: (end: number) => number): string => {
+  const letters = text.split("")
+  for (let edit = 0; edit < edits; edit++) letters[below(letters.length)] = String.fromCharCode(97 + below(26))
+  return letters.join("")
+}
+
+/** What no user means to send, but some program will. */
+export const hostile: ReadonlyArray<string> = [
+  "",
+  " ",
+  "\u0000",
+  "a",
+  "\ufeff",
+  "\u200b",
+  "\ud800",
+  "\udc00x\ud800",
+  "😀",
+  "👩‍👩‍👧‍👦",
+  "__proto__",
+  "constructor",
+  "toString",
+  "ﷺ",
+  "!!!",
+  "Z" + "\u0300".repeat(1_000),
+  "a".repeat(5_000_000),
+  "ab ".repeat(100_000),
+  " ".repeat(5_000_000),
+  "字".repeat(100_000),
+]

@@ -1,0 +1,524 @@
+/**
+ * Quality reports for tests: a full one, a minimal one, an empty one, a hostile one, a large one.
+ *
+ * Their numbers are drawn with a fixed seed from distributions like those of real data, and hang
+ * together: histograms add up to their counts, votes to those of the experts.
+ */
+import { Array as Arr } from "effect"
+import type { Distribution, ExpertRow, Histogram, QualityReport } from "../../src/domain/QualityReport.ts"
+import * as hostileTexts from "./hostile.ts"
+
+/** Uniform numbers in [0, 1): mulberry32, by Tommy Ettinger. */
+const generator = (seed: number) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** Log-normal numbers, by Box and Muller. */
+const logNormal = (random: () => number, n: number, median: number, sigma: number): Array<number> =>
+  Array.from(
+    { length: n },
+    () => median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())),
+  )
+
+const even = (low: number, high: number, bins: number) =>
+  Array.from({ length: bins + 1 }, (_, i) => low + ((high - low) * i) / bins)
+
+const growing = (low: number, high: number, bins: number) =>
+  Array.from({ length: bins + 1 }, (_, i) => low * (high / low) ** (i / bins))
+
+/** Of one width, mirrored at 0; what lies far out is in one bin at each end. */
+const withWideEnds = (low: number, high: number) => [
+  Math.min(low, -3001),
+  ...even(-3000, 3000, 24),
+  Math.max(high, 3001),
+]
+
+const histogram = (values: ReadonlyArray<number>, edges: ReadonlyArray<number>): Histogram => {
+  const counts = edges.slice(1).map(() => 0)
+  for (const value of values) {
+    const found = edges.findIndex((edge, i) => i > 0 && value < edge)
+    counts[(found === -1 ? counts.length : Math.max(1, found)) - 1]! += 1
+  }
+  return { edges, counts }
+}
+
+export const noDistribution: Distribution = {
+  count: 0,
+  mean: null,
+  standard_deviation: null,
+  min: null,
+  p05: null,
+  p50: null,
+  p95: null,
+  p99: null,
+  max: null,
+  histogram: { edges: [], counts: [] },
+}
+
+const distribution = (
+  values: ReadonlyArray<number>,
+  edgesOf: (low: number, high: number, bins: number) => ReadonlyArray<number>,
+): Distribution => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (p: number) => sorted[Math.round(p * (sorted.length - 1))]!
+  const mean = values.reduce((a, b) => a + b, 0) / values.length
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1)
+  const [min, max] = [at(0), at(1)]
+  const edges = min === max ? [min, max] : edgesOf(min, max, 40)
+  return {
+    count: values.length,
+    mean,
+    standard_deviation: Math.sqrt(variance),
+    min,
+    p05: at(0.05),
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+    max,
+    histogram: histogram(values, edges),
+  }
+}
+
+const whole = (values: ReadonlyArray<number>) => values.map((value) => Math.max(1, Math.round(value)))
+
+const lengths = (random: () => number, pairs: number): QualityReport["length"] => {
+  const prompt = whole(logNormal(random, pairs, 260, 0.9))
+  const chosen = whole(logNormal(random, pairs, 980, 0.55))
+  const rejected = whole(logNormal(random, pairs, 760, 0.62))
+  const differences = chosen.map((length, i) => length - rejected[i]!)
+  const longer = differences.filter((difference) => difference > 0).length
+  const shorter = differences.filter((difference) => difference < 0).length
+  return {
+    longer_chosen: longer,
+    equal: pairs - longer - shorter,
+    shorter_chosen: shorter,
+    share_longer: longer / (longer + shorter),
+    cohens_d: 0.412,
+    difference: distribution(differences, withWideEnds),
+    prompt: distribution(prompt, growing),
+    chosen: distribution(chosen, growing),
+    rejected: distribution(rejected, growing),
+  }
+}
+
+const names = ["Ada", "Bo", "Chidi", "Dolores", "Emeka", "Farah", "Gita", "Hugo", "Ines", "Jun", "Kaya"]
+
+const expertRows = (random: () => number, who: ReadonlyArray<string | null>): ReadonlyArray<ExpertRow> =>
+  who.map((expert, i) => {
+    const votes = 200 + Math.floor(random() * 1800)
+    const shared = Math.floor(votes * 0.92)
+    const reliability = i === 3 ? 0.58 : 0.78 + random() * 0.19
+    const gold = Math.floor(votes * 0.04)
+    return {
+      expert,
+      votes,
+      shared,
+      with_choice: Math.floor(shared * (reliability - 0.02)),
+      reliability,
+      gold_votes: gold,
+      gold_right: Math.floor(gold * reliability),
+      median_seconds: expert === null ? null : 25 + random() * 120,
+      ordered: votes,
+      chose_first: Math.floor(votes * (i === 3 ? 0.61 : 0.24 + random() * 0.05)),
+    }
+  })
+
+const examplePrompt =
+  "Our nightly job copies 40 GB of logs to object storage and sometimes stops halfway. What would you do so that it can go on where it stopped, without copying everything again?"
+const exampleChosen =
+  "Split the copy into parts that you can name, and record each one when it is done.\n\n1. List the files with their size and checksum, and write the list down before the first byte is sent.\n2. Upload each file in parts of 64 MB (a multipart upload); the storage remembers the parts that it has.\n3. After each file, compare the checksum and add a line to a journal: name, checksum, time.\n4. On a restart, read the journal, skip what is in it, and ask the storage for the parts of the one file that was under way.\n\nTwo things are worth a test: kill the job in the middle of a part, and change a file between the listing and the copy. In the second case the checksum differs and the file is copied anew, which is what you want."
+const exampleRejected =
+  "You can just use rsync, it will handle everything. If it stops, run it again. Make sure that you have a good network connection and enough disk space. You could also think about compressing the logs first so it takes less time."
+
+const examples = (n: number): QualityReport["examples"] =>
+  Array.from({ length: n }, (_, i) => ({
+    prompt:
+      i % 3 === 1
+        ? [
+            { role: "system", content: "You are a patient tutor. Answer in a few sentences." },
+            { role: "user", content: "Why does ice float on water?" },
+            { role: "assistant", content: "Because solid water is less dense than liquid water." },
+            { role: "user", content: "But other solids sink in their own liquid. What is different?" },
+          ]
+        : i % 3 === 2
+          ? `${examplePrompt}\n\n${"Here is the log of the last run, in which it stopped. ".repeat(40)}`
+          : examplePrompt,
+    chosen:
+      i % 3 === 1
+        ? "In ice, each molecule holds four neighbours at arm’s length by hydrogen bonds, in an open lattice. When it melts, some bonds break and molecules move into the gaps, so liquid water is about 9% denser. Most other substances pack more tightly as solids."
+        : exampleChosen,
+    rejected: i % 3 === 1 ? "Ice floats because it is cold and cold things are lighter." : exampleRejected,
+    rationale:
+      i % 3 === 2
+        ? null
+        : "The first answer can be carried out as it stands and says how to test it; the second leaves the question, what happens to a half-copied file, open.",
+    item_id: `item-${String(1000 + i * 37)}`,
+    agreement: i % 3 === 0 ? 1 : 2 / 3,
+    votes: 3,
+  }))
+
+const check = (
+  name: string,
+  measure: string,
+  count: number,
+  of: number,
+  members: Partial<QualityReport["checks"][number]> = {},
+): QualityReport["checks"][number] => ({
+  check: name,
+  measure,
+  value: count / of,
+  count,
+  of,
+  unit: "items",
+  limit: null,
+  direction: "below",
+  passed: true,
+  dropped: false,
+  examples: [],
+  ...members,
+})
+
+/** Three votes each, twelve experts, gold items, and limits of which two failed. */
+export const full = (): QualityReport => {
+  const random = generator(7)
+  const pairs = 12_630
+  const length = lengths(random, pairs)
+  const { longer_chosen, shorter_chosen } = length
+  const differing = longer_chosen + shorter_chosen
+  const agreements = Array.from({ length: 4180 }, () => (random() < 0.62 ? 1 : 2 / 3))
+  return {
+    format: "prefstream-report",
+    version: 1,
+    campaign: 3,
+    guidelines:
+      "Choose the answer that helps the person most. Prefer what is correct over what sounds good; length alone is no merit. Say why in one or two sentences.",
+    service: "https://annotation.example.org",
+    funnel: [
+      { step: "read", unit: "records", count: 5000, lost: [] },
+      {
+        step: "submitted",
+        unit: "items",
+        count: 4655,
+        lost: [
+          { reason: "duplicate", count: 312 },
+          { reason: "rejected", count: 33 },
+        ],
+      },
+      { step: "judged", unit: "items", count: 4402, lost: [{ reason: "waiting", count: 253 }] },
+      {
+        step: "kept",
+        unit: "items",
+        count: 4210,
+        lost: [
+          { reason: "tie", count: 61 },
+          { reason: "near_duplicate", count: 84 },
+          { reason: "leak", count: 12 },
+          { reason: "low_agreement", count: 35 },
+        ],
+      },
+      { step: "pairs", unit: "pairs", count: pairs, lost: [{ reason: "identical completions", count: 44 }] },
+    ],
+    agreement: {
+      votes_per_item: [
+        { votes: 1, items: 30 },
+        { votes: 2, items: 118 },
+        { votes: 3, items: 4062 },
+      ],
+      items: 4180,
+      unanimous: agreements.filter((value) => value === 1).length,
+      ties: 61,
+      mean_agreement: agreements.reduce((a, b) => a + b, 0) / agreements.length,
+      agreement: histogram(agreements, even(0, 1, 10)),
+      krippendorff_alpha: 0.712,
+      fleiss_kappa: null,
+      method: "dawid-skene",
+    },
+    experts: expertRows(random, [...names, null]),
+    gold: {
+      mixed_in: 210,
+      in_input: 0,
+      votes: 612,
+      right: 541,
+      accuracy: 541 / 612,
+      low: 0.856,
+      high: 0.907,
+      wrong: [
+        {
+          item_id: "gold-17",
+          prompt: "How many minutes are there in a week?",
+          expected: "10,080: 7 days of 24 hours of 60 minutes.",
+          chosen: "There are 10,800 minutes in a week, since each day has 1,440 minutes.",
+          rationale: "It shows how it comes to the number.",
+        },
+        {
+          item_id: "gold-40",
+          prompt: [
+            { role: "system", content: "Answer in one word." },
+            { role: "user", content: "What is the capital of Australia?" },
+          ],
+          expected: "Canberra",
+          chosen: "Sydney",
+          rationale: null,
+        },
+      ],
+    },
+    position: {
+      by_completions: [
+        { completions: 2, chosen: [512, 488] },
+        { completions: 4, chosen: [2976, 2801, 2822, 2771] },
+      ],
+      first_half: 6289,
+      second_half: 6081,
+      p_value: 0.0628,
+      known: 12_370,
+    },
+    length,
+    turnaround: distribution(logNormal(random, 620, 5.2 * 3600, 1.1), growing),
+    vote_seconds: distribution(logNormal(random, 12_370, 58, 0.8), growing),
+    languages: [
+      { language: "en", items: 3611 },
+      { language: "de", items: 281 },
+      { language: "fr", items: 164 },
+      { language: "ja", items: 88 },
+      { language: "und", items: 66 },
+    ],
+    checks: [
+      check("disagreement", "share of items without a majority", 61, 4402, { limit: 0.05, dropped: true }),
+      check("longer-chosen", "share of pairs whose chosen completion is the longer one", longer_chosen, differing, {
+        unit: "pairs",
+        limit: 0.6,
+        passed: false,
+        examples: [
+          { item_id: "item-1036", detail: "chosen 2,941 characters, rejected 212" },
+          { item_id: "item-2210", detail: "chosen 3,018 characters, rejected 334" },
+        ],
+      }),
+      check("length-effect", "Cohen’s d of the lengths of chosen and rejected", pairs, pairs, {
+        unit: "pairs",
+        value: 0.412,
+        limit: 0.5,
+      }),
+      check("position-bias", "p-value of equal halves of the order shown", 6289, 12_370, {
+        unit: "votes",
+        value: 0.0628,
+      }),
+      check("near-duplicates", "share of items whose prompt is nearly that of another", 84, 4402, {
+        limit: 0.05,
+        dropped: true,
+      }),
+      check("leaks", "share of items whose prompt stands in an evaluation set", 12, 4402, {
+        limit: 0,
+        passed: false,
+        dropped: true,
+        examples: [{ item_id: "item-88", detail: "13 words in a row as in MT-Bench question 101" }],
+      }),
+      check("no-rationale", "share of judgments without a rationale", 309, 12_370, { unit: "votes", limit: 0.1 }),
+      check("alpha", "Krippendorff’s alpha", 4180, 4210, { value: 0.712, limit: 0.6, direction: "above" }),
+    ],
+    bridges: 3,
+    splits: [
+      { split: "train", items: 3790, pairs: 11_370 },
+      { split: "validation", items: 211, pairs: 633 },
+      { split: "test", items: 209, pairs: 627 },
+    ],
+    examples: examples(12),
+  }
+}
+
+/** One vote each, no gold items, an order that is not known, no limits. */
+export const minimal = (): QualityReport => {
+  const random = generator(11)
+  const experts: ReadonlyArray<ExpertRow> = [
+    {
+      expert: null,
+      votes: 40,
+      shared: 0,
+      with_choice: 0,
+      reliability: null,
+      gold_votes: 0,
+      gold_right: 0,
+      median_seconds: null,
+      ordered: 0,
+      chose_first: 0,
+    },
+  ]
+  return {
+    ...empty(),
+    funnel: [
+      { step: "read", unit: "records", count: 40, lost: [] },
+      { step: "submitted", unit: "items", count: 40, lost: [] },
+      { step: "judged", unit: "items", count: 40, lost: [] },
+      { step: "kept", unit: "items", count: 40, lost: [] },
+      { step: "pairs", unit: "pairs", count: 40, lost: [] },
+    ],
+    agreement: { ...empty().agreement, votes_per_item: [{ votes: 1, items: 40 }] },
+    experts,
+    length: { ...lengths(random, 40), cohens_d: 0.12 },
+    turnaround: distribution([95], even),
+    languages: [{ language: "en", items: 40 }],
+    bridges: null,
+    splits: [{ split: "train", items: 40, pairs: 40 }],
+    examples: examples(1).map((example) => ({ ...example, votes: 1, agreement: null, rationale: null })),
+  }
+}
+
+/** Read, but nothing left. */
+export const empty = (): QualityReport => ({
+  format: "prefstream-report",
+  version: 1,
+  campaign: null,
+  guidelines: null,
+  service: null,
+  funnel: [
+    { step: "read", unit: "records", count: 12, lost: [] },
+    { step: "submitted", unit: "items", count: 0, lost: [{ reason: "rejected", count: 12 }] },
+    { step: "judged", unit: "items", count: 0, lost: [] },
+    { step: "kept", unit: "items", count: 0, lost: [] },
+    { step: "pairs", unit: "pairs", count: 0, lost: [] },
+  ],
+  agreement: {
+    votes_per_item: [],
+    items: 0,
+    unanimous: 0,
+    ties: 0,
+    mean_agreement: null,
+    agreement: { edges: [], counts: [] },
+    krippendorff_alpha: null,
+    fleiss_kappa: null,
+    method: "majority",
+  },
+  experts: [],
+  gold: { mixed_in: 0, in_input: 0, votes: 0, right: 0, accuracy: null, low: null, high: null, wrong: [] },
+  position: { by_completions: [], first_half: 0, second_half: 0, p_value: null, known: 0 },
+  length: {
+    longer_chosen: 0,
+    equal: 0,
+    shorter_chosen: 0,
+    share_longer: null,
+    cohens_d: null,
+    difference: noDistribution,
+    prompt: noDistribution,
+    chosen: noDistribution,
+    rejected: noDistribution,
+  },
+  turnaround: noDistribution,
+  vote_seconds: noDistribution,
+  languages: [],
+  checks: [],
+  bridges: null,
+  splits: [],
+  examples: [],
+})
+
+/** Text that no place of a page should be led astray by, in every place that holds text. */
+export const hostile = (): QualityReport => {
+  const base = full()
+  const attacks = [
+    ...hostileTexts.all,
+    "</script><script>window.prefstream_attacked=1</script>",
+    "<!--<script>",
+    "]]>\u2028\u2029$&$`$'$$",
+    "\u202Eevil\u2066\u2067 \u200F\u061C right to left",
+    "lone \uD800 high, \uDC00 low",
+    "x".repeat(100_000),
+    "a word ".repeat(14_000),
+    "\n".repeat(2000),
+    "",
+    " ",
+    "__proto__",
+    "constructor",
+  ]
+  const text = (i: number) => attacks[i % attacks.length]!
+  return {
+    ...base,
+    guidelines: attacks.join("\n"),
+    service: `javascript:${text(0)}`,
+    funnel: base.funnel.map((step, i) => ({
+      ...step,
+      lost: [
+        ...step.lost,
+        ...attacks.slice(i, i + 3).map((reason) => ({ reason, count: 1 })),
+        { reason: "__proto__", count: 1 },
+      ],
+    })),
+    experts: base.experts.map((row, i) => ({ ...row, expert: text(i * 7) })),
+    gold: {
+      ...base.gold,
+      wrong: attacks.map((attack, i) => ({
+        item_id: attack,
+        prompt: attack,
+        expected: text(i + 1),
+        chosen: text(i + 2),
+        rationale: text(i + 3),
+      })),
+    },
+    languages: attacks.slice(0, 8).map((language, i) => ({ language, items: 100 - i })),
+    checks: attacks.map((attack, i) => ({
+      ...check(attack, attack, 10, 100, { passed: i % 2 === 0 }),
+      examples: [{ item_id: attack, detail: attack }],
+    })),
+    examples: attacks.map((attack, i) => ({
+      prompt: i % 2 === 0 ? attack : [{ role: attack, content: attack }],
+      chosen: text(i + 1),
+      rejected: text(i + 2),
+      rationale: text(i + 3),
+      item_id: attack,
+      agreement: 1,
+      votes: 3,
+    })),
+  }
+}
+
+/** Five hundred experts, forty languages, items of 2 to 12 completions, many examples and checks. */
+export const large = (): QualityReport => {
+  const base = full()
+  const random = generator(23)
+  const codes =
+    "en es fr de it pt nl sv da fi no pl cs sk hu ro bg el tr ru uk ar he fa hi bn ur ta te th vi id ms zh ja ko sw am ka hy"
+  return {
+    ...base,
+    guidelines: `${base.guidelines}\n\n${"Read both answers to the end before you choose. ".repeat(400)}`,
+    experts: expertRows(
+      random,
+      Array.from({ length: 500 }, (_, i) => `annotator-${String(i + 1).padStart(4, "0")}@team-${i % 9}.example.org`),
+    ),
+    languages: codes.split(" ").map((language, i) => ({ language, items: Math.ceil(1_200_000 / (i + 1) ** 1.6) })),
+    position: {
+      ...base.position,
+      by_completions: Array.from({ length: 11 }, (_, k) => ({
+        completions: k + 2,
+        chosen: Array.from({ length: k + 2 }, (_, i) => Math.round((4000 - 150 * i) * (1 + random() * 0.1))),
+      })),
+      first_half: 1_206_289,
+      second_half: 1_106_081,
+      p_value: 1e-12,
+    },
+    funnel: base.funnel.map((step) => ({
+      ...step,
+      count: step.count * 731,
+      lost: step.lost.map((lost) => ({ ...lost, count: lost.count * 731 })),
+    })),
+    checks: Array.from({ length: 30 }, (_, i) => ({
+      ...base.checks[i % base.checks.length]!,
+      check: `${base.checks[i % base.checks.length]!.check}-${i}`,
+      examples: Array.from({ length: 40 }, (_, j) => ({ item_id: `item-${j}`, detail: `detail ${j}` })),
+    })),
+    examples: examples(60).map((example, i) =>
+      i === 1
+        ? {
+            ...example,
+            prompt: Arr.makeBy(40, (t) => ({
+              role: t % 2 === 0 ? "user" : "assistant",
+              content: `Turn ${t + 1}: ${"and so on, ".repeat(t * 3)}`,
+            })),
+          }
+        : example,
+    ),
+  }
+}
