@@ -171,7 +171,7 @@ export interface QualityReport {
   readonly turnaround: Distribution
   /** What experts took for a vote, in seconds, where the service says. */
   readonly vote_seconds: Distribution
-  /** Of the prompts, most frequent first: ISO 639-1, `und` where it can't be told. */
+  /** Of the prompts, most frequent first: ISO 639-1, `und` where it can't be told. Where there are many more, of some 20,000 that are drawn. */
   readonly languages: ReadonlyArray<{ readonly language: string; readonly items: number }>
   readonly checks: ReadonlyArray<Check>
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>

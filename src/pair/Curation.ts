@@ -64,17 +64,18 @@ export interface CurationContext {
   readonly reliabilities: Option.Option<Reliabilities.Reliabilities>
   /** The language of a text: ISO 639-1, or `und`. */
   readonly languageOf: (text: string) => string
+  /** The share of the items whose language is looked at, which takes longer than all else: 0 to 1. Drawn by their ids. Default 1. */
+  readonly languageShare?: number | undefined
 }
 
 const examplesShown = 8
 const findingsShown = 5
 
-/** A few items, drawn by their ids. */
+/** The few items with the least keys. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
-    add: ({ agreement, chosen, item_id, prompt, rationale, rejected, votes }: PreferencePair): void => {
-      const key = Sha256.hex(item_id)
+    add: ({ agreement, chosen, item_id, prompt, rationale, rejected, votes }: PreferencePair, key: string): void => {
       if (drawn.length === examplesShown && key >= drawn.at(-1)!.key) return
       drawn.push({ key, example: { prompt, chosen, rejected, rationale, item_id, agreement, votes } })
       drawn = drawn.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, examplesShown)
@@ -103,7 +104,13 @@ const shorten = (text: string): string => {
   return line.length <= 120 ? line : `${line.slice(0, 119).toWellFormed()}…`
 }
 
-export const make = (options: CurationOptions, { languageOf, reliabilities }: CurationContext) => {
+/** What items are drawn by: a hash of the id. */
+const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
+
+/** Where a key stands, uniformly from 0 to below 1. */
+const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
+
+export const make = (options: CurationOptions, { languageOf, languageShare = 1, reliabilities }: CurationContext) => {
   const { drop = [], evaluationPrompts = [], limits = {}, minAgreement = 0, minVotes = 1 } = options
   const { pairs: toPairs = bestAgainstRest, ties = "drop" } = options
   const dropped = new Set<Checks.DropName>(drop)
@@ -175,8 +182,11 @@ export const make = (options: CurationOptions, { languageOf, reliabilities }: Cu
       if (item.isCheck) return []
       judged++
       agreements.add(consensus, item.completions.length)
-      const language = languageOf(item.prompt)
-      languages.set(language, (languages.get(language) ?? 0) + 1)
+      const key = drawKey(item)
+      if (placeOf(key) < languageShare) {
+        const language = languageOf(item.prompt)
+        languages.set(language, (languages.get(language) ?? 0) + 1)
+      }
       const selected = select(item, consensus)
       if (typeof selected === "string") {
         lost.set(selected, (lost.get(selected) ?? 0) + 1)
@@ -185,7 +195,7 @@ export const make = (options: CurationOptions, { languageOf, reliabilities }: Cu
       kept++
       pairCount += selected.length
       lengths.add(selected)
-      sample.add(selected[0]!)
+      sample.add(selected[0]!, key)
       return selected
     },
 

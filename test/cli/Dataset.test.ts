@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, quick, reportOf, write } from "../support/cli.ts"
+import { cli, quick, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
@@ -220,11 +220,67 @@ describe("refused are", () => {
   wrong(/share from 0 to 1/, "--min-agreement", "2")
 })
 
-test("a report for machines names what was left out", () =>
+describe("several votes and gold items", () => {
+  test("are in the report; gold items that were mixed in are not in the dataset", () =>
+    Effect.gen(function* () {
+      const directory = yield* job
+      const gold = Array.from({ length: 7 }, (_, i) => ({
+        id: `gold-${i}`,
+        prompt: `What is ${i} plus ${i * 13}?`,
+        completions: [`${i * 14}`, `${i * 14 + 1}`],
+        gold: { best_completion_index: 0 },
+      }))
+      yield* write(
+        `${directory}/gold.jsonl`,
+        gold.map((item) => JSON.stringify(item)),
+      )
+      const asking = ["--votes", "3", "--gold", `${directory}/gold.jsonl`, "--gold-rate", "0.4", "--batch-size", "7"]
+      const flags = ["--expert", "random", "--ties", "keep", ...asking]
+      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags, ...quick])
+      assert.strictEqual(said.status, 0, said.stderr)
+      const report = yield* readReport(`${directory}/dataset/report.json`)
+      const rows = yield* rowsOf(directory, "train")
+      assert.strictEqual(new Set(rows.map(({ item_id }) => item_id)).size, items.length)
+      assert.isTrue(rows.every(({ votes }) => votes === 3))
+      assert.isFalse(rows.some(({ prompt }) => gold.some((item) => item.prompt === prompt)))
+      assert.isAbove(report.gold.mixed_in, 5)
+      assert.strictEqual(report.gold.in_input, 0)
+      assert.strictEqual(report.gold.votes, 3 * report.gold.mixed_in)
+      assert.deepStrictEqual(report.agreement.votes_per_item, [{ votes: 3, items: 40 }])
+      assert.strictEqual(report.position.known, 3 * (40 + report.gold.mixed_in))
+      // Each number of a pair again, from those of the others of its item.
+      for (const { agreement, vote_margin } of rows) {
+        assert.include([1 / 3, 2 / 3, 1], agreement)
+        assert.isAtLeast(agreement!, vote_margin!)
+      }
+    }))
+})
+
+test("the funnel: what goes on from a step is what came in, less what was lost", () =>
   Effect.gen(function* () {
-    const directory = yield* judged
-    const said = yield* cli(["export", "--dir", directory, "--drop", "no-rationale", "--json"])
+    const directory = yield* temporaryDirectory
+    yield* write(`${directory}/items.jsonl`, [
+      ...items.map((item) => JSON.stringify(item)),
+      JSON.stringify(items[0]),
+      "not json",
+      JSON.stringify({ prompt: "p", completions: ["same", "same"] }),
+    ])
+    const flags = ["--expert", "random", "--votes", "2", "--drop", "near-duplicates", ...quick]
+    const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
     assert.strictEqual(said.status, 0, said.stderr)
-    const report = reportOf(said)
-    assert.deepInclude(report.dataset, { rows: 0 })
+    const { funnel } = yield* readReport(`${directory}/dataset/report.json`)
+    const [read, submitted, judged, kept, pairs] = funnel
+    const lost = (step: typeof read) => step!.lost.reduce((sum, { count }) => sum + count, 0)
+    assert.strictEqual(read!.count, items.length + 3)
+    assert.deepStrictEqual(submitted!.lost, [
+      { reason: "duplicate", count: 1 },
+      { reason: "invalid_json", count: 1 },
+      { reason: "invalid_shape", count: 1 },
+    ])
+    assert.strictEqual(submitted!.count, read!.count - lost(submitted))
+    assert.strictEqual(judged!.count, submitted!.count - lost(judged))
+    assert.strictEqual(kept!.count, judged!.count - lost(kept))
+    // Of two random votes on three completions, some are against each other.
+    assert.isAbove(kept!.lost.find(({ reason }) => reason === "tie")!.count, 0)
+    assert.strictEqual(pairs!.count, (yield* rowsOf(directory, "train")).length)
   }))
