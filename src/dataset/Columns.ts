@@ -1,13 +1,26 @@
 /**
- * The columns of the dataset: their order and their types, for every format.
+ * The columns of the dataset: their order and their types, for every file.
  *
- * Guarantees: the columns are the members of `PreferencePair`, each of them.
+ * Guarantees: the columns are the members of `PreferencePair`, each of them, in either shape:
+ *
+ * - `standard`: prompt, chosen and rejected are text. A conversation is rendered
+ *   (`Conversation.render`); one that is a single user message is that message's text.
+ * - `conversational`: all three are lists of messages. A prompt that is text is one user
+ *   message, a completion one assistant message.
+ *
+ * A pair with a lone surrogate, which UTF-8 can't carry, makes no row.
  */
+import { Record } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
+import type { Message } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
+import type { Feature, Features, Json, JsonRow } from "./format/Format.ts"
 
-/** As `datasets` names the types. Every column may be null. */
-export const columns = {
+export type Shape = "standard" | "conversational"
+
+type PairFeatures = { readonly [Column in keyof PreferencePair]: Feature }
+
+const standard: PairFeatures = {
   prompt: "string",
   chosen: "string",
   rejected: "string",
@@ -21,29 +34,92 @@ export const columns = {
   agreement: "float64",
   vote_margin: "float64",
   metadata: "string",
-} as const satisfies { readonly [Column in keyof PreferencePair]: "string" | "int32" | "float64" }
-
-/** A pair as the files hold it. */
-export interface Row extends Omit<PreferencePair, "prompt"> {
-  readonly prompt: string
 }
 
-/**
- * The pair as a row: its members in the columns' order, and each lone surrogate,
- * which UTF-8 can't carry, replaced by U+FFFD, so that all formats hold the same text.
- */
-export const toRow = (pair: PreferencePair): Row => ({
-  prompt: Conversation.render(pair.prompt).toWellFormed(),
-  chosen: pair.chosen.toWellFormed(),
-  rejected: pair.rejected.toWellFormed(),
-  rationale: pair.rationale?.toWellFormed() ?? null,
-  item_id: pair.item_id.toWellFormed(),
-  task_id: pair.task_id.toWellFormed(),
+const messages: Feature = { list: { struct: { role: "string", content: "string" } } }
+
+const conversational: PairFeatures = { ...standard, prompt: messages, chosen: messages, rejected: messages }
+
+export const featuresOf = (shape: Shape): PairFeatures => (shape === "standard" ? standard : conversational)
+
+/** The features as `datasets` writes them, for its `Features.from_dict`. */
+export const declaration = (features: Features): { readonly [column: string]: Json } =>
+  Record.map(features, declarationOf)
+
+const declarationOf = (feature: Feature): Json => {
+  if (typeof feature === "string") return { dtype: feature, _type: "Value" }
+  return "list" in feature
+    ? { feature: declarationOf(feature.list), _type: "List" }
+    : Record.map(feature.struct, declarationOf)
+}
+
+type Text = string | ReadonlyArray<Message>
+
+/** A pair as the files hold it: its members in the columns' order. */
+export type Row = Omit<PreferencePair, "prompt" | "chosen" | "rejected"> & {
+  readonly prompt: Text
+  readonly chosen: Text
+  readonly rejected: Text
+}
+
+export const toRow = (pair: PreferencePair, shape: Shape): Row => ({
+  ...(shape === "standard" ? standardTexts(pair) : conversationalTexts(pair)),
+  rationale: pair.rationale,
+  item_id: pair.item_id,
+  task_id: pair.task_id,
   chosen_index: pair.chosen_index,
   rejected_index: pair.rejected_index,
   weight: pair.weight,
   votes: pair.votes,
   agreement: pair.agreement,
   vote_margin: pair.vote_margin,
-  metadata: pair.metadata?.toWellFormed() ?? null,
+  metadata: pair.metadata,
 })
+
+const standardTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
+  prompt: textOf(prompt),
+  chosen,
+  rejected,
+})
+
+const textOf = (prompt: PreferencePair["prompt"]): string => {
+  if (typeof prompt === "string") return prompt
+  const [first] = prompt
+  return prompt.length === 1 && first.role === "user" ? first.content : Conversation.render(prompt)
+}
+
+const conversationalTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
+  prompt: typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt,
+  chosen: [{ role: "assistant", content: chosen }],
+  rejected: [{ role: "assistant", content: rejected }],
+})
+
+/** The first member of the pair that holds a lone surrogate. */
+export const illFormed = (pair: PreferencePair): keyof PreferencePair | undefined => {
+  for (const column of textColumns) if (!isWellFormed(pair[column])) return column
+  return undefined
+}
+
+const textColumns = ["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const
+
+const isWellFormed = (value: Text | null): boolean =>
+  value === null ||
+  (typeof value === "string"
+    ? value.isWellFormed()
+    : value.every(({ content, role }) => role.isWellFormed() && content.isWellFormed()))
+
+/** The row's size in memory as Arrow has it, in bytes: text as UTF-8, and 4 for the offset of each text and list. */
+export const sizeOf = (row: JsonRow): number => {
+  let size = 0
+  for (const column in row) size += sizeOfValue(row[column])
+  return size
+}
+
+const sizeOfValue = (value: Json | undefined): number => {
+  if (typeof value === "string") return 4 + Buffer.byteLength(value)
+  if (typeof value === "number") return 8
+  if (value === null || typeof value !== "object") return 4
+  let size = 4
+  for (const member of Object.values(value)) size += sizeOfValue(member)
+  return size
+}

@@ -40,8 +40,17 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
+/** A thread that encodes rows broke down, as it does where memory runs out; `cause` is its own error. */
+export class EncoderFailure extends Schema.TaggedError<EncoderFailure>()("EncoderFailure", {
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return `Rows could not be encoded: ${Predicate.isError(this.cause) ? this.cause.message : String(this.cause)}`
+  }
+}
+
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
-  reason: Schema.Union([DirectoryRefused, NoSpace, PermissionDenied, FileSystemFailure]),
+  reason: Schema.Union([DirectoryRefused, NoSpace, PermissionDenied, FileSystemFailure, EncoderFailure]),
 }) {
   override get message() {
     return this.reason.message

@@ -1,16 +1,20 @@
 /**
- * Rows as JSON Lines: one object per line, members in the columns' order, LF, UTF-8.
+ * Rows as JSON Lines: one object per line, members in the columns' order, LF, UTF-8,
+ * numbers as `JsonLine` has them.
  *
  * Guarantees: memory holds about 1 MB of lines, whatever the number of rows; the
  * same rows give the same bytes, however they are cut into arrays.
  */
 import { Effect } from "effect"
+import type { Features } from "./format/Format.ts"
+import * as JsonLine from "./format/JsonLine.ts"
 import type { OutputFile, RowWriter } from "./OutputFile.ts"
 
 /** UTF-16 units gathered before they are written. */
 const flushAt = 256 * 1024
 
-export const make = (file: OutputFile): RowWriter => {
+export const make = (file: OutputFile, features: Features): RowWriter => {
+  const lineOf = JsonLine.make(features)
   const encoder = new TextEncoder()
   let lines = ""
 
@@ -22,11 +26,12 @@ export const make = (file: OutputFile): RowWriter => {
 
   return {
     write: Effect.fnUntraced(function* (rows) {
-      for (const row of rows) {
-        lines += JSON.stringify(row) + "\n"
+      for (const { row } of rows) {
+        lines += lineOf(row) + "\n"
         if (lines.length >= flushAt) yield* flush
       }
     }),
-    finish: Effect.andThen(flush, file.finish),
+    end: flush,
+    finish: file.finish,
   }
 }

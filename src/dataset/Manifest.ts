@@ -1,53 +1,92 @@
 /**
- * `manifest.json`: what a dataset consists of, and the sign that prefstream wrote it.
+ * `manifest.json`: what a dataset consists of and was made of, and the sign that prefstream wrote it.
  *
  * Guarantees: it lists every other file of the directory, with digests; it holds no
- * times, so the same rows give the same manifest.
+ * times, so the same rows and facts give the same manifest.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Split } from "../domain/Split.ts"
+import { version } from "../node/Version.ts"
+import { Provenance } from "./DatasetFacts.ts"
+import { formatNames } from "./format/Formats.ts"
+import { Refused } from "./Refused.ts"
 
 export const fileName = "manifest.json"
 
 export const DatasetFile = Schema.Struct({
   /** Relative to the directory, with `/`. */
   path: Schema.String,
-  rows: Schema.Int,
+  /** Null where it holds no rows, but text. */
+  rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
   /** Hexadecimal. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type
 
+export const SplitSummary = Schema.Struct({
+  split: Split,
+  rows: Schema.Int,
+  /** Of the rows in memory, uncompressed. */
+  bytes: Schema.Int,
+})
+export type SplitSummary = typeof SplitSummary.Type
+
+/** A trainer format: all of its rows, of every split, and what it could not hold. */
+export const FormatSummary = Schema.Struct({ format: Schema.Literals(formatNames), rows: Schema.Int, refused: Refused })
+export type FormatSummary = typeof FormatSummary.Type
+
 export const Manifest = Schema.Struct({
   format: Schema.Literal("prefstream-dataset"),
-  version: Schema.Int,
-  /** Preference pairs; each file holds all of them. */
+  version: Schema.Literal(1),
+  /** What wrote it. */
+  code: Schema.Struct({ name: Schema.String, version: Schema.String }),
+  /** Whether prompt, chosen and rejected are text or lists of messages. */
+  shape: Schema.Literals(["standard", "conversational"]),
+  /** Preference pairs, as many in `data` as in `jsonl`. */
   rows: Schema.Int,
+  splits: Schema.Array(SplitSummary),
+  formats: Schema.Array(FormatSummary),
+  /** Pairs that are in no file. */
+  refused: Refused,
+  ...Provenance.fields,
   files: Schema.Array(DatasetFile),
 })
 export type Manifest = typeof Manifest.Type
 
-export const make = (rows: number, files: ReadonlyArray<DatasetFile>): Manifest => ({
+export const make = (content: Omit<Manifest, "format" | "version" | "code">): Manifest => ({
   format: "prefstream-dataset",
   version: 1,
-  rows,
-  files,
+  code: { name: "prefstream", version },
+  ...content,
 })
 
-export const encode = (manifest: Manifest): Uint8Array =>
-  new TextEncoder().encode(JSON.stringify(manifest, undefined, 2) + "\n")
+export const encode = (manifest: Manifest): string => JSON.stringify(manifest, undefined, 2) + "\n"
 
-const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))
+/** What tells that a directory is a dataset, and which of its files are. */
+const Ownership = Schema.Struct({
+  format: Schema.Literal("prefstream-dataset"),
+  files: Schema.Array(Schema.Struct({ path: Schema.String })),
+})
+type Ownership = typeof Ownership.Type
 
-/** The manifest of `directory`; none where there is no file of that name, or another one. */
+const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
+
+/** The manifest of `directory`, of any version; none where there is no file of that name, or another one. */
 export const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  return yield* fs.readFileString(paths.join(directory, fileName)).pipe(Effect.flatMap(decode), Effect.option)
+  return yield* fs.readFileString(paths.join(directory, fileName)).pipe(Effect.flatMap(decodeOwnership), Effect.option)
 })
 
+/** The whole manifest from its text. */
+export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))
+
 /** Entries of `directory`, folders included, that a dataset with this manifest does not have. */
-export const strangers = (manifest: Option.Option<Manifest>, entries: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const strangers = (
+  manifest: Option.Option<Ownership>,
+  entries: ReadonlyArray<string>,
+): ReadonlyArray<string> => {
   const known = new Set<string>()
   if (Option.isSome(manifest)) {
     known.add(fileName)

@@ -3,12 +3,13 @@
  *
  * Guarantees: bytes are in the file, in order, when `append` succeeds, so a writer
  * that waits for it never runs ahead of the disk; the digest is of what was
- * written; after `finish` the file has reached the disk, under its name. It is closed with the scope.
+ * written; after `finish` the file has reached the disk, under its name, and is
+ * closed. It is closed with the scope in any case.
  */
-import { Effect, FileSystem, Path, type Scope } from "effect"
+import { Effect, Exit, FileSystem, Path, Scope } from "effect"
 import * as Sha256 from "../node/Sha256.ts"
-import type { Row } from "./Columns.ts"
 import { about, type DatasetError } from "./DatasetError.ts"
+import type { JsonRow } from "./format/Format.ts"
 
 export interface OutputFile {
   /** `bytes` may be used again once the effect has succeeded. */
@@ -23,10 +24,18 @@ export interface FileDigest {
   readonly sha256: string
 }
 
+export interface SizedRow {
+  readonly row: JsonRow
+  /** See `Columns.sizeOf`. */
+  readonly size: number
+}
+
 /** A format: rows on their way into a file. */
 export interface RowWriter {
-  readonly write: (rows: ReadonlyArray<Row>) => Effect.Effect<void, DatasetError>
+  readonly write: (rows: ReadonlyArray<SizedRow>) => Effect.Effect<void, DatasetError>
   /** Writes what is still in memory. Called once, after the last row. */
+  readonly end: Effect.Effect<void, DatasetError>
+  /** Waits until the file has reached the disk. Called once, after `end`. */
   readonly finish: Effect.Effect<FileDigest, DatasetError>
 }
 
@@ -38,8 +47,11 @@ export const create = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const absolute = paths.join(directory, path)
-  yield* fs.makeDirectory(paths.dirname(absolute), { recursive: true }).pipe(about(absolute))
-  const file = yield* fs.open(absolute, { flag: "wx" }).pipe(about(absolute))
+  // One by one: `directory` itself must be there, or somebody has removed what was written before.
+  const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
+  yield* Effect.forEach(folders, (folder) => makeFolder(paths.join(directory, folder)), { discard: true })
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const file = yield* fs.open(absolute, { flag: "wx" }).pipe(Scope.provide(scope), about(absolute))
   const sha256 = Sha256.running()
   let size = 0
 
@@ -53,6 +65,7 @@ export const create = Effect.fnUntraced(function* (
       }).pipe(Effect.uninterruptible, about(absolute)),
     finish: file.sync.pipe(
       Effect.uninterruptible,
+      Effect.ensuring(Scope.close(scope, Exit.void)),
       // By its name: an open file can be written to the end after somebody removed it.
       Effect.andThen(fs.stat(absolute)),
       about(absolute),
@@ -60,3 +73,21 @@ export const create = Effect.fnUntraced(function* (
     ),
   }
 })
+
+const makeFolder = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.makeDirectory(folder).pipe(
+    Effect.catchIf(
+      ({ reason }) => reason._tag === "AlreadyExists",
+      () => Effect.void,
+    ),
+    about(folder),
+  )
+})
+
+/** A file whose content is there already. */
+export const writeWhole = Effect.fnUntraced(function* (directory: string, path: string, content: Uint8Array | string) {
+  const file = yield* create(directory, path)
+  yield* file.append(typeof content === "string" ? new TextEncoder().encode(content) : content)
+  return yield* file.finish
+}, Effect.scoped)

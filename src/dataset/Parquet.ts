@@ -4,62 +4,51 @@
  * Guarantees: the schema is declared, never inferred, so a file without rows has
  * it, too; every column may be null (readers ignore the `huggingface` key where one
  * is required); the same rows give the same bytes, however they are cut into
- * arrays. Memory holds one row group, whatever the number of rows.
+ * arrays, and however many processors there are.
  *
- * A row group is encoded in one synchronous step (some tenths of a second), then awaited until
- * it is in the file: that is the back-pressure.
+ * The first row group is encoded here, in one synchronous step (some tenths of a second), so that
+ * small files start no thread; those after it in threads, where there is a processor for them.
+ * Memory holds the group that is being gathered, and one for each thread: a writer waits for
+ * the oldest group before it gives away one more.
  */
 import { Effect, Record } from "effect"
-import type { RowGroup, SchemaElement } from "hyparquet"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
-import { unconvertMinMax } from "hyparquet-writer/src/unconvert.js"
-import * as Zstd from "../node/Zstd.ts"
-import { columns } from "./Columns.ts"
+import type * as WorkerThreads from "../node/WorkerThreads.ts"
+import { declaration } from "./Columns.ts"
+import { DatasetError, EncoderFailure } from "./DatasetError.ts"
+import type { Features, Json } from "./format/Format.ts"
 import type { OutputFile, RowWriter } from "./OutputFile.ts"
+import * as PackedColumn from "./PackedColumn.ts"
+import * as RowGroup from "./RowGroup.ts"
 
 /** A row group ends with the row that reaches either. Larger groups save 0.1% of the file, and cost memory. */
 const rowGroupBytes = 32 * 1024 * 1024
 const rowGroupRows = 32 * 1024
 
-/** Pages of 8 MB make the file 6% smaller than the usual 1 MB. */
-const pageBytes = 8 * 1024 * 1024
+/** Encode row groups; see `RowGroup.encode`. */
+export type Encoders = WorkerThreads.Threads<RowGroup.Rows, RowGroup.EncodedGroup>
 
-const float64 = { type: "DOUBLE", repetition_type: "OPTIONAL" } as const
-const int32 = { type: "INT32", repetition_type: "OPTIONAL" } as const
-const string = {
-  type: "BYTE_ARRAY",
-  converted_type: "UTF8",
-  logical_type: { type: "STRING" },
-  repetition_type: "OPTIONAL",
-} as const
-
-const elements = { string, int32, float64 }
-
-const columnTypes = Record.toEntries(columns)
-
-const schema: Array<SchemaElement> = [
-  { name: "root", num_children: columnTypes.length },
-  ...columnTypes.map(([name, type]) => ({ name, ...elements[type] })),
+/** The file's own metadata: what the Hub and `datasets` read the columns' types from. */
+export const keyValues = (features: Features) => [
+  { key: "huggingface", value: JSON.stringify({ info: { features: declaration(features) } }) },
 ]
 
-/** What the Hub and `datasets` read the columns' types from. */
-const huggingface = JSON.stringify({
-  info: { features: Record.map(columns, (type) => ({ dtype: type, _type: "Value" })) },
-})
-
-export const make = (file: OutputFile): RowWriter => {
+export const make = (file: OutputFile, features: Features, encoders?: Encoders): RowWriter => {
   const buffer = new ByteWriter()
   const parquet = new ParquetWriter({
     writer: buffer,
-    schema,
-    codec: "ZSTD",
-    compressors: { ZSTD: Zstd.compress },
-    kvMetadata: [{ key: "huggingface", value: huggingface }],
+    schema: RowGroup.schemaOf(features),
+    codec: "UNCOMPRESSED",
+    kvMetadata: keyValues(features),
     createdBy: "prefstream version 1",
   })
-  const group = columnTypes.map(([name]) => ({ name, data: [] as Array<string | number | null>, columnIndex: true }))
-  let rowCount = 0
+  const names = Record.keys(features)
+  const emptyColumns = () => names.map((): Array<Json> => [])
+  let columns = emptyColumns()
+  let count = 0
   let byteCount = 0
+  let groups = 0
+  const underWay: Array<Effect.Effect<RowGroup.EncodedGroup, DatasetError>> = []
 
   const drain = Effect.suspend(() => file.append(buffer.getBytes())).pipe(
     Effect.map(() => {
@@ -67,56 +56,56 @@ export const make = (file: OutputFile): RowWriter => {
     }),
   )
 
-  const writeGroup = Effect.suspend(() => {
-    void parquet.write({ columnData: group, rowGroupSize: rowCount, pageSize: pageBytes })
-    shortenBounds(parquet.row_groups.at(-1)!)
-    for (const column of group) column.data = []
-    rowCount = 0
+  /** Waits until there are no more than `most` under way. */
+  const settle = Effect.fnUntraced(function* (most: number) {
+    while (underWay.length > most) {
+      const encoded = yield* underWay.shift()!
+      RowGroup.place(encoded, buffer.offset)
+      parquet.row_groups.push(encoded.group)
+      parquet.pendingIndexes.push(...encoded.indexes)
+      parquet.num_rows += encoded.group.num_rows
+      buffer.appendBytes(encoded.bytes)
+      yield* drain
+    }
+  })
+
+  const endGroup = Effect.gen(function* () {
+    const packed = columns.map((values, i) => PackedColumn.pack(features[names[i]!]!, values))
+    const rows = { features, count, columns: packed }
+    columns = emptyColumns()
+    count = 0
     byteCount = 0
-    return drain
+    const threads = groups++ === 0 || encoders === undefined ? 0 : encoders.size
+    yield* settle(Math.max(threads - 1, 0))
+    if (encoders === undefined || threads === 0) underWay.push(Effect.sync(() => RowGroup.encode(rows)))
+    else {
+      const encoded = yield* encoders.start(rows, packed.flatMap(PackedColumn.buffersOf))
+      underWay.push(
+        Effect.mapError(encoded, ({ cause }) => new DatasetError({ reason: new EncoderFailure({ cause }) })),
+      )
+    }
+    if (threads === 0) yield* settle(0)
   })
 
   return {
     write: Effect.fnUntraced(function* (rows) {
-      for (const row of rows) {
-        for (const { name, data } of group) {
-          const value = row[name]
-          data.push(value)
-          if (typeof value === "string") byteCount += Buffer.byteLength(value)
-        }
-        rowCount++
-        if (byteCount >= rowGroupBytes || rowCount === rowGroupRows) yield* writeGroup
+      for (const { row, size } of rows) {
+        for (let i = 0; i < names.length; i++) columns[i]!.push(row[names[i]!] ?? null)
+        byteCount += size
+        count++
+        if (byteCount >= rowGroupBytes || count === rowGroupRows) yield* endGroup
       }
     }),
-    finish: Effect.gen(function* () {
-      if (rowCount > 0) yield* writeGroup
+    end: Effect.gen(function* () {
+      if (count > 0) yield* endGroup
+      yield* settle(0)
       void parquet.finish()
       if (parquet.row_groups.length === 0) typeEmptyRowGroups(buffer.getBytes())
       yield* drain
-      return yield* file.finish
     }),
+    finish: file.finish,
   }
 }
-
-/**
- * Cuts the bounds of a written row group to the 16 bytes that the footer will show
- * of them. The writer would keep the whole values, of every group, until then.
- */
-const shortenBounds = (group: RowGroup) => {
-  for (const { meta_data } of group.columns) {
-    const statistics = meta_data?.statistics
-    if (typeof statistics?.min_value !== "string" || typeof statistics.max_value !== "string") continue
-    const min = encoder.encode(statistics.min_value)
-    const max = encoder.encode(statistics.max_value)
-    statistics.min_value = unconvertMinMax(min, stringElement, false)!
-    statistics.max_value = unconvertMinMax(max, stringElement, true)!
-    if (statistics.min_value !== min) statistics.is_min_value_exact = false
-    if (statistics.max_value !== max) statistics.is_max_value_exact = false
-  }
-}
-
-const encoder = new TextEncoder()
-const stringElement: SchemaElement = { name: "", ...string }
 
 /**
  * In a file without rows, gives the footer's empty list of row groups its element

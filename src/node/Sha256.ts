@@ -24,3 +24,6 @@ export const running = (): Running => {
     digest: () => hash.digest("hex"),
   }
 }
+
+/** The same as 32 bytes. */
+export const bytes = (text: string): Uint8Array => hash("sha256", text, "buffer")

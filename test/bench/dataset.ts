@@ -1,79 +1,212 @@
 /**
- * Rows per second and peak memory of writing a dataset: `node test/bench/dataset.ts [rows] [bytes per row]`.
+ * Writing a dataset, side by side with others: `node test/bench/dataset.ts [rows] [bytes per row]`.
  *
- * The text is drawn from a fixed vocabulary with a fixed seed: it compresses about
- * as prose does, and each run writes the same bytes.
+ * All read the same rows from the same file of JSON Lines, each in a process of its own, first a
+ * tenth of the rows and then all of them: memory that is flat is the same for both. Time is from
+ * the first byte read to the last one written. The text is drawn from a fixed vocabulary with a
+ * fixed seed: it compresses about as prose does, and each run writes the same bytes. Prints a
+ * table in Markdown.
+ *
+ * - prefstream, Parquet: `src/dataset/Parquet.ts` alone, without threads
+ * - prefstream, dataset: `Dataset.write`, that is Parquet, JSON Lines, card and manifest
+ * - DuckDB: `COPY`, where no row passes through JavaScript
+ * - hand-written: a loop with `parquetjs-lite` and `p-limit`
  */
 import { NodeServices } from "@effect/platform-node"
 import { Duration, Effect, FileSystem, Stream } from "effect"
-import * as Dataset from "../../src/dataset/Dataset.ts"
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { createReadStream, createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 
-const rows = Number(process.argv[2] ?? 200_000)
-const bytesPerRow = Number(process.argv[3] ?? 2_000)
+/** Reads `input`, writes under `output`. */
+type Contender = (input: string, output: string) => Promise<void>
 
-let seed = 1
-const random = (below: number) => {
-  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
-  return Math.floor((seed / 2 ** 32) * below)
-}
-
-const letters = "etaoinshrdlucmfwypvbgkqjxz"
-const vocabulary = Array.from({ length: 20_000 }, () =>
-  Array.from({ length: 2 + random(9) }, () => letters[Math.min(random(26), random(26))]!).join(""),
-)
-const prose = (length: number) => {
-  let text = ""
-  while (text.length < length) text += vocabulary[Math.min(random(20_000), random(20_000), random(20_000))]! + " "
-  return text
-}
-
-const pair = (i: number): PreferencePair => ({
-  prompt: prose(bytesPerRow * 0.15),
-  chosen: prose(bytesPerRow * 0.35),
-  rejected: prose(bytesPerRow * 0.35),
-  rationale: i % 4 === 0 ? null : prose(bytesPerRow * 0.1),
-  item_id: i.toString(16).padStart(32, "0"),
-  task_id: `task-${Math.floor(i / 20)}`,
-  chosen_index: i % 2,
-  rejected_index: (i + 1) % 2,
-  weight: 1,
-  votes: 1,
-  agreement: null,
-  vote_margin: null,
-  metadata: `{"source":"bench","row":${i}}`,
-})
-
-// What making the rows costs is taken once beforehand, and then subtracted.
-const pairs = Stream.range(0, rows - 1).pipe(
-  Stream.rechunk(256),
-  Stream.mapArray((chunk) => chunk.map(pair) as [PreferencePair, ...Array<PreferencePair>]),
-)
-
-const seconds = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
-  const [duration, value] = yield* Effect.timed(effect)
-  return { value, seconds: Duration.toSeconds(duration) }
-})
-
-const program = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const directory = yield* fs.makeTempDirectoryScoped()
-  const making = yield* seconds(Stream.runDrain(pairs))
-  const before = process.memoryUsage.rss()
-  const writing = yield* seconds(Dataset.write(pairs, { directory: `${directory}/dataset` }))
-  const spent = writing.seconds - making.seconds
-  console.log(
-    JSON.stringify({
-      rows,
-      bytes_per_row: bytesPerRow,
-      seconds_writing: Number(spent.toFixed(2)),
-      seconds_making_rows: Number(making.seconds.toFixed(2)),
-      rows_per_second: Math.round(rows / spent),
-      rss_before_mb: Math.round(before / 1e6),
-      rss_peak_mb: Math.round(process.resourceUsage().maxRSS / 1e3),
-      files: writing.value.files.map(({ path, bytes }) => ({ path, bytes })),
-    }),
+const pairsOf = (input: string) =>
+  FileSystem.FileSystem.pipe(
+    Effect.map((fs) => fs.stream(input)),
+    Stream.unwrap,
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.mapArray((lines) => lines.map((line) => JSON.parse(line) as PreferencePair) as [PreferencePair]),
   )
-})
 
-await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(NodeServices.layer)))
+const parquetAlone: Contender = async (input, output) => {
+  const OutputFile = await import("../../src/dataset/OutputFile.ts")
+  const Parquet = await import("../../src/dataset/Parquet.ts")
+  const { featuresOf, sizeOf, toRow } = await import("../../src/dataset/Columns.ts")
+  const program = Effect.gen(function* () {
+    const file = yield* OutputFile.create(output, "train.parquet")
+    const writer = Parquet.make(file, featuresOf("standard"))
+    yield* Stream.runForEachArray(pairsOf(input), (pairs) =>
+      writer.write(pairs.map((pair) => toRow(pair, "standard")).map((row) => ({ row, size: sizeOf(row) }))),
+    )
+    yield* writer.end
+    yield* writer.finish
+  })
+  await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(NodeServices.layer)))
+}
+
+const wholeDataset: Contender = async (input, output) => {
+  const Dataset = await import("../../src/dataset/Dataset.ts")
+  const write = Dataset.write(pairsOf(input), { directory: join(output, "dataset") })
+  await Effect.runPromise(Effect.provide(write, NodeServices.layer))
+}
+
+const types = {
+  prompt: "VARCHAR",
+  chosen: "VARCHAR",
+  rejected: "VARCHAR",
+  rationale: "VARCHAR",
+  item_id: "VARCHAR",
+  task_id: "VARCHAR",
+  chosen_index: "INTEGER",
+  rejected_index: "INTEGER",
+  weight: "DOUBLE",
+  votes: "INTEGER",
+  agreement: "DOUBLE",
+  vote_margin: "DOUBLE",
+  metadata: "VARCHAR",
+} as const satisfies { readonly [Column in keyof PreferencePair]: string }
+
+const duckdb: Contender = async (input, output) => {
+  const { DuckDBInstance } = await import("@duckdb/node-api")
+  const connection = await (await DuckDBInstance.create(":memory:")).connect()
+  const columns = Object.entries(types).map(([name, type]) => `${name}: '${type}'`)
+  await connection.run(
+    `COPY (SELECT * FROM read_json('${input}', format = 'newline_delimited', columns = {${columns.join(", ")}}))
+     TO '${join(output, "train.parquet")}' (FORMAT parquet, COMPRESSION zstd)`,
+  )
+}
+
+const handWritten: Contender = async (input, output) => {
+  // @ts-expect-error: it has no types.
+  const { default: parquet } = await import("parquetjs-lite")
+  const { default: pLimit } = await import("p-limit")
+  const parquetTypes = { VARCHAR: "UTF8", INTEGER: "INT32", DOUBLE: "DOUBLE" } as const
+  const fields = Object.entries(types).map(([name, type]) => [
+    name,
+    { type: parquetTypes[type], optional: true, compression: "SNAPPY" },
+  ])
+  const schema = new parquet.ParquetSchema(Object.fromEntries(fields))
+  const writer = await parquet.ParquetWriter.openFile(schema, join(output, "train.parquet"))
+  const limit = pLimit(1)
+  let pending: Array<Promise<void>> = []
+  for await (const line of createInterface({ input: createReadStream(input), crlfDelay: Infinity })) {
+    const row = JSON.parse(line)
+    pending.push(limit(() => writer.appendRow(row)))
+    if (pending.length === 1000) {
+      await Promise.all(pending)
+      pending = []
+    }
+  }
+  await Promise.all(pending)
+  await writer.close()
+}
+
+const contenders: { readonly [name: string]: Contender } = {
+  "prefstream, Parquet": parquetAlone,
+  "prefstream, dataset": wholeDataset,
+  "DuckDB COPY": duckdb,
+  "hand-written": handWritten,
+}
+
+const generator = (bytesPerRow: number) => {
+  let seed = 1
+  const random = (below: number) => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    return Math.floor((seed / 2 ** 32) * below)
+  }
+  const letters = "etaoinshrdlucmfwypvbgkqjxz"
+  const vocabulary = Array.from({ length: 20_000 }, () =>
+    Array.from({ length: 2 + random(9) }, () => letters[Math.min(random(26), random(26))]!).join(""),
+  )
+  const prose = (length: number) => {
+    let text = ""
+    while (text.length < length) text += vocabulary[Math.min(random(20_000), random(20_000), random(20_000))]! + " "
+    return text
+  }
+  return (i: number): PreferencePair => ({
+    prompt: prose(bytesPerRow * 0.15),
+    chosen: prose(bytesPerRow * 0.35),
+    rejected: prose(bytesPerRow * 0.35),
+    rationale: i % 4 === 0 ? null : prose(bytesPerRow * 0.1),
+    item_id: i.toString(16).padStart(32, "0"),
+    task_id: `task-${Math.floor(i / 20)}`,
+    chosen_index: i % 2,
+    rejected_index: (i + 1) % 2,
+    weight: 1,
+    votes: 3,
+    agreement: i % 2 === 0 ? 1 : 2 / 3,
+    vote_margin: i % 2 === 0 ? 1 : 1 / 3,
+    metadata: `{"source":"bench","row":${i}}`,
+  })
+}
+
+const generate = async (path: string, rows: number, bytesPerRow: number) => {
+  const pair = generator(bytesPerRow)
+  const file = createWriteStream(path)
+  for (let i = 0; i < rows; i++) {
+    if (!file.write(JSON.stringify(pair(i)) + "\n")) await once(file, "drain")
+  }
+  file.end()
+  await once(file, "finish")
+}
+
+interface Measured {
+  readonly seconds: number
+  readonly peakMb: number
+}
+
+const measure = async (name: string, input: string, output: string): Promise<Measured> => {
+  const [duration] = await Effect.runPromise(Effect.timed(Effect.promise(() => contenders[name]!(input, output))))
+  return { seconds: Duration.toSeconds(duration), peakMb: process.resourceUsage().maxRSS / 1e3 }
+}
+
+/** In a process of its own, whose output is removed. */
+const apart = (name: string, input: string, scratch: string) => {
+  const output = mkdtempSync(join(scratch, "out-"))
+  const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(import.meta.url), name, input, output], {
+    encoding: "utf8",
+  })
+  const files = readdirSync(output, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const bytes = files.reduce((sum, { name, parentPath }) => sum + statSync(join(parentPath, name)).size, 0)
+  rmSync(output, { recursive: true })
+  if (stdout === "") throw new Error(stderr)
+  return { ...(JSON.parse(stdout) as Measured), bytes }
+}
+
+const compare = async (rows: number, bytesPerRow: number) => {
+  const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
+  try {
+    const [few, all] = [Math.ceil(rows / 10), rows]
+    const inputs = await Promise.all(
+      [few, all].map(async (rows) => {
+        const input = join(scratch, `${rows}.jsonl`)
+        await generate(input, rows, bytesPerRow)
+        return input
+      }),
+    )
+    console.log(
+      `${all} rows, ${(statSync(inputs[1]!).size / 1e9).toFixed(2)} GB of JSON Lines, Node ${process.version}\n`,
+    )
+    console.log(`| | rows a second | seconds | peak MB, ${few} rows | peak MB, ${all} rows | GB written |`)
+    console.log("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for (const name of Object.keys(contenders)) {
+      const before = apart(name, inputs[0]!, scratch)
+      const { bytes, peakMb, seconds } = apart(name, inputs[1]!, scratch)
+      const cells = [name, Math.round(all / seconds), seconds.toFixed(1), Math.round(before.peakMb), Math.round(peakMb)]
+      console.log(`| ${[...cells, (bytes / 1e9).toFixed(2)].join(" | ")} |`)
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+const [first = "", input, output] = process.argv.slice(2)
+if (output !== undefined) console.log(JSON.stringify(await measure(first, input!, output)))
+else await compare(Number(first || 1_000_000), Number(input ?? 2_000))

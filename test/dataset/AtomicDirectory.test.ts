@@ -58,18 +58,16 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
       const files = yield* contents(`${folder}/new/folders/dataset`)
       assert.deepStrictEqual(
         [...files.keys()],
-        ["data/train-00000-of-00001.parquet", "jsonl/train-00000-of-00001.jsonl", "manifest.json"],
+        ["README.md", "data/train-00000-of-00001.parquet", "jsonl/train-00000-of-00001.jsonl", "manifest.json"],
       )
-      assert.deepStrictEqual(JSON.parse(files.get("manifest.json")!), {
-        format: "prefstream-dataset",
-        version: 1,
-        rows: 3,
-        files: info.files,
-      })
+      const manifest = JSON.parse(files.get("manifest.json")!)
+      assert.deepInclude(manifest, { format: "prefstream-dataset", version: 1, shape: "standard", rows: 3 })
+      assert.deepStrictEqual(manifest.files, info.files)
+      assert.deepStrictEqual(manifest.splits, info.splits)
       for (const { path, bytes, rows, sha256 } of info.files) {
         const file = Buffer.from(files.get(path)!, "latin1")
         assert.strictEqual(bytes, file.length)
-        assert.strictEqual(rows, 3)
+        assert.strictEqual(rows, path === "README.md" ? null : 3)
         const digest = yield* Effect.promise(() => crypto.subtle.digest("SHA-256", file))
         assert.strictEqual(sha256, Buffer.from(digest).toString("hex"))
       }

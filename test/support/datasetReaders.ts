@@ -1,90 +1,116 @@
 /**
  * Readers of a dataset's files that share no code with prefstream's writers.
  *
- * DuckDB and Arrow drop a leading U+FEFF when they make a JavaScript string, so all
- * three hand over bytes, which are decoded here, with nothing dropped.
+ * DuckDB and Arrow drop a leading U+FEFF when they make a JavaScript string, so all but Polars,
+ * which drops nothing, hand over bytes, which are decoded here.
  */
-import { DuckDBBlobValue, DuckDBInstance } from "@duckdb/node-api"
-import { type Data, tableFromIPC, type Vector } from "apache-arrow"
+import { DuckDBBlobValue, DuckDBInstance, DuckDBListValue, DuckDBStructValue } from "@duckdb/node-api"
+import { type Data, DataType, tableFromIPC } from "apache-arrow"
 import { type FileMetaData, parquetMetadata, parquetReadObjects } from "hyparquet"
 import { readFile } from "node:fs/promises"
 import { zstdDecompressSync } from "node:zlib"
 import { readParquet } from "parquet-wasm"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 
+export type Shape = "standard" | "conversational"
+
+type Row = Record<string, unknown>
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-const textColumns = ["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const
+const plain = (value: unknown): unknown => {
+  if (value instanceof DuckDBBlobValue) return decoder.decode(value.bytes)
+  if (value instanceof DuckDBListValue) return value.items.map(plain)
+  return value instanceof DuckDBStructValue ? plainMembers(value.entries) : value
+}
+
+const plainMembers = (members: Row): Row =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, plain(value)]))
 
 /** Runs one SQL query in DuckDB; blobs come back as strings. */
-export const query = async (sql: string): Promise<Array<Record<string, unknown>>> => {
+export const query = async (sql: string): Promise<Array<Row>> => {
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" })
   const connection = await instance.connect()
   try {
-    const rows = (await connection.runAndReadAll(sql)).getRowObjects()
-    return rows.map((row) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [
-          name,
-          value instanceof DuckDBBlobValue ? decoder.decode(value.bytes) : value,
-        ]),
-      ),
-    )
+    return (await connection.runAndReadAll(sql)).getRowObjects().map(plainMembers)
   } finally {
     connection.closeSync()
     instance.closeSync()
   }
 }
 
-const columns = [
-  ...["prompt", "chosen", "rejected", "rationale", "item_id", "task_id"].map((name) => `encode(${name}) AS ${name}`),
-  "chosen_index, rejected_index, weight, encode(metadata) AS metadata",
-].join(", ")
+const sides = ["prompt", "chosen", "rejected"] as const
 
-export const duckdbParquet = (path: string) => query(`SELECT ${columns} FROM read_parquet('${path}')`)
+/** DuckDB's types. */
+const typesOf = (shape: Shape): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
+    sides.map((side) => [side, shape === "standard" ? "VARCHAR" : "STRUCT(role VARCHAR, content VARCHAR)[]"]),
+  ),
+  rationale: "VARCHAR",
+  item_id: "VARCHAR",
+  task_id: "VARCHAR",
+  chosen_index: "INTEGER",
+  rejected_index: "INTEGER",
+  weight: "DOUBLE",
+  votes: "INTEGER",
+  agreement: "DOUBLE",
+  vote_margin: "DOUBLE",
+  metadata: "VARCHAR",
+})
+
+const asBytes = (shape: Shape) =>
+  Object.entries(typesOf(shape))
+    .map(([name, type]) => {
+      if (type === "VARCHAR") return `encode(${name}) AS ${name}`
+      if (!type.startsWith("STRUCT")) return name
+      return `list_transform(${name}, m -> {'role': encode(m.role), 'content': encode(m.content)}) AS ${name}`
+    })
+    .join(", ")
+
+export const duckdbParquet = (path: string, shape: Shape = "standard") =>
+  query(`SELECT ${asBytes(shape)} FROM read_parquet('${path}')`)
 
 /** With declared types: DuckDB would guess dates and UUIDs out of prompts. */
-export const duckdbJsonl = (path: string) => {
-  const types = [
-    ...textColumns.map((name) => `${name}: 'VARCHAR'`),
-    "chosen_index: 'INTEGER', rejected_index: 'INTEGER', weight: 'DOUBLE'",
-  ]
-  return query(`SELECT ${columns} FROM read_json('${path}', format = 'newline_delimited',
+export const duckdbJsonl = (path: string, shape: Shape = "standard") => {
+  const types = Object.entries(typesOf(shape)).map(([name, type]) => `${name}: '${type}'`)
+  return query(`SELECT ${asBytes(shape)} FROM read_json('${path}', format = 'newline_delimited',
     maximum_object_size = 67108864, columns = {${types.join(", ")}})`)
 }
 
-const utf8At = (vector: Vector, row: number): string | null => {
-  let data: Data | undefined
-  let at = row
-  for (data of vector.data) {
-    if (at < data.length) break
-    at -= data.length
+const valueAt = (data: Data, at: number): unknown => {
+  if (!data.getValid(at)) return null
+  const [start, end] = [data.valueOffsets?.[at] ?? 0, data.valueOffsets?.[at + 1] ?? 0]
+  if (DataType.isUtf8(data.type)) return decoder.decode((data.values as Uint8Array).subarray(start, end))
+  if (DataType.isList(data.type)) {
+    return Array.from({ length: end - start }, (_, i) => valueAt(data.children[0]!, start + i))
   }
-  if (!data!.getValid(at)) return null
-  return decoder.decode((data!.values as Uint8Array).subarray(data!.valueOffsets[at], data!.valueOffsets[at + 1]))
+  if (DataType.isStruct(data.type)) {
+    return Object.fromEntries(data.type.children.map(({ name }, i) => [name, valueAt(data.children[i]!, at)]))
+  }
+  return (data.values as ArrayLike<unknown>)[at]
 }
 
-export const arrow = async (path: string) => {
+/** `parquet-wasm` (arrow-rs) reads the file, Arrow gives its columns. */
+export const arrow = async (path: string): Promise<Array<Row>> => {
   const wasm = readParquet(await readFile(path))
   // Takes the memory of the table over, and frees it.
   const table = tableFromIPC(wasm.intoIPCStream())
-  const texts = new Set<string>(textColumns)
-  return Array.from({ length: table.numRows }, (_, row) =>
-    Object.fromEntries(
-      table.schema.fields.map(({ name }) => {
-        const vector = table.getChild(name)!
-        return [name, texts.has(name) ? utf8At(vector, row) : vector.get(row)]
-      }),
-    ),
-  )
+  return table.batches.flatMap(({ data }) => Array.from({ length: data.length }, (_, row) => valueAt(data, row) as Row))
 }
+
+const loadPolars = () => import("nodejs-polars").then(({ default: polars }) => polars)
+
+/** Polars' platform package is an optional one: where it did not install, there is none. */
+export const polars = await loadPolars().catch(() => undefined)
+
+export const polarsParquet = async (path: string): Promise<Array<Row>> => polars!.readParquet(path).toRecords()
 
 const buffer = async (path: string): Promise<ArrayBuffer> => {
   const bytes = await readFile(path)
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
 }
 
-export const hyparquet = async (path: string) =>
+export const hyparquet = async (path: string): Promise<Array<Row>> =>
   parquetReadObjects({
     file: await buffer(path),
     compressors: { ZSTD: (bytes) => zstdDecompressSync(bytes) },

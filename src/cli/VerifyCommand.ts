@@ -1,0 +1,36 @@
+/**
+ * `prefstream verify`: whether a dataset is what its manifest says, and consistent in itself.
+ */
+import { Console, Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import * as Dataset from "../dataset/Dataset.ts"
+import * as ExitStatus from "./ExitStatus.ts"
+import * as Settings from "./Settings.ts"
+import * as Summary from "./Summary.ts"
+
+const directory = Argument.Directory("dataset", { mustExist: true }).pipe(
+  Argument.withDescription("The dataset's folder, such as week-48/dataset"),
+)
+
+const textOf = ({ directory, files, findings, rows }: Dataset.Verification) =>
+  findings.length === 0
+    ? `${directory} is as it was written: ${Summary.count(rows, "pair")} in ${Summary.count(files, "file")}.`
+    : findings.map(Dataset.formatFinding).join("\n")
+
+export const verifyCommand = Command.make(
+  "verify",
+  { directory, json: Settings.json },
+  Effect.fn("prefstream verify")(function* (flags) {
+    const verification = yield* Dataset.verify(flags.directory)
+    yield* Console.log(flags.json ? JSON.stringify(verification) : Summary.printable(textOf(verification)))
+    if (verification.findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+  }),
+).pipe(
+  Command.withDescription(
+    "Check a dataset: every file against the manifest's size and SHA-256, Parquet against JSON Lines row by row, " +
+      "trainer formats against what their trainers need, that no prompt is in two splits, and the card's numbers. " +
+      "One line for each finding; the exit status is 0 without any, and 1 with some.",
+  ),
+  Command.withShortDescription("Check a dataset against its manifest"),
+  Command.withExamples([{ command: "prefstream verify week-48/dataset", description: "Check the dataset of a job" }]),
+)

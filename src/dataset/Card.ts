@@ -1,0 +1,251 @@
+/**
+ * `README.md`: the dataset's card, for people, and in its front matter for the Hugging Face Hub.
+ *
+ * Guarantees: `load_dataset` on the folder finds the splits and their types in it; every number
+ * is of the files that it stands beside; what is not known is not in it.
+ *
+ * `datasets` reads all configurations of a folder with the reader of the first one, which is
+ * Parquet's. So trainer formats in Parquet are configurations of their own, and for those in
+ * JSON Lines the card tells how to load them.
+ */
+import { Option, Record } from "effect"
+import { parse, stringify } from "yaml"
+import { version } from "../node/Version.ts"
+import { featuresOf, type Shape } from "./Columns.ts"
+import type { DatasetFacts } from "./DatasetFacts.ts"
+import type { Feature, Features } from "./format/Format.ts"
+import { formats } from "./format/Formats.ts"
+import type { DatasetFile, FormatSummary, SplitSummary } from "./Manifest.ts"
+import type { Refused } from "./Refused.ts"
+import { pathOf } from "./TrainerFiles.ts"
+
+export const fileName = "README.md"
+
+/** What the card is about. */
+export interface Subject {
+  readonly rows: number
+  readonly splits: ReadonlyArray<SplitSummary>
+  readonly formats: ReadonlyArray<FormatSummary>
+  readonly refused: Refused
+  readonly files: ReadonlyArray<DatasetFile>
+}
+
+export const make = (subject: Subject, shape: Shape, facts: DatasetFacts): string => {
+  const sections = [
+    `# ${facts.name ?? "Preference pairs"}`,
+    facts.description,
+    ...content(subject),
+    ...loading(subject, shape),
+    ...columns(shape),
+    ...making(facts),
+    ...leftOut(subject),
+    ...files(subject),
+  ]
+  return `---\n${stringify(frontMatter(subject, shape, facts), { lineWidth: 0 })}---\n\n${sections
+    .filter((section) => section !== undefined && section !== "")
+    .join("\n\n")}\n`
+}
+
+/** What the Hub and `datasets` read. */
+const frontMatter = ({ files, formats, rows, splits }: Subject, shape: Shape, facts: DatasetFacts) => ({
+  ...(facts.license === undefined ? {} : { license: facts.license }),
+  ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),
+  ...(facts.name === undefined ? {} : { pretty_name: facts.name }),
+  task_categories: ["text-generation"],
+  size_categories: [sizeCategory(rows)],
+  tags: [...new Set(["preference", "rlhf", ...(facts.tags ?? [])])],
+  configs: [
+    {
+      config_name: "default",
+      default: true,
+      data_files: splits.map(({ split }) => ({ split, path: `data/${split}-*` })),
+    },
+    ...formats.filter(isParquet).map(({ format }) => ({
+      config_name: format,
+      data_files: splits.map(({ split }) => ({ split, path: pathOf(format, split) })),
+    })),
+  ],
+  dataset_info: {
+    features: featureList(featuresOf(shape)),
+    ...sizes({ files, splits }),
+  },
+})
+
+/** The numbers in the front matter. */
+export const sizes = ({ files, splits }: Pick<Subject, "files" | "splits">) => ({
+  splits: splits.map(({ bytes, rows, split }) => ({ name: split, num_bytes: bytes, num_examples: rows })),
+  download_size: sum(files.filter(({ path }) => path.startsWith("data/")).map(({ bytes }) => bytes)),
+  dataset_size: sum(splits.map(({ bytes }) => bytes)),
+})
+
+const FrontMatter = /^---\n(.*?\n)---\n/s
+
+/** The front matter of a card, where there is one. */
+export const readFrontMatter = (card: string): Option.Option<unknown> =>
+  Option.fromNullishOr(FrontMatter.exec(card)?.[1]).pipe(Option.flatMap(Option.liftThrowable((text) => parse(text))))
+
+const isParquet = ({ format }: FormatSummary) => formats[format].container === "parquet"
+
+/** The columns as the front matter has them. */
+const featureList = (features: Features): ReadonlyArray<unknown> =>
+  Record.toEntries(features).map(([name, feature]) => ({ name, ...featureOf(feature) }))
+
+const featureOf = (feature: Feature): object => {
+  if (typeof feature === "string") return { dtype: feature }
+  if ("struct" in feature) return { struct: featureList(feature.struct) }
+  const { list } = feature
+  if (typeof list === "string") return { list }
+  return { list: "struct" in list ? featureList(list.struct) : featureOf(list) }
+}
+
+const sizeCategory = (rows: number): string => {
+  if (rows < 1e3) return "n<1K"
+  const bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]
+  const at = Math.min(Math.floor(Math.log10(rows)) - 3, bounds.length - 1)
+  return at === bounds.length - 1 ? "n>1T" : `${bounds[at]}<n<${bounds[at + 1]}`
+}
+
+const content = ({ rows, splits }: Subject) => [
+  `${counted(rows, "preference pair")}: of two completions of a prompt, which one is preferred. Written by prefstream ${version}.`,
+  table(
+    ["split", "pairs"],
+    splits.map(({ rows, split }) => [split, grouped(rows)]),
+  ),
+]
+
+const loading = ({ formats: written, splits }: Subject, shape: Shape) => {
+  const [split = "train"] = splits.map(({ split }) => split)
+  const lines = written.filter((format) => !isParquet(format))
+  return [
+    "## Loading",
+    python([`load_dataset("path/to/this/folder", split="${split}")`]),
+    shape === "standard"
+      ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A prompt that is a conversation is rendered, a line with the role in brackets before each message."
+      : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
+    ...(written.length === 0
+      ? []
+      : [
+          "The same pairs in the shapes that trainers read:",
+          table(
+            ["folder", "rows", "for"],
+            written.map(({ format, rows }) => [`\`formats/${format}\``, grouped(rows), formats[format].description]),
+          ),
+        ]),
+    ...written.filter(isParquet).map(({ format }) => python([`load_dataset("path/to/this/folder", "${format}")`])),
+    ...(lines.length === 0
+      ? []
+      : [python(lines.map(({ format }) => `load_dataset("json", data_files="${pathOf(format, split)}")`))]),
+  ]
+}
+
+const python = (calls: ReadonlyArray<string>) =>
+  ["```python", "from datasets import load_dataset", "", ...calls, "```"].join("\n")
+
+const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]: string } = {
+  prompt: "What the completions answer",
+  chosen: "The preferred completion",
+  rejected: "The other one",
+  rationale: "The expert's justification, where one was given",
+  item_id: "The prompt item: the same for all pairs of a prompt and its completions",
+  task_id: "The annotation task that it was judged in",
+  chosen_index: "Index of `chosen` among the item's completions, from 0 on",
+  rejected_index: "Index of `rejected`",
+  weight: "1 divided by the number of the item's pairs",
+  votes: "How many votes the item has",
+  agreement: "Share of the votes that went to the best completion, where there are several",
+  vote_margin:
+    "Share of the votes that prefer `chosen`, less the share that prefer `rejected`, where there are several",
+  metadata: "What the input said of the item besides, as the text of a JSON object",
+}
+
+const columns = (shape: Shape) => [
+  "## Columns",
+  table(
+    ["column", "type", "meaning"],
+    Record.toEntries(meanings).map(([column, meaning]) => [
+      `\`${column}\``,
+      typeName(featuresOf(shape)[column]),
+      meaning,
+    ]),
+  ),
+]
+
+const typeName = (feature: Feature) => (typeof feature === "string" ? feature : "list of `{role, content}`")
+
+const making = ({ counts, guidelines, inputs, methods, service, settings }: DatasetFacts) => {
+  const judges = [service?.name, service?.url].filter((part) => part !== undefined).join(", ")
+  const parts = [
+    ...(judges === "" ? [] : [`Judged by experts of ${judges}.`]),
+    ...(guidelines === undefined ? [] : ["Guidelines that the experts were given:", quoted(guidelines)]),
+    ...(methods ?? []).flatMap(({ text, title }) => [`### ${title}`, text]),
+    ...(counts === undefined || Record.isEmptyRecord(counts)
+      ? []
+      : [
+          "### Counts",
+          table(
+            ["", ""],
+            Record.toEntries(counts).map(([name, count]) => [name, grouped(count)]),
+          ),
+        ]),
+    ...(inputs === undefined || inputs.length === 0
+      ? []
+      : [
+          "### Inputs",
+          table(
+            ["file", "records", "SHA-256"],
+            inputs.map(({ file, records, sha256 }) => [
+              file,
+              records === undefined ? "" : grouped(records),
+              sha256 === undefined ? "" : `\`${sha256}\``,
+            ]),
+          ),
+        ]),
+    ...(settings === undefined || Record.isEmptyRecord(settings)
+      ? []
+      : [
+          "### Settings",
+          table(
+            ["setting", "value"],
+            Record.toEntries(settings).map(([name, value]) => [name, `\`${JSON.stringify(value)}\``]),
+          ),
+        ]),
+  ]
+  return parts.length === 0 ? [] : ["## How it was made", ...parts]
+}
+
+const leftOut = ({ formats, refused }: Subject) => {
+  const rows = [
+    ...(refused.count === 0 ? [] : [["all files", grouped(refused.count), refused.first[0]?.reason ?? ""]]),
+    ...formats
+      .filter(({ refused }) => refused.count > 0)
+      .map(({ format, refused }) => [`\`formats/${format}\``, grouped(refused.count), refused.first[0]?.reason ?? ""]),
+  ]
+  return rows.length === 0
+    ? []
+    : ["## Left out", "Pairs that could not be written as they are:", table(["of", "pairs", "such as"], rows)]
+}
+
+const files = ({ files }: Subject) => [
+  "## Files",
+  [
+    "- `data`: the pairs as Parquet; `jsonl`: the same rows as JSON Lines",
+    ...files
+      .filter(({ path, rows }) => rows === null && !path.startsWith("formats/"))
+      .map(({ path }) => `- [${path}](${encodeURI(path)})`),
+    "- [manifest.json](manifest.json): what the folder consists of and was made of, with the SHA-256 of every file; `prefstream verify` checks it",
+  ].join("\n"),
+]
+
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>) =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n")
+
+const cell = (text: string) => text.replaceAll("|", "\\|").replace(/\s*[\r\n]+\s*/g, " ")
+
+const quoted = (text: string) => text.replace(/^/gm, "> ")
+
+const counted = (n: number, noun: string) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`
+
+/** 12,345 */
+const grouped = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",")
+
+const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0)

@@ -1,0 +1,74 @@
+/**
+ * A dataset's files, read again.
+ *
+ * Guarantees: texts are as they stand in the file, a byte order mark at their start included;
+ * memory holds one row group, or some lines.
+ */
+import { Effect, FileSystem, Schema, Stream } from "effect"
+import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
+import type { JsonRow } from "./format/Format.ts"
+import * as RandomAccessFile from "../node/RandomAccessFile.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import * as Zstd from "../node/Zstd.ts"
+
+/** A file that is not what its name says. */
+export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", { why: Schema.String }) {}
+
+export const unreadable = (cause: unknown) =>
+  new Unreadable({ why: cause instanceof Error ? cause.message : String(cause) })
+
+/** A file's bytes, to their number and digest; and how often LF is among them. */
+export const digest = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const sha256 = Sha256.running()
+  let bytes = 0
+  let lines = 0
+  yield* Stream.runForEachArray(fs.stream(path, { chunkSize: 256 * 1024 }), (chunks) =>
+    Effect.sync(() => {
+      for (const chunk of chunks) {
+        sha256.update(chunk)
+        bytes += chunk.length
+        for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++
+      }
+    }),
+  )
+  return { bytes, lines, sha256: sha256.digest() }
+})
+
+export interface ParquetFile {
+  readonly metadata: FileMetaData
+  readonly rows: Stream.Stream<JsonRow, Unreadable>
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+const compressors = { ZSTD: (bytes: Uint8Array) => Zstd.decompress(bytes) }
+const parsers = { stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes) }
+
+/** The rows can be read as long as the scope lasts. */
+export const parquet = Effect.fnUntraced(function* (path: string) {
+  const file = yield* Effect.mapError(RandomAccessFile.open(path), ({ cause }) => unreadable(cause))
+  const metadata = yield* Effect.tryPromise({ try: () => parquetMetadataAsync(file), catch: unreadable })
+  const ends = metadata.row_groups.map(({ num_rows }) => Number(num_rows))
+  for (let i = 1; i < ends.length; i++) ends[i]! += ends[i - 1]!
+  const rows = Stream.fromArray(ends).pipe(
+    Stream.mapEffect((rowEnd, i) =>
+      Effect.tryPromise({
+        try: () => parquetReadObjects({ file, metadata, rowStart: ends[i - 1] ?? 0, rowEnd, compressors, parsers }),
+        catch: unreadable,
+      }),
+    ),
+    Stream.flattenIterable,
+  )
+  return { metadata, rows } satisfies ParquetFile
+})
+
+/** The lines of a file of JSON Lines. */
+export const lines = (path: string): Stream.Stream<string, Unreadable, FileSystem.FileSystem> =>
+  FileSystem.FileSystem.pipe(
+    Effect.map((fs) => fs.stream(path)),
+    Stream.unwrap,
+    Stream.mapError(unreadable),
+    Stream.decodeText(),
+    Stream.splitLines,
+  )

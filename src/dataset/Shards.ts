@@ -1,0 +1,153 @@
+/**
+ * The rows of one split as files: Parquet and JSON Lines, cut into shards at the same rows.
+ *
+ * Guarantees: each row is in one shard, in order; rows of the same item that follow each other
+ * are in the same one; where a shard ends depends on the rows alone. A shard's last bytes
+ * reach the disk while the next shard is being written. The total is in the names, so
+ * shards have their names when `finish` is done.
+ *
+ * The limit is of the rows' size in memory, as it is for `datasets`: compressed, they are
+ * less. A shard ends with the item that reaches it.
+ */
+import type { Scope } from "effect"
+import { Effect, Fiber, FileSystem, Path } from "effect"
+import type { Split } from "../domain/Split.ts"
+import { type Row, sizeOf } from "./Columns.ts"
+import { about, type DatasetError } from "./DatasetError.ts"
+import type { Features } from "./format/Format.ts"
+import * as Jsonl from "./Jsonl.ts"
+import type { DatasetFile } from "./Manifest.ts"
+import * as OutputFile from "./OutputFile.ts"
+import * as Parquet from "./Parquet.ts"
+
+export interface SplitFiles {
+  readonly split: Split
+  readonly rows: number
+  /** Of the rows in memory, see `Columns.sizeOf`. */
+  readonly bytes: number
+  readonly files: ReadonlyArray<DatasetFile>
+}
+
+type Environment = FileSystem.FileSystem | Path.Path | Scope.Scope
+
+export interface SplitWriter {
+  readonly write: (rows: ReadonlyArray<Row>) => Effect.Effect<void, DatasetError, Environment>
+  readonly finish: Effect.Effect<SplitFiles, DatasetError, Environment>
+}
+
+const folders = ["data", "jsonl"] as const
+type Folder = (typeof folders)[number]
+
+const endings: { readonly [Name in Folder]: string } = { data: "parquet", jsonl: "jsonl" }
+
+export const pathOf = (folder: Folder, split: Split, index: number, total: number): string =>
+  `${folder}/${split}-${number(index)}-of-${number(total)}.${endings[folder]}`
+
+const number = (n: number) => String(n).padStart(5, "0")
+
+interface Shard {
+  readonly writers: ReadonlyArray<readonly [Folder, OutputFile.RowWriter]>
+  rows: number
+  size: number
+}
+
+/** A split that has no rows has one shard without any. */
+export const make = (
+  directory: string,
+  split: Split,
+  {
+    encoders,
+    features,
+    shardBytes,
+  }: {
+    readonly encoders: Parquet.Encoders
+    readonly features: Features
+    readonly shardBytes: number
+  },
+): SplitWriter => {
+  let shard: Shard | undefined
+  let lastItem: string | undefined
+  let shards = 0
+  const done: Array<{ readonly folder: Folder; readonly index: number; readonly file: DatasetFile }> = []
+  let closing: Fiber.Fiber<void, DatasetError> | undefined
+  let rows = 0
+  let bytes = 0
+
+  /** Named as if it were the only one, which most are. */
+  const open = Effect.gen(function* () {
+    const writers = yield* Effect.forEach(folders, (folder) =>
+      Effect.map(
+        OutputFile.create(directory, pathOf(folder, split, shards, 1)),
+        (file) =>
+          [folder, folder === "data" ? Parquet.make(file, features, encoders) : Jsonl.make(file, features)] as const,
+      ),
+    )
+    shards++
+    return { writers, rows: 0, size: 0 } satisfies Shard
+  })
+
+  const append = Effect.fnUntraced(function* (part: ReadonlyArray<OutputFile.SizedRow>) {
+    if (part.length === 0) return
+    shard ??= yield* open
+    const { writers } = shard
+    shard.rows += part.length
+    yield* Effect.forEach(writers, ([, writer]) => writer.write(part), { concurrency: "unbounded", discard: true })
+  })
+
+  /** Ends the shard. At most one waits for the disk. */
+  const close = Effect.fnUntraced(function* ({ rows, writers }: Shard) {
+    const index = shards - 1
+    shard = undefined
+    yield* Effect.forEach(writers, ([, writer]) => writer.end, { concurrency: "unbounded", discard: true })
+    if (closing !== undefined) yield* Fiber.join(closing)
+    closing = yield* Effect.forEach(
+      writers,
+      Effect.fnUntraced(function* ([folder, writer]) {
+        const digest = yield* writer.finish
+        done.push({ folder, index, file: { path: pathOf(folder, split, index, 1), rows, ...digest } })
+      }),
+      { concurrency: "unbounded", discard: true },
+    ).pipe(Effect.forkIn(yield* Effect.scope))
+  })
+
+  return {
+    write: Effect.fnUntraced(function* (newRows) {
+      let part: Array<OutputFile.SizedRow> = []
+      let size = shard?.size ?? 0
+      for (const row of newRows) {
+        if (size >= shardBytes && row.item_id !== lastItem) {
+          yield* append(part)
+          if (shard !== undefined) yield* close(shard)
+          part = []
+          size = 0
+        }
+        const rowSize = sizeOf(row)
+        part.push({ row, size: rowSize })
+        lastItem = row.item_id
+        size += rowSize
+        bytes += rowSize
+      }
+      rows += newRows.length
+      yield* append(part)
+      if (shard !== undefined) shard.size = size
+    }),
+    finish: Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const paths = yield* Path.Path
+      if (shard === undefined && shards === 0) shard = yield* open
+      if (shard !== undefined) yield* close(shard)
+      if (closing !== undefined) yield* Fiber.join(closing)
+      done.sort((a, b) => folders.indexOf(a.folder) - folders.indexOf(b.folder) || a.index - b.index)
+      const files = yield* Effect.forEach(
+        done,
+        Effect.fnUntraced(function* ({ file, folder, index }) {
+          const path = pathOf(folder, split, index, shards)
+          const place = paths.join(directory, path)
+          if (shards > 1) yield* fs.rename(paths.join(directory, file.path), place).pipe(about(place))
+          return { ...file, path }
+        }),
+      )
+      return { split, rows, bytes, files }
+    }),
+  }
+}

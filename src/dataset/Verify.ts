@@ -1,0 +1,145 @@
+/**
+ * A dataset held against its own manifest, and its files against each other.
+ *
+ * What is checked: that every file is there with its size and SHA-256, and no other; that Parquet
+ * has the declared columns, and JSON Lines the same rows; that trainer formats hold what their
+ * trainers need; that no prompt is in two splits; and that the card's numbers are those of the
+ * manifest. Everything is read twice, in memory for one row group, and for the prompts of the
+ * smaller splits. A file whose bytes are not those recorded is not looked into.
+ *
+ * Not checked: that the rows are those that the ledger gives. Export it again for that: the bytes
+ * are the same.
+ */
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import * as Card from "./Card.ts"
+import * as Findings from "./Findings.ts"
+import * as Manifest from "./Manifest.ts"
+import * as ReadBack from "./ReadBack.ts"
+import * as VerifyRows from "./VerifyRows.ts"
+
+export interface Verification {
+  readonly directory: string
+  /** Preference pairs and files, as the manifest says. */
+  readonly rows: number
+  readonly files: number
+  /** None where all is well. */
+  readonly findings: ReadonlyArray<Findings.Finding>
+}
+
+/** Never fails: what can't be read is a finding. */
+export const verify: (directory: string) => Effect.Effect<Verification, never, FileSystem.FileSystem | Path.Path> =
+  Effect.fn("Dataset.verify")(function* (directory) {
+    const findings = Findings.make()
+    const manifest = yield* readManifest(directory, findings)
+    if (Option.isNone(manifest)) return { directory, rows: 0, files: 0, findings: findings.all() }
+    const { files, rows } = manifest.value
+    yield* checkEntries(directory, manifest.value, findings)
+    const intact: Array<Manifest.DatasetFile> = []
+    for (const file of files) if (yield* isIntact(directory, file, findings)) intact.push(file)
+    checkCounts(manifest.value, findings)
+    yield* VerifyRows.check(directory, manifest.value, intact, findings)
+    if (intact.some(({ path }) => path === Card.fileName)) yield* checkCard(directory, manifest.value, findings)
+    return { directory, rows, files: files.length, findings: findings.all() }
+  })
+
+const readManifest = Effect.fnUntraced(function* (directory: string, findings: Findings.Findings) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const file = Manifest.fileName
+  const expected = "the manifest of a dataset"
+  return yield* fs.readFileString(paths.join(directory, file)).pipe(
+    Effect.mapError(() => "no such file, or none that can be read"),
+    Effect.flatMap((text) =>
+      Effect.mapError(Manifest.decode(text), (error) => `another text: ${error.message.replace(/\s+/g, " ")}`),
+    ),
+    Effect.tapError((found) => Effect.sync(() => findings.add({ file, expected, found }))),
+    Effect.option,
+  )
+})
+
+const checkEntries = Effect.fnUntraced(function* (
+  directory: string,
+  manifest: Manifest.Manifest,
+  findings: Findings.Findings,
+) {
+  const fs = yield* FileSystem.FileSystem
+  const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory, { recursive: true }), () => [])
+  for (const file of Manifest.strangers(Option.some(manifest), entries)) {
+    findings.add({ file, expected: "nothing of that name", found: "something that the manifest does not list" })
+  }
+})
+
+const isIntact = Effect.fnUntraced(function* (
+  directory: string,
+  { bytes, path: file, rows, sha256 }: Manifest.DatasetFile,
+  findings: Findings.Findings,
+) {
+  const paths = yield* Path.Path
+  const there = yield* Effect.option(ReadBack.digest(paths.join(directory, file)))
+  if (Option.isNone(there)) {
+    findings.add({ file, expected: `a file of ${bytes} bytes`, found: "no file that can be read" })
+    return false
+  }
+  const found = there.value
+  if (found.bytes !== bytes) findings.add({ file, expected: `${bytes} bytes`, found: `${found.bytes}` })
+  else if (found.sha256 !== sha256) findings.add({ file, expected: `SHA-256 ${sha256}`, found: found.sha256 })
+  else if (file.endsWith(".jsonl") && found.lines !== rows) {
+    findings.add({ file, expected: `${rows} lines`, found: `${found.lines}` })
+  }
+  return found.bytes === bytes && found.sha256 === sha256
+})
+
+/** The manifest's numbers must agree with each other. */
+const checkCounts = (manifest: Manifest.Manifest, findings: Findings.Findings) => {
+  const compare = (field: string, expected: number, found: number) => {
+    if (expected !== found) {
+      findings.add({ file: Manifest.fileName, field, expected: `${expected} rows in all`, found: `${found}` })
+    }
+  }
+  const rowsUnder = (prefix: string) =>
+    manifest.files.reduce((sum, { path, rows }) => (path.startsWith(prefix) ? sum + (rows ?? 0) : sum), 0)
+  compare(
+    "splits",
+    manifest.rows,
+    manifest.splits.reduce((sum, { rows }) => sum + rows, 0),
+  )
+  for (const { rows, split } of manifest.splits) {
+    for (const folder of ["data", "jsonl"]) compare(`${folder}/${split}`, rows, rowsUnder(`${folder}/${split}-`))
+  }
+  for (const { format, rows } of manifest.formats) compare(`formats/${format}`, rows, rowsUnder(`formats/${format}/`))
+}
+
+const FrontMatter = Schema.Struct({
+  dataset_info: Schema.Struct({
+    splits: Schema.Array(Schema.Struct({ name: Schema.String, num_bytes: Schema.Int, num_examples: Schema.Int })),
+    download_size: Schema.Int,
+    dataset_size: Schema.Int,
+  }),
+})
+
+/** The numbers in the card's front matter must be those of the manifest. */
+const checkCard = Effect.fnUntraced(function* (
+  directory: string,
+  { files, splits }: Manifest.Manifest,
+  findings: Findings.Findings,
+) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const file = Card.fileName
+  const text = yield* Effect.orElseSucceed(fs.readFileString(paths.join(directory, file)), () => "")
+  const card = Option.flatMap(Card.readFrontMatter(text), Schema.decodeUnknownOption(FrontMatter))
+  if (Option.isNone(card)) {
+    findings.add({ file, expected: "front matter with the numbers of the splits", found: "none" })
+    return
+  }
+  const stated = card.value.dataset_info
+  const compare = (field: string, expected: unknown, found: unknown) => {
+    if (JSON.stringify(expected) !== JSON.stringify(found)) {
+      findings.add({ file, field, expected: Findings.describe(expected), found: Findings.describe(found) })
+    }
+  }
+  const expected = Card.sizes({ files, splits })
+  compare("dataset_info.splits", expected.splits, stated.splits)
+  compare("dataset_info.download_size", expected.download_size, stated.download_size)
+  compare("dataset_info.dataset_size", expected.dataset_size, stated.dataset_size)
+})

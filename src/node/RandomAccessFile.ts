@@ -1,0 +1,34 @@
+/**
+ * Adapter: a file that is read here and there, in the shape that `hyparquet` asks for, which
+ * takes promises. It is closed with the scope.
+ */
+import { open as openFile } from "node:fs/promises"
+import { Effect, Schema } from "effect"
+
+/** The file can't be opened; `cause` is the system's own error. */
+export class NotOpened extends Schema.TaggedError<NotOpened>()("NotOpened", { cause: Schema.Defect() }) {}
+
+const notOpened = (cause: unknown) => new NotOpened({ cause })
+
+export interface RandomAccessFile {
+  readonly byteLength: number
+  /** The bytes from `start` on, up to `end` or the file's end; fewer where the file has fewer. */
+  readonly slice: (start: number, end?: number) => Promise<ArrayBuffer>
+}
+
+export const open = Effect.fnUntraced(function* (path: string) {
+  const handle = yield* Effect.acquireRelease(
+    Effect.tryPromise({ try: () => openFile(path), catch: notOpened }),
+    (handle) => Effect.promise(() => handle.close()),
+  )
+  const { size } = yield* Effect.tryPromise({ try: () => handle.stat(), catch: notOpened })
+  const file: RandomAccessFile = {
+    byteLength: size,
+    slice: async (start, end = size) => {
+      const buffer = new ArrayBuffer(Math.max(Math.min(end, size) - start, 0))
+      const { bytesRead } = await handle.read(new Uint8Array(buffer), 0, buffer.byteLength, start)
+      return bytesRead === buffer.byteLength ? buffer : buffer.slice(0, bytesRead)
+    },
+  }
+  return file
+})

@@ -1,0 +1,174 @@
+import { assert, it } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Stream } from "effect"
+import { matchesGlob } from "node:path"
+import { parse } from "yaml"
+import * as Dataset from "../../src/dataset/Dataset.ts"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import type { Split } from "../../src/domain/Split.ts"
+import { pair } from "../support/pairs.ts"
+
+const splitOf = ({ item_id }: PreferencePair): Split => (item_id.endsWith("7") ? "test" : "train")
+
+const pairs = Stream.range(0, 99).pipe(Stream.map((i) => pair(i)))
+
+const facts: Dataset.DatasetFacts = {
+  name: 'Answers: "best" & #1',
+  description: "Answers of two models.",
+  license: "cc-by-4.0",
+  languages: ["en", "no"],
+  tags: ["helpfulness"],
+  inputs: [{ file: "a|b.jsonl", records: 1234, bytes: 5, sha256: "ab".repeat(32) }],
+  service: { name: "Annotators Ltd", url: "https://annotators.example/v1" },
+  guidelines: "Prefer what is true.\nThen what is short.",
+  settings: { strategy: "best-against-rest", votes: 3 },
+  counts: { read: 1234, judged: 1200 },
+  methods: [{ title: "Votes", text: "Three experts judged each item." }],
+}
+
+const written = Effect.fnUntraced(function* (options: Omit<Dataset.Options, "directory">) {
+  const fs = yield* FileSystem.FileSystem
+  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+  const info = yield* Dataset.write(pairs, { directory, ...options })
+  const card = yield* fs.readFileString(`${directory}/README.md`)
+  const [, yaml = "", prose = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(card) ?? []
+  const manifest = JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`))
+  return { info, directory, card, front: parse(yaml), prose, manifest }
+})
+
+it.layer(NodeServices.layer)("the card", (it) => {
+  it.effect("has front matter whose globs find each file of its split, and none else", () =>
+    Effect.gen(function* () {
+      const { front, info } = yield* written({ splitOf, shardBytes: 2_000, formats: ["verl", "trl"] })
+      const globs = front.configs.flatMap(
+        (config: { config_name: string; data_files: ReadonlyArray<{ split: Split; path: string }> }) =>
+          config.data_files.map(({ path, split }) => ({ config: config.config_name, split, path })),
+      )
+      const found = globs.map(({ config, path, split }: { config: string; path: string; split: string }) => ({
+        config,
+        split,
+        files: info.files.filter((file) => matchesGlob(file.path, path)).map(({ path }) => path),
+      }))
+      const under = (prefix: string) => info.files.map(({ path }) => path).filter((path) => path.startsWith(prefix))
+      assert.deepStrictEqual(found, [
+        { config: "default", split: "train", files: under("data/train-") },
+        { config: "default", split: "test", files: under("data/test-") },
+        // All configurations of a folder are read as Parquet, since the first one is: JSON Lines can't be one.
+        { config: "verl", split: "train", files: ["formats/verl/train.parquet"] },
+        { config: "verl", split: "test", files: ["formats/verl/test.parquet"] },
+      ])
+      assert.isAbove(found[0].files.length, 1)
+    }),
+  )
+
+  it.effect("has the numbers of the files in dataset_info", () =>
+    Effect.gen(function* () {
+      const { front, info } = yield* written({ splitOf, shardBytes: 2_000 })
+      const { dataset_size, download_size, splits } = front.dataset_info
+      assert.deepStrictEqual(
+        splits.map((split: { name: string; num_examples: number }) => [split.name, split.num_examples]),
+        [
+          ["train", 90],
+          ["test", 10],
+        ],
+      )
+      const parquet = info.files.filter(({ path }) => path.endsWith(".parquet"))
+      assert.strictEqual(
+        download_size,
+        parquet.reduce((sum, { bytes }) => sum + bytes, 0),
+      )
+      assert.strictEqual(
+        dataset_size,
+        splits.reduce((sum: number, { num_bytes }: { num_bytes: number }) => sum + num_bytes, 0),
+      )
+      assert.deepStrictEqual(front.size_categories, ["n<1K"])
+    }),
+  )
+
+  it.effect("names the columns' types as datasets 5 does, in either shape", () =>
+    Effect.gen(function* () {
+      const standard = yield* written({})
+      assert.deepStrictEqual(standard.front.dataset_info.features.slice(0, 2), [
+        { name: "prompt", dtype: "string" },
+        { name: "chosen", dtype: "string" },
+      ])
+      const { front } = yield* written({ conversational: true })
+      // Features(…)._to_yaml_list() of List({"role": Value("string"), "content": Value("string")})
+      assert.deepStrictEqual(front.dataset_info.features[0], {
+        name: "prompt",
+        list: [
+          { name: "role", dtype: "string" },
+          { name: "content", dtype: "string" },
+        ],
+      })
+      assert.deepStrictEqual(
+        front.dataset_info.features.map(({ name }: { name: string }) => name),
+        Object.keys(pair(0)),
+      )
+    }),
+  )
+
+  it.effect("tells the facts that are given, and the manifest records them", () =>
+    Effect.gen(function* () {
+      const { front, manifest, prose } = yield* written({ facts })
+      assert.deepInclude(front, { license: "cc-by-4.0", language: ["en", "no"], pretty_name: facts.name })
+      assert.deepStrictEqual(front.tags, ["preference", "rlhf", "helpfulness"])
+      for (const text of [
+        `# ${facts.name}\n`,
+        "Answers of two models.",
+        "Annotators Ltd, https://annotators.example/v1",
+        "> Prefer what is true.\n> Then what is short.",
+        "### Votes\n\nThree experts judged each item.",
+        "| read | 1,234 |",
+        "| a\\|b.jsonl | 1,234 |",
+        '| strategy | `"best-against-rest"` |',
+      ]) {
+        assert.include(prose, text)
+      }
+      const { counts, guidelines, inputs, service, settings } = facts
+      assert.deepInclude(manifest, { counts, guidelines, inputs, service, settings })
+    }),
+  )
+
+  it.effect("has none of what is not known", () =>
+    Effect.gen(function* () {
+      const { front, manifest, prose } = yield* written({})
+      assert.notProperty(front, "license")
+      assert.notProperty(front, "language")
+      assert.notInclude(prose, "How it was made")
+      assert.notInclude(prose, "Left out")
+      assert.notInclude(prose, "undefined")
+      for (const member of ["inputs", "service", "settings", "counts"]) assert.notProperty(manifest, member)
+    }),
+  )
+
+  it.effect("tells what was left out, and links to what was attached once the pairs were written", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+      const seen: Array<number> = []
+      const info = yield* Dataset.write(Stream.make(pair(0), pair(1, { chosen: "\uD800" })), {
+        directory,
+        attachments: ({ refused, rows }) =>
+          Effect.sync(() => {
+            seen.push(rows, refused.count)
+            return [
+              { path: "report.html", content: "<!doctype html>" },
+              { path: "report/numbers.bin", content: new Uint8Array([0, 255]) },
+            ]
+          }),
+        describe: ({ files }) => Effect.succeed({ description: `${files.length} files before the card.` }),
+      })
+      assert.deepStrictEqual(seen, [1, 1])
+      const card = yield* fs.readFileString(`${directory}/README.md`)
+      assert.include(card, "## Left out")
+      assert.include(card, "[report.html](report.html)")
+      assert.include(card, "4 files before the card.")
+      assert.deepStrictEqual([...(yield* fs.readFile(`${directory}/report/numbers.bin`))], [0, 255])
+      assert.includeMembers(
+        info.files.map(({ path }) => path),
+        ["report.html", "report/numbers.bin", "README.md"],
+      )
+    }),
+  )
+})

@@ -1,0 +1,224 @@
+import { assert, it } from "@effect/vitest"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Stream } from "effect"
+import { createHash } from "node:crypto"
+import * as Dataset from "../../src/dataset/Dataset.ts"
+import { formatNames } from "../../src/dataset/format/Formats.ts"
+import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import type { Split } from "../../src/domain/Split.ts"
+import { difficultPairs, pair } from "../support/pairs.ts"
+
+const splitOf = ({ item_id }: PreferencePair): Split =>
+  item_id.endsWith("7") ? "test" : item_id.endsWith("3") ? "validation" : "train"
+
+const pairs = Stream.range(0, 99).pipe(Stream.map((i) => pair(i)))
+
+const dataset = Effect.fnUntraced(function* (
+  options: Omit<Dataset.Options, "directory"> = {},
+  source: Stream.Stream<PreferencePair> = pairs,
+) {
+  const fs = yield* FileSystem.FileSystem
+  const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+  yield* Dataset.write(source, { directory, splitOf, ...options })
+  return directory
+})
+
+/** Changes a file's text, and with `andManifest` the manifest, too, so that size and SHA-256 agree. */
+const change = Effect.fnUntraced(function* (
+  directory: string,
+  file: string,
+  edit: (text: string) => string,
+  andManifest = true,
+) {
+  const fs = yield* FileSystem.FileSystem
+  const before = yield* fs.readFileString(`${directory}/${file}`)
+  const after = edit(before)
+  assert.notStrictEqual(after, before)
+  yield* fs.writeFileString(`${directory}/${file}`, after)
+  if (andManifest) yield* record(directory, file)
+})
+
+/** Enters what a file now holds into the manifest. */
+const record = Effect.fnUntraced(function* (directory: string, file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const content = yield* fs.readFile(`${directory}/${file}`)
+  const manifest = JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`))
+  const entry = manifest.files.find(({ path }: { path: string }) => path === file)
+  entry.bytes = content.length
+  entry.sha256 = createHash("sha256").update(content).digest("hex")
+  yield* fs.writeFileString(`${directory}/manifest.json`, JSON.stringify(manifest))
+})
+
+const lines = (directory: string) =>
+  Effect.map(Dataset.verify(directory), ({ findings }) => findings.map(Dataset.formatFinding))
+
+it.layer(NodeServices.layer)("verify", (it) => {
+  it.effect("finds nothing in what was written, in either shape, with every format and several shards", () =>
+    Effect.gen(function* () {
+      // hh can't hold a side that is white space alone, as it is between its markers.
+      const plain = Stream.concat(
+        pairs,
+        Stream.fromIterable(difficultPairs.filter(({ rejected }) => rejected.trim() !== "")),
+      )
+      for (const conversational of [false, true]) {
+        const directory = yield* dataset(
+          { conversational, shardBytes: 3_000, formats: formatNames, margin: true },
+          plain,
+        )
+        const { files, findings, rows } = yield* Dataset.verify(directory)
+        assert.deepStrictEqual(findings, [])
+        assert.isAbove(rows, 110)
+        assert.isAbove(files, formatNames.length)
+      }
+      assert.deepStrictEqual(yield* lines(yield* dataset({}, Stream.empty)), [])
+    }),
+  )
+
+  it.effect("finds a flipped bit in any kind of file", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      for (const file of [
+        "data/train-00000-of-00001.parquet",
+        "jsonl/test-00000-of-00001.jsonl",
+        "formats/trl/train.jsonl",
+        "README.md",
+      ]) {
+        const directory = yield* dataset({ formats: ["trl"] })
+        const bytes = yield* fs.readFile(`${directory}/${file}`)
+        bytes[Math.floor(bytes.length / 2)]! ^= 1
+        yield* fs.writeFile(`${directory}/${file}`, bytes)
+        const found = yield* lines(directory)
+        assert.strictEqual(found.length, 1)
+        assert.match(found[0]!, new RegExp(`^${file}: expected SHA-256 [0-9a-f]{64}, found [0-9a-f]{64}$`))
+      }
+    }),
+  )
+
+  it.effect("finds a file that is shorter, missing, or strange", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* dataset()
+      yield* change(directory, "README.md", (text) => text.slice(0, -1), false)
+      yield* fs.remove(`${directory}/jsonl/train-00000-of-00001.jsonl`)
+      yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
+      const found = yield* lines(directory)
+      assert.strictEqual(found.length, 3)
+      assert.include(found[0], "data/train-00001-of-00001.parquet: expected nothing of that name")
+      assert.match(found[1]!, /^jsonl\/train-00000-of-00001\.jsonl: expected a file of \d+ bytes, found no file/)
+      assert.match(found[2]!, /^README\.md: expected \d+ bytes, found \d+$/)
+    }),
+  )
+
+  it.effect("finds a row that was changed, with its checksum", () =>
+    Effect.gen(function* () {
+      const directory = yield* dataset()
+      const file = "jsonl/train-00000-of-00001.jsonl"
+      yield* change(directory, file, (text) => text.replace("The better answer to 2", "The worst answer to 2"))
+      assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [
+        {
+          file,
+          row: 3,
+          field: "chosen",
+          expected: 'what Parquet holds, "The better answer to 2"',
+          found: '"The worst answer to 2"',
+        },
+      ])
+    }),
+  )
+
+  it.effect("finds rows that are only in one of Parquet and JSON Lines", () =>
+    Effect.gen(function* () {
+      const directory = yield* dataset()
+      const file = "jsonl/test-00000-of-00001.jsonl"
+      yield* change(directory, file, (text) => text.slice(text.indexOf("\n") + 1))
+      const found = yield* lines(directory)
+      assert.include(found[0], `${file}: expected 10 lines, found 9`)
+      assert.include(found[1], `${file}, line 1, prompt: expected what Parquet holds, "Prompt 7", found "Prompt 17"`)
+    }),
+  )
+
+  it.effect("finds Parquet with other columns, or none that can be read", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* dataset()
+      const other = yield* dataset({ conversational: true })
+      const file = "data/test-00000-of-00001.parquet"
+      yield* fs.copyFile(`${other}/${file}`, `${directory}/${file}`)
+      yield* record(directory, file)
+      const found = yield* lines(directory)
+      assert.isTrue(found.some((line) => line.startsWith(`${file}, schema: expected`)))
+      assert.isTrue(found.some((line) => line.startsWith(`${file}, huggingface: expected`)))
+
+      yield* fs.writeFileString(`${directory}/${file}`, "not Parquet at all")
+      yield* record(directory, file)
+      const [unreadable] = yield* lines(directory)
+      assert.include(unreadable, `${file}: expected rows that can be read`)
+    }),
+  )
+
+  it.effect("finds a prompt in two splits", () =>
+    Effect.gen(function* () {
+      const same = Stream.concat(pairs, Stream.make(pair(107, { prompt: "Prompt 12" })))
+      for (const conversational of [false, true]) {
+        const found = yield* lines(yield* dataset({ conversational }, same))
+        assert.strictEqual(found.length, 1)
+        assert.include(
+          found[0],
+          "data/train-00000-of-00001.parquet, row 11, prompt: expected a prompt of this split alone",
+        )
+        assert.include(found[0], "in test, too")
+        assert.include(found[0], "Prompt 12")
+      }
+    }),
+  )
+
+  it.effect("finds what a trainer would stumble over", () =>
+    Effect.gen(function* () {
+      const directory = yield* dataset({ formats: ["trl"] })
+      const file = "formats/trl/train.jsonl"
+      yield* change(directory, file, (text) => text.replace('"prompt":"Prompt 1"', '"messages":"Prompt 1"'))
+      const found = yield* lines(directory)
+      assert.isAbove(found.length, 0)
+      assert.isTrue(found.every((line) => line.startsWith(`${file}, line 2, `)))
+    }),
+  )
+
+  it.effect("finds numbers in card and manifest that are not those of the files", () =>
+    Effect.gen(function* () {
+      const directory = yield* dataset()
+      yield* change(directory, "README.md", (text) => text.replace("num_examples: 80", "num_examples: 81"))
+      yield* change(directory, "manifest.json", (text) => text.replace(/"rows": ?100,/, '"rows":101,'), false)
+      const found = yield* lines(directory)
+      assert.strictEqual(found.length, 2)
+      assert.include(found[0], "manifest.json, splits: expected 101 rows in all, found 100")
+      assert.include(found[1], "README.md, dataset_info.splits: expected")
+    }),
+  )
+
+  it.effect("says so where there is no manifest, or no longer one", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* dataset()
+      yield* fs.writeFileString(`${directory}/manifest.json`, '{"name":"a web app"}')
+      assert.match(
+        (yield* lines(directory)).join("\n"),
+        /^manifest\.json: expected the manifest of a dataset, found [^\n]+$/,
+      )
+      yield* fs.remove(`${directory}/manifest.json`)
+      assert.match(
+        (yield* lines(directory)).join("\n"),
+        /^manifest\.json: expected the manifest of a dataset, found no [^\n]+$/,
+      )
+    }),
+  )
+
+  it.effect("names the first places of a file, and counts the others", () =>
+    Effect.gen(function* () {
+      const directory = yield* dataset()
+      yield* change(directory, "jsonl/train-00000-of-00001.jsonl", (text) => text.replaceAll("better", "best"))
+      const found = yield* lines(directory)
+      assert.strictEqual(found.length, 21)
+      assert.include(found.at(-1), "found 60 more")
+    }),
+  )
+})
