@@ -20,6 +20,7 @@ import { serveCommand } from "./ServeCommand.ts"
 import { statusCommand } from "./StatusCommand.ts"
 import { submitCommand } from "./SubmitCommand.ts"
 import * as Talk from "./Talk.ts"
+import { verifyCommand } from "./VerifyCommand.ts"
 import { version } from "../node/Version.ts"
 
 const command = Command.make("prefstream").pipe(
@@ -32,6 +33,7 @@ const command = Command.make("prefstream").pipe(
     collectCommand,
     exportCommand,
     statusCommand,
+    verifyCommand,
     resolveCommand,
     ledgerCommand,
     scheduleCommand,
@@ -70,7 +72,9 @@ export const main = (args: ReadonlyArray<string>) =>
       UsageError: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
       TermsChanged: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
       NoSuchCampaign: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
+      SplitsInvalid: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
       TooManyRejects: ({ message }) => Effect.as(Talk.say(message), ExitStatus.rejects),
+      LimitsPassed: ({ message }) => Effect.as(Talk.say(message), ExitStatus.limits),
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),

@@ -60,6 +60,10 @@ const saidByProgram = {
   guidelinesFile: "--guidelines-file",
   batchSize: "--batch-size",
   batchBytes: "--batch-bytes",
+  votes: "--votes",
+  shuffleSeed: "--shuffle-seed",
+  gold: "--gold",
+  goldRate: "--gold-rate",
   turnaround: "--turnaround",
 } as const
 
@@ -70,12 +74,14 @@ export const fromProgram = Effect.fnUntraced(function* (
     readonly files: ReadonlyArray<string>
     readonly completions: ReadonlyArray<string>
     readonly experts?: ReadonlyArray<string>
+    readonly shuffle?: boolean
   },
 ) {
   const said = [
     ...(flags.files.length > 1 ? ["other files"] : []),
     ...(flags.completions.length > 0 ? ["--completions"] : []),
     ...(flags.experts !== undefined && flags.experts.length > 0 ? ["--expert"] : []),
+    ...(flags.shuffle === false ? ["--no-shuffle"] : []),
     ...Record.keys(saidByProgram).flatMap((name) =>
       Option.isSome(flags[name] ?? Option.none()) ? [saidByProgram[name]] : [],
     ),

@@ -33,11 +33,12 @@ const line = Effect.fnUntraced(function* (bar: boolean) {
   const reading = Option.exists(run, ({ readFinished }) => !readFinished)
   const rejected = Option.match(run, { onNone: () => 0, onSome: ({ counts }) => counts.rejected })
   const judged = tasks.completed.items
+  const several = Option.exists(run, ({ votes }) => votes > 1)
   const failed = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   return [
     ...(bar ? [`[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`] : []),
-    `${number(judged)} of ${number(all)}${reading ? "+" : ""} items judged,`,
+    `${number(judged)} of ${number(all)}${reading ? "+" : ""} ${several ? "votes given" : "items judged"},`,
     `${number(all - tasks.planned.items - tasks.submitting.items - tasks.refused.items)} submitted,`,
     `${number(rejected + tasks.refused.items)} rejected,`,
     ...(failed === 0 ? [] : [`${number(failed)} failed,`]),

@@ -33,7 +33,7 @@ const campaigns = (status: JobStatus): Summary.Rows =>
     : status.campaigns.map(({ campaign, guidelines, started_at, tasks, task_type }, i) => [
         i === 0 ? "campaigns" : "",
         `${campaign}${campaign === status.campaign ? " (last run)" : ""}: begun ${minute(started_at)}, ` +
-          `${Summary.count(tasks.completed.items, "item")} judged, ${Summary.number(tasks.submitted.items)} waited for; ` +
+          `${Summary.count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${Summary.number(tasks.submitted.items)} waited for; ` +
           (guidelines === null ? task_type : excerpt(guidelines)),
       ])
 
@@ -88,7 +88,7 @@ const waiting = (status: JobStatus): Summary.Rows => {
   ]
 }
 
-const results = ({ at, estimate, oldest_outstanding, results }: JobStatus): Summary.Rows => {
+const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus): Summary.Rows => {
   if (oldest_outstanding === null) return []
   if (results.last_at === null) {
     return [["results", "none yet, so there is no estimate of when the last will be there"]]
@@ -99,19 +99,19 @@ const results = ({ at, estimate, oldest_outstanding, results }: JobStatus): Summ
   return [
     [
       "results",
-      `${Summary.count(last_hour.items, "item")} in the last hour, ${Summary.number(last_day.items)} in the last day${perDay}`,
+      `${Summary.count(last_hour.items, Summary.unit({ votes }))} in the last hour, ${Summary.number(last_day.items)} in the last day${perDay}`,
     ],
     [
       "estimate",
       estimate === null
         ? `none: no result came in ${last_day.items === 0 ? "the last day" : "since the oldest was submitted"}`
-        : ending(estimate),
+        : ending(estimate, votes),
     ],
   ]
 }
 
-const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate): string =>
-  `the last of ${Summary.count(items_left, "item")} in ${Summary.duration(seconds_left)}, ${minute(ends_at)}, ` +
+const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate, votes: number): string =>
+  `the last of ${Summary.count(items_left, Summary.unit({ votes }))} in ${Summary.duration(seconds_left)}, ${minute(ends_at)}, ` +
   `if they go on coming in like the ${Summary.number(window_items)} of the last ${Summary.duration(window_seconds)}`
 
 const webhooks = (status: JobStatus): Summary.Rows =>

@@ -4,6 +4,7 @@
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
+import { askingFlags, askingOf } from "./AskingFlags.ts"
 import * as InputFiles from "./InputFiles.ts"
 import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
@@ -18,6 +19,7 @@ export const submitCommand = Command.make(
   {
     ...Settings.input,
     ...Settings.task,
+    ...askingFlags,
     ...Settings.service,
     ...jobFlags,
     directory: Settings.directory,
@@ -59,10 +61,12 @@ export const submitCommand = Command.make(
 
 const fromFlags = Effect.fnUntraced(function* (
   flags: Parameters<typeof InputFiles.sourceOf>[0] &
-    Parameters<typeof Settings.submitOptionsOf>[0] & { readonly directory: Option.Option<string> },
+    Parameters<typeof Settings.submitOptionsOf>[0] &
+    Parameters<typeof askingOf>[0] & { readonly directory: Option.Option<string> },
 ) {
   return Pipeline.make({
     ...(yield* Settings.submitOptionsOf(flags)),
+    ...(yield* askingOf(flags)),
     directory: Settings.directoryOf(flags.directory),
     source: yield* InputFiles.sourceOf(flags),
     service: Settings.serviceRequired,

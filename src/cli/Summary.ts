@@ -5,10 +5,10 @@
  * whole. The same facts for machines are the report itself, as JSON.
  */
 import { Console, Effect } from "effect"
+import { render } from "../domain/Conversation.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import type { RunReport, TroubleReport } from "../pipeline/RunReport.ts"
-import type { StateCounts } from "../task/LedgerModel.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 
 interface Options extends TextOptions {
@@ -60,7 +60,8 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
     "",
     ...table([
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
-      ["tasks", tasks(report.tasks)],
+      ["tasks", tasks(report)],
+      ...asked(report),
       ...rejects(report, directory),
       ...(report.pruned === 0
         ? []
@@ -155,11 +156,21 @@ const rejects = (report: RunReport, directory: string): ReadonlyArray<readonly [
         ),
       ]
 
-const tasks = (counts: StateCounts): string =>
-  Object.entries(counts)
+/** What tasks ask for: an item with several votes is in several. */
+export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
+
+const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
+  Object.entries(report.tasks)
     .filter(([, { tasks }]) => tasks > 0)
-    .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, "item")})`)
+    .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, unit(report))})`)
     .join(", ") || "none"
+
+const asked = ({ gold, votes }: Pick<RunReport, "gold" | "votes">): Rows => [
+  ...(votes === 1 ? [] : [["votes", `up to ${number(votes)} of an item, each in a task of its own`] as const]),
+  ...(gold === 0
+    ? []
+    : [["gold", `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`] as const]),
+]
 
 const troubles = (troubles: ReadonlyArray<TroubleReport>, resolve: string): ReadonlyArray<string> =>
   troubles.length === 0
@@ -177,7 +188,7 @@ const pair = (pair: PreferencePair): ReadonlyArray<string> =>
   (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const)
     .filter((column) => pair[column] !== null)
     .flatMap((column) => {
-      const [first = "", ...more] = String(pair[column]).split("\n")
+      const [first = "", ...more] = (column === "prompt" ? render(pair.prompt) : String(pair[column])).split("\n")
       return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
     })
 

@@ -6,6 +6,10 @@
  * that results can be told apart in whatever order they come; the same items with the same
  * limits give the same batches, however they arrive (so a run that was broken
  * off and started again builds the tasks that the undisturbed run builds).
+ *
+ * The gold item of an item stands behind it in the same batch, unless they don't fit into one:
+ * then each is a batch of its own. One whose prompt is in the batch already gives way to another,
+ * and is left out where there is none.
  */
 import { Array as Arr } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -29,6 +33,10 @@ export interface BatchItem extends SourceItem {
   readonly json: string
   /** `json` as UTF-8. */
   readonly utf8: Uint8Array
+  /** Whether it is a gold item that is mixed in, and no item of the input. */
+  readonly isCheck?: boolean | undefined
+  /** Gold items of which one is to go along with it, the one that is wanted most first. */
+  readonly gold?: Iterable<BatchItem> | undefined
 }
 
 export interface Cut {
@@ -37,28 +45,53 @@ export interface Cut {
   readonly rest: ReadonlyArray<BatchItem>
 }
 
-/** Cuts `items` into full batches. */
-export const cut = (items: ReadonlyArray<BatchItem>, limits: BatchLimits): Cut => {
+/**
+ * Cuts `items` into full batches.
+ *
+ * @param finished whether what is left is a batch, too, since no more items come
+ */
+export const cut = (items: ReadonlyArray<BatchItem>, limits: BatchLimits, finished = false): Cut => {
   const batches: Array<Arr.NonEmptyReadonlyArray<BatchItem>> = []
+  let batch: Array<BatchItem> = []
   let start = 0
   let bytes = 0
   const prompts = new Set<string>()
   const close = (end: number) => {
-    const batch = items.slice(start, end)
-    if (Arr.isReadonlyArrayNonEmpty(batch)) batches.push(batch)
+    if (Arr.isArrayNonEmpty(batch)) batches.push(batch)
+    batch = []
     start = end
     bytes = 0
     prompts.clear()
   }
-  for (let i = 0; i < items.length; i++) {
-    const { item, utf8 } = items[i]!
-    const size = utf8.length
-    if (i > start && (i - start === limits.maxPrompts || bytes + size > limits.maxBytes || prompts.has(item.prompt))) {
-      close(i)
-    }
-    bytes += size
-    prompts.add(item.prompt)
+  const add = (item: BatchItem) => {
+    batch.push(item)
+    bytes += item.utf8.length
+    prompts.add(item.item.prompt)
   }
-  if (items.length - start === limits.maxPrompts) close(items.length)
+  const fit = (together: ReadonlyArray<BatchItem>) =>
+    batch.length + together.length <= limits.maxPrompts &&
+    together.reduce((sum, { utf8 }) => sum + utf8.length, bytes) <= limits.maxBytes
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i]!
+    const isRepeated = prompts.has(item.item.prompt)
+    if (batch.length > 0 && (isRepeated || !fit([item, ...goldFor(item, prompts)]))) close(i)
+    add(item)
+    for (const gold of goldFor(item, prompts)) {
+      const alone = !fit([gold])
+      if (alone) close(i)
+      add(gold)
+      // What follows must not depend on it: a run that goes on begins with the next item.
+      if (alone) close(i + 1)
+    }
+  }
+  if (finished || batch.length === limits.maxPrompts) close(items.length)
   return { batches, rest: items.slice(start) }
+}
+
+/** The first of the item's gold items whose prompt is neither the item's nor among these. */
+const goldFor = ({ gold, item }: BatchItem, prompts: ReadonlySet<string>): ReadonlyArray<BatchItem> => {
+  for (const other of gold ?? []) {
+    if (other.item.prompt !== item.prompt && !prompts.has(other.item.prompt)) return [other]
+  }
+  return []
 }

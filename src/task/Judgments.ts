@@ -2,17 +2,20 @@
  * Answers joined to what was asked.
  *
  * Guarantees: a result that does not fit its task gives no judgment at all, but a
- * reason that names the place; every judgment's index points into its completions.
+ * reason that names the place; every judgment's index points into its completions, which stand
+ * as the input had them, in whatever order they were sent.
  *
  * The contract promises one result item per prompt and shows no order, so results
  * are matched by position, and by the prompt's text where the positions do not
  * agree and the prompts of the task differ from each other.
  */
-import { Effect, Option, Result, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import { Ledger } from "./Ledger.ts"
+import * as Order from "./Order.ts"
 import type { CompletedTask, NoSuchCampaign, ReadQuestion } from "./LedgerModel.ts"
 
 /** The completed answer, as far as it is used. */
@@ -33,6 +36,7 @@ export const match = (
   taskId: string,
   { items, prompts }: Pick<ReadQuestion, "items" | "prompts">,
   result: string,
+  vote = 1,
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
@@ -53,19 +57,21 @@ export const match = (
       return Result.fail(`results[${i}].best_completion_index: expected 0 to ${completions.length - 1}, found ${index}`)
     }
     const details = items[i]!
+    const { order } = details
+    const annotations = found.annotations ?? {}
     judgments.push({
       taskId,
       itemId: details.item_id,
       prompt,
       completions,
-      bestCompletionIndex: index,
-      annotations: found.annotations ?? {},
+      bestCompletionIndex: order?.[index] ?? index,
+      annotations: order === undefined ? annotations : Order.undoAnnotations(annotations, order),
       metadata: details.metadata,
       gold: details.gold,
-      isCheck: false,
+      isCheck: details.check === true,
       origin: details.origin,
-      vote: 1,
-      order: completions.map((_, index) => index),
+      vote,
+      order: order ?? completions.map((_, index) => index),
     })
   }
   return Result.succeed(judgments)
@@ -87,24 +93,54 @@ const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text 
 
 const ofTask = (task: CompletedTask) =>
   Effect.mapError(
-    Effect.fromResult(match(task.taskId, task, task.result)),
+    Effect.fromResult(match(task.taskId, task, task.result, task.vote)),
     (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
   )
 
-/**
- * The judgments of a campaign, in the order in which their items were planned: of that of the
- * last run that has read anything, unless one is named, or `"all"`.
- */
-export const ofCampaign = (
-  campaign?: number | "all",
-): Stream.Stream<Judgment, SqlError | ResultMisfit | NoSuchCampaign, Ledger> =>
+const completedOf = (campaign: number | "all" | undefined) =>
   Stream.unwrap(
     Ledger.use((ledger) =>
       campaign === "all"
         ? Effect.succeed(ledger.completed)
         : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
     ),
-  ).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
+  )
+
+type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign
+
+/**
+ * The judgments of a campaign, in the order in which their items were planned: of that of the
+ * last run that has read anything, unless one is named, or `"all"`. One for each task and item; gold
+ * items that were mixed in are among them (`isCheck`).
+ */
+export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, JudgmentsError, Ledger> =>
+  completedOf(campaign).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
+
+/**
+ * The same by item, each with the judgments of all its votes whose results are there, in the
+ * order of the votes. In `"all"`, an item is another one in each campaign. Holds the tasks of one
+ * batch in memory.
+ */
+export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, Ledger> =>
+  completedOf(campaign).pipe(
+    Stream.groupAdjacentBy(({ batch }) => batch),
+    Stream.mapEffect(
+      Effect.fnUntraced(function* ([batch, tasks]) {
+        const places: Array<Array<Judgment>> = Array.from({ length: tasks[0].batchItems }, () => [])
+        for (const task of tasks) {
+          const first = task.seq - batch - (task.vote - 1) * task.batchItems
+          for (const [i, judgment] of (yield* ofTask(task)).entries()) places[first + i]!.push(judgment)
+        }
+        return places.filter(Arr.isArrayNonEmpty).map(judgedItem)
+      }),
+    ),
+    Stream.flatMap(Stream.fromIterable),
+  )
+
+const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
+  const { completions, gold, isCheck, itemId, metadata, origin, prompt } = judgments[0]
+  return { itemId, prompt, completions, metadata, gold, isCheck, origin, judgments }
+}
 
 /** The judgments of the last campaign. */
 export const fromLedger = ofCampaign()

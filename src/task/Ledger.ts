@@ -19,6 +19,7 @@ import * as GroupCommit from "../sql/GroupCommit.ts"
 import * as LedgerCampaigns from "./LedgerCampaigns.ts"
 import * as LedgerDeliveries from "./LedgerDeliveries.ts"
 import * as LedgerInput from "./LedgerInput.ts"
+import * as LedgerInputs from "./LedgerInputs.ts"
 import * as LedgerResolve from "./LedgerResolve.ts"
 import type { ReadQuestion } from "./LedgerModel.ts"
 import { checkVersion, migrate } from "./LedgerSchema.ts"
@@ -54,6 +55,7 @@ const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
   return {
     ...LedgerCampaigns.make(context),
     ...LedgerInput.make(context, planned),
+    ...LedgerInputs.make(context),
     ...LedgerTasks.make(context, submitted, hints),
     ...LedgerDeliveries.make(context, hints),
     ...LedgerResolve.make(context, planned),

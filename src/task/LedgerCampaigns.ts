@@ -12,12 +12,13 @@ import { Array as Arr, Clock, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { rlhfRanking } from "../domain/Task.ts"
 import * as Sha256 from "../node/Sha256.ts"
+import { defaultShuffleSeed } from "./Order.ts"
 import {
   type Campaign,
-  type CampaignTerms,
   type LedgerContext,
   NoSuchCampaign,
   type Run,
+  type RunTerms,
   TermsChanged,
 } from "./LedgerModel.ts"
 import { storable } from "./LedgerRows.ts"
@@ -51,7 +52,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
 
   /** Begins a run. It belongs to the campaign of its terms; to another than the last run's only where `newCampaign` allows that. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
-    terms: CampaignTerms & { readonly newCampaign?: boolean | undefined } = {},
+    terms: RunTerms & { readonly newCampaign?: boolean | undefined } = {},
   ): Effect.fn.Return<Run, SqlError | TermsChanged> {
     const now = yield* Clock.currentTimeMillis
     const { taskType = rlhfRanking } = terms
@@ -90,8 +91,12 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
           WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND wanted_at IS NULL AND campaign <> ${campaign}`
         yield* sql`UPDATE task SET state = 'planned', reason = NULL
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
-        const rows = yield* sql<{ run: number }>`INSERT INTO run (partition_id, run, campaign, started_at)
-          SELECT ${partition}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now} FROM run WHERE ${here} RETURNING run`
+        const { shuffleSeed = defaultShuffleSeed, votes = 1 } = terms
+        const rows = yield* sql<{
+          run: number
+        }>`INSERT INTO run (partition_id, run, campaign, started_at, votes, shuffle_seed)
+          SELECT ${partition}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
+          FROM run WHERE ${here} RETURNING run`
         return { run: Number(rows[0]!.run), campaign }
       }),
     )

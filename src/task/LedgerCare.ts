@@ -4,7 +4,8 @@
  * Guarantees: `check` and `backup` also work while a process works the ledger, and see one
  * moment of it; `compact` and `prune` need it for themselves, and are refused else. A backup
  * appears whole, synced and checked, or not at all. Pruning removes what is not needed to go
- * on: identities stay, so that nothing is ever submitted again; how much is gone stays known.
+ * on: identities stay, so that nothing is ever submitted again; how much is gone stays known. The
+ * results of an item's votes are removed together.
  *
  * Does not: back up or compact a PostgreSQL database, which has tools of its own for both.
  */
@@ -16,6 +17,7 @@ import * as Sync from "../node/Sync.ts"
 import * as LedgerCheck from "./LedgerCheck.ts"
 import { rememberedFor } from "./LedgerDeliveries.ts"
 import * as LedgerLocation from "./LedgerLocation.ts"
+import { lostStates } from "./LedgerModel.ts"
 import * as Payload from "./Payload.ts"
 
 /** A PostgreSQL database takes care of itself, or its own tools do. */
@@ -213,7 +215,11 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedFor}`
-  const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}`
+  // The votes of an item go together: with some of them it would be judged otherwise.
+  const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
+    AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = task.partition_id AND v.batch = task.batch
+      AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote
+      AND NOT ${sql.in("v.state", lostStates)} AND NOT (v.state = 'completed' AND v.completed_at < ${before ?? 0}))`
 
   const countOf = (table: string, condition: typeof here) =>
     Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} WHERE ${condition}`, (rows) =>
@@ -222,7 +228,7 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   const [task] =
     results === true
       ? yield* sql<{ tasks: number; items: number }>`
-    SELECT COUNT(*) AS tasks, COALESCE(SUM(item_count), 0) AS items FROM task WHERE ${old}`
+    SELECT COUNT(*) AS tasks, COALESCE(SUM(new_items), 0) AS items FROM task WHERE ${old}`
       : []
   const report: PruneReport = {
     rejects: yield* countOf("reject", earlier),

@@ -3,7 +3,7 @@
  *
  * Guarantees: changes nothing; sees one moment of the ledger, also while a process works it;
  * what it finds, it names by the task's number and id. Where it finds nothing, every item is
- * in one task of its campaign, every request and result is there, can be unpacked and fits,
+ * in one task of its campaign for each of its votes, every request and result is there, can be unpacked and fits,
  * no task of the service counts twice, and the counts of every run agree with its rows.
  *
  * Does not: mend anything, or know whether the service says the same.
@@ -20,6 +20,7 @@ import * as Payload from "./Payload.ts"
 export type FindingCode =
   | "database_damaged"
   | "tasks_overlap"
+  | "votes_inconsistent"
   | "items_astray"
   | "campaign_unknown"
   | "state_inconsistent"
@@ -129,10 +130,10 @@ const damageOf = Effect.gen(function* () {
 const count = Effect.fnUntraced(function* (partition: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly [Name in "tasks" | "items" | "results" | "pruned" | "pruned_items"]: number }>`
-    SELECT COUNT(*) AS tasks, COALESCE(SUM(item_count), 0) AS items,
+    SELECT COUNT(*) AS tasks, COALESCE(SUM(new_items), 0) AS items,
       COALESCE(SUM(CASE WHEN state = 'completed' AND pruned_at IS NULL THEN 1 ELSE 0 END), 0) AS results,
       COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE 1 END), 0) AS pruned,
-      COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE item_count END), 0) AS pruned_items
+      COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE new_items END), 0) AS pruned_items
     FROM task WHERE partition_id = ${partition}`
   return {
     tasks: Number(row!.tasks),
@@ -168,6 +169,21 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
           SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected FROM task WHERE ${here}
         ) AS ranges WHERE seq <> expected ORDER BY seq`,
       (row) => `${taskName(row)} begins at item ${Number(row.seq) + 1}, the one before it ends at ${row.expected}`,
+    ),
+    yield* finds<Task>(
+      "votes_inconsistent",
+      sql`SELECT seq, task_id FROM task WHERE ${here} AND (
+          vote < 1 OR vote > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
+          OR (vote > 1 AND new_items > 0)
+          OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items) ORDER BY seq`,
+      (row) => `${taskName(row)} does not stand where its vote should`,
+    ),
+    yield* finds<{ readonly batch: number }>(
+      "votes_inconsistent",
+      sql`SELECT batch FROM task WHERE ${here} GROUP BY batch HAVING MIN(seq) <> batch
+          OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
+          OR SUM(item_count) <> MAX(votes) * MAX(batch_items) ORDER BY batch`,
+      ({ batch }) => `the tasks of the batch that begins with task ${Number(batch) + 1} are not those of its votes`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -264,6 +280,9 @@ interface TaskRow {
   readonly campaign: number
   readonly state: string
   readonly item_count: number
+  readonly new_items: number
+  readonly batch_items: number
+  readonly vote: number
 }
 
 interface PayloadRow extends TaskRow {
@@ -283,10 +302,10 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
   const sql = yield* SqlClient.SqlClient
   const page = (after: number) =>
     quick === true
-      ? sql<PayloadRow>`SELECT seq, task_id, campaign, state, item_count, NULL AS body, NULL AS items, NULL AS result
+      ? sql<PayloadRow>`SELECT seq, task_id, campaign, state, item_count, new_items, batch_items, vote, NULL AS body, NULL AS items, NULL AS result
           FROM task WHERE partition_id = ${partition} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
       : sql<PayloadRow>`
-          SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, q.body, q.items, r.body AS result FROM task t
+          SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items, t.batch_items, t.vote, q.body, q.items, r.body AS result FROM task t
           LEFT JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
           LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
           WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
@@ -294,35 +313,45 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
   let after = -1
   while (findings.length < shown) {
     const rows = yield* page(after)
-    const [first] = rows
     const last = rows.at(-1)
-    if (first === undefined || last === undefined) return findings
+    if (last === undefined) return findings
+    const begin = Math.min(...rows.map(firstItem))
+    const end = Math.max(...rows.map((row) => firstItem(row) + Number(row.item_count)))
     const items = yield* sql<ItemRow>`SELECT seq, campaign, item_id FROM item WHERE partition_id = ${partition}
-      AND seq >= ${Number(first.seq)} AND seq < ${Number(last.seq) + Number(last.item_count)} ORDER BY seq`
+      AND seq >= ${begin} AND seq < ${end} ORDER BY seq`
     const at = Map.groupBy(items, ({ seq }) => Number(seq))
     for (const row of rows) {
       const own = itemsOf(row, at)
-      if (own.length !== Number(row.item_count)) {
+      const found = own.filter((item) => item !== undefined).length
+      if (Number(row.vote) === 1 && found !== Number(row.new_items)) {
         findings.push({
           code: "items_astray",
-          message: `${taskName(row)} should have ${row.item_count} items of its campaign, and has ${own.length}`,
+          message: `${taskName(row)} should have ${row.new_items} items of its campaign, and has ${found}`,
         })
       }
-      findings.push(...payloadFinding(row, own))
+      findings.push(...payloadFinding(row, own, found))
     }
     after = Number(last.seq)
   }
   return findings
 })
 
-/** The items of a task, in order; without those of which there should be one, and are several. */
-const itemsOf = (row: TaskRow, at: ReadonlyMap<number, ReadonlyArray<ItemRow>>): ReadonlyArray<ItemRow> =>
-  Array.from({ length: Number(row.item_count) }, (_, i) => at.get(Number(row.seq) + i) ?? [])
-    .filter((items) => items.length === 1)
-    .flat()
-    .filter(({ campaign }) => Number(campaign) === Number(row.campaign))
+/** The number of a task's first item, which it has in its first vote. */
+const firstItem = ({ batch_items, seq, vote }: TaskRow): number =>
+  Number(seq) - (Number(vote) - 1) * Number(batch_items)
 
-const payloadFinding = (row: PayloadRow, own: ReadonlyArray<ItemRow>): ReadonlyArray<Finding> => {
+/** The items of a task by their places in it; none where a gold item was mixed in, or where there are several. */
+const itemsOf = (row: TaskRow, at: ReadonlyMap<number, ReadonlyArray<ItemRow>>): ReadonlyArray<ItemRow | undefined> =>
+  Array.from({ length: Number(row.item_count) }, (_, i) => {
+    const [item, ...more] = at.get(firstItem(row) + i) ?? []
+    return more.length === 0 && Number(item?.campaign) === Number(row.campaign) ? item : undefined
+  })
+
+const payloadFinding = (
+  row: PayloadRow,
+  own: ReadonlyArray<ItemRow | undefined>,
+  found: number,
+): ReadonlyArray<Finding> => {
   const { body, items } = row
   if (body === null || items === null) return []
   const question = Result.try(() => readQuestion({ body, items }))
@@ -336,8 +365,10 @@ const payloadFinding = (row: PayloadRow, own: ReadonlyArray<ItemRow>): ReadonlyA
   if (prompts !== expected || asked.items.length !== expected) {
     return unreadable(`it asks for ${prompts} prompts of ${asked.items.length} items, where ${expected} are expected`)
   }
-  const other = own.length === expected && asked.items.find(({ item_id }, i) => own[i]?.item_id !== item_id)
-  if (other) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
+  const ids = asked.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
+  const isWhole = found === ids.filter((id) => id !== undefined).length
+  const other = isWhole ? asked.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
+  if (other !== undefined) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
   if (row.state !== "completed" || row.result === null) return []
   const result = row.result
   const judged = Result.flatMap(

@@ -7,22 +7,39 @@
  * that waits for its task to fill counts with the step that plans it, a record of a reading that
  * ended before that not at all.
  */
-import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
+import { Clock, Effect, type Latch, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Reject } from "../domain/Reject.ts"
 import type { BatchItem } from "./Batch.ts"
-import type { ItemDetails, LedgerContext, NewTask, ReadCounts, Run, Sighting, TaskState } from "./LedgerModel.ts"
+import {
+  type ItemDetails,
+  type LedgerContext,
+  lostStates,
+  type NewTask,
+  type ReadCounts,
+  type Run,
+  type Sighting,
+  type TaskState,
+} from "./LedgerModel.ts"
 import { inPortions, insertTask, withPayload } from "./LedgerRows.ts"
 
-const detailsOf = ({ item, itemId, origin }: BatchItem): ItemDetails => ({
+const detailsOf = (
+  { isCheck, item, itemId, origin }: BatchItem,
+  order: ReadonlyArray<number> | undefined,
+): ItemDetails => ({
   item_id: itemId,
   origin,
+  ...(isCheck === true ? { check: true } : {}),
+  ...(order === undefined ? {} : { order }),
   ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
   ...(item.gold === undefined ? {} : { gold: item.gold }),
 })
 
-const toRow = ({ body, idempotencyKey, items, utf8 }: NewTask) =>
-  withPayload({ body, idempotencyKey, items: items.map(detailsOf), of: items }, utf8)
+const toRow = ({ body, idempotencyKey, items, orders, utf8, vote = 1, votes = 1 }: NewTask) =>
+  withPayload(
+    { body, idempotencyKey, items: items.map((item, i) => detailsOf(item, orders?.[i])), of: items, vote, votes },
+    utf8,
+  )
 
 type TaskRow = ReturnType<typeof toRow>
 
@@ -61,19 +78,30 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     const rows = yield* sql<{ next: number }>`
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
     let seq = Number(rows[0]?.next ?? 0)
+    let batch = seq
     const placed: Array<readonly [seq: number, task: TaskRow]> = []
     for (const task of tasks) {
       const first = seq
-      const rows = Arr.map(task.of, (item, i) => ({
-        partition_id: partition,
-        campaign,
-        item_id: item.itemId,
-        content_hash: item.contentHash === item.itemId ? null : item.contentHash,
-        seq: first + i,
-        run,
-      }))
-      yield* inPortions(rows, (rows) => sql`INSERT INTO item ${sql.insert(rows)}`)
-      yield* insertTask({ partition, sql }, { ...task, seq, campaign, plannedAt: now })
+      if (task.vote === 1) {
+        batch = seq
+        const rows = task.of.flatMap((item, i) =>
+          item.isCheck === true
+            ? []
+            : [
+                {
+                  partition_id: partition,
+                  campaign,
+                  item_id: item.itemId,
+                  content_hash: item.contentHash === item.itemId ? null : item.contentHash,
+                  seq: first + i,
+                  run,
+                },
+              ],
+        )
+        yield* inPortions(rows, (rows) => sql`INSERT INTO item ${sql.insert(rows)}`)
+      }
+      const batchItems = task.items.length
+      yield* insertTask({ partition, sql }, { ...task, batch, batchItems, seq, campaign, plannedAt: now })
       placed.push([seq, task])
       seq += task.items.length
     }
@@ -117,13 +145,58 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     if (step.tasks.length > 0) yield* planned.open
   })
 
-  /** How many items of a run's input stand in tasks of these states. */
-  const itemsIn = Effect.fn("Ledger.itemsIn")(function* (run: number, states: ReadonlyArray<TaskState>) {
-    const rows = yield* sql<{ items: number }>`SELECT COUNT(*) AS items FROM task
-      JOIN item ON item.partition_id = task.partition_id AND item.seq >= task.seq AND item.seq < task.seq + task.item_count
-      WHERE task.partition_id = ${partition} AND ${sql.in("task.state", states)} AND item.run = ${run}`
-    return Number(rows[0]!.items)
-  })
+  /** Whether a task asks for an item: its number in the first vote lies as far behind as the votes are apart. */
+  const asksFor = (task: "t" | "v") =>
+    sql.literal(
+      `item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
+        `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`,
+    )
+
+  /** Items that tasks ask for, each once for each of them. */
+  const itemsOfTasks = sql`FROM task t JOIN item ON item.partition_id = t.partition_id AND ${asksFor("t")}
+    WHERE t.partition_id = ${partition}`
+
+  const first = (rows: ReadonlyArray<{ readonly items: number }>) => Number(rows[0]!.items)
+
+  /** How many items of a run's input have a task in these states. */
+  const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<TaskState>) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
+        AND ${sql.in("t.state", states)} AND item.run = ${run}
+        AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+          AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${asksFor("v")})`,
+      first,
+    ),
+  )
+
+  /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
+  const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+    AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
+    AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`
+
+  /** How many items of a run's input nobody will judge: all of their tasks were refused or given up. */
+  const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
+        AND ${sql.in("t.state", lostStates)} AND item.run = ${run} AND ${isLost}`,
+      first,
+    ),
+  )
+
+  /** How many items nobody will judge, now that one of their tasks was refused. */
+  const itemsLostWith = Effect.fn("Ledger.itemsLostWith")((seq: number) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items FROM task lost
+        JOIN item ON item.partition_id = lost.partition_id
+          AND item.seq >= lost.seq - (lost.vote - 1) * lost.batch_items
+          AND item.seq < lost.seq - (lost.vote - 1) * lost.batch_items + lost.item_count
+        WHERE lost.partition_id = ${partition} AND lost.seq = ${seq} AND NOT EXISTS (SELECT 1 FROM task v
+          WHERE v.partition_id = lost.partition_id AND v.seq >= lost.batch
+            AND v.seq < lost.batch + lost.votes * lost.batch_items
+            AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`,
+      first,
+    ),
+  )
 
   const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
     const rows = yield* sql<
@@ -135,15 +208,20 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         | "known_count"
         | "duplicate_count"
         | "rejected_count"
-        | "read_finished",
+        | "read_finished"
+        | "votes",
         number
-      > & { readonly max_rejects: number | null }
+      > & { readonly max_rejects: number | null; readonly shuffle_seed: number | null }
     >`SELECT * FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       run: Number(row.run),
       campaign: Number(row.campaign),
       /** Whether its input was read to the end. */
       readFinished: Number(row.read_finished) === 1,
+      /** How many tasks ask for each item that it found to be new. */
+      votes: Number(row.votes),
+      /** From which the orders of their completions are drawn; none where these are sent as in the input. */
+      shuffleSeed: Option.map(Option.fromNullishOr(row.shuffle_seed), Number),
       /** How many rejects it allowed, where it ended because there were more. */
       maxRejects: Option.map(Option.fromNullishOr(row.max_rejects), Number),
       counts: {
@@ -162,5 +240,5 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   /** The last run that has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
-  return { sight, record, itemsIn, runOf, lastRun }
+  return { sight, record, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
 }

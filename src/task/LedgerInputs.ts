@@ -23,9 +23,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
     files: ReadonlyArray<InputFile>,
   ) {
     const rows = files.map((file) => ({ partition_id: partition, campaign, ...file }))
-    yield* write(
-      inPortions(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`),
-    )
+    yield* write(inPortions(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`))
   })
 
   /** The files of a campaign's runs, or of all, by name. */

@@ -36,6 +36,9 @@ export const TaskState = Schema.Literals([
 ])
 export type TaskState = typeof TaskState.Type
 
+/** Nothing comes of a task in these, unless a person says so. */
+export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
+
 /** What the experts are asked. Items are judged once under the same terms. */
 export interface CampaignTerms {
   /** Free-text instructions for the experts. */
@@ -56,6 +59,14 @@ export interface Campaign {
   readonly startedAt: number
 }
 
+/** What a run plans with, as the ledger notes it. */
+export interface RunTerms extends CampaignTerms {
+  /** How many tasks ask for each new item. Default 1. */
+  readonly votes?: number | undefined
+  /** From which the orders of completions are drawn; false where they are sent as in the input. */
+  readonly shuffleSeed?: number | false | undefined
+}
+
 /** One execution over a ledger, in its campaign. */
 export interface Run {
   readonly run: number
@@ -68,6 +79,10 @@ export const ItemDetails = Schema.Struct({
   origin: Origin,
   metadata: Schema.optionalKey(Metadata),
   gold: Schema.optionalKey(Gold),
+  /** The order in which the completions were sent, as indices into those of the input; absent where it is the same. */
+  order: Schema.optionalKey(Schema.Array(Schema.Int)),
+  /** Set where it is no item of the input, but a gold item that was mixed in. */
+  check: Schema.optionalKey(Schema.Literal(true)),
 })
 export type ItemDetails = typeof ItemDetails.Type
 
@@ -78,10 +93,18 @@ export interface NewTask {
   /** The same, encoded: that takes as long as all that SQLite does with it. */
   readonly utf8: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
+  /** The order in which each item's completions stand in the body; undefined where as in the input. */
+  readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
+  /** Which of the batch's tasks it is, from 1 on. Those of a batch follow one another. Default 1. */
+  readonly vote?: number | undefined
+  /** How many tasks the batch has. Default 1. */
+  readonly votes?: number | undefined
 }
 
 export interface PlannedTask {
   readonly seq: number
+  /** Which of its batch's tasks it is, from 1 on. */
+  readonly vote: number
   readonly idempotencyKey: string
   /** When the first try of this attempt that may have been taken began, in epoch milliseconds. */
   readonly sentAt: number | undefined
@@ -120,16 +143,31 @@ export interface TaskQuestion {
   readonly items: ReadonlyArray<ItemDetails>
 }
 
-/** A question as the ledger gives it: with the prompts of its body, parsed. */
+/** A question as the ledger gives it: with the prompts of its body, parsed, and their completions in the input's order. */
 export interface ReadQuestion extends TaskQuestion {
   readonly prompts: ReadonlyArray<TaskPrompt>
 }
 
-export interface CompletedTask extends ReadQuestion {
+export interface CompletedTask extends ReadQuestion, BatchPlace {
   readonly seq: number
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */
   readonly result: string
+}
+
+/**
+ * Where a task stands among those of its batch: the same items are asked for once in each vote, in
+ * the same order, and a vote is one task or, where the service refused one so large, several.
+ */
+export interface BatchPlace {
+  /** The number in order (`seq`) at which the batch's first task began. */
+  readonly batch: number
+  /** Items of the batch, once. */
+  readonly batchItems: number
+  /** From 1 on. */
+  readonly vote: number
+  /** How many votes were planned of each item of the batch. */
+  readonly votes: number
 }
 
 /** A task that waits for a person, or has had one's attention. */

@@ -3,8 +3,15 @@
  * any database takes.
  */
 import { Array as Arr, Effect, Schema } from "effect"
-import { parseTaskRequest } from "../domain/Task.ts"
-import { ItemDetails, type LedgerContext, type ReadQuestion, type TaskQuestion } from "./LedgerModel.ts"
+import { parseTaskRequest, type TaskPrompt } from "../domain/Task.ts"
+import {
+  type BatchPlace,
+  ItemDetails,
+  type LedgerContext,
+  type ReadQuestion,
+  type TaskQuestion,
+} from "./LedgerModel.ts"
+import * as Order from "./Order.ts"
 import * as Payload from "./Payload.ts"
 
 /** SQLite takes 32,766 values in a statement, the client of PostgreSQL 32,767; a row has six at the most. */
@@ -20,8 +27,19 @@ const decodeItems = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(
 
 export const readQuestion = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): ReadQuestion => {
   const body = Payload.decode(row.body)
-  return { body, prompts: parseTaskRequest(body).prompts, items: decodeItems(Payload.decode(row.items)) }
+  const items = decodeItems(Payload.decode(row.items))
+  return { body, prompts: promptsOf(parseTaskRequest(body).prompts, items), items }
 }
+
+/** Prompts that were sent, with their completions as the input had them. */
+export const promptsOf = (
+  sent: ReadonlyArray<TaskPrompt>,
+  items: ReadonlyArray<Pick<ItemDetails, "order">>,
+): ReadonlyArray<TaskPrompt> =>
+  sent.map((prompt, i) => {
+    const order = items[i]?.order
+    return order === undefined ? prompt : { ...prompt, completions: Order.undo(prompt.completions, order) }
+  })
 
 /** A task with what it asks as the columns of `task_request`. */
 export const withPayload = <Task extends TaskQuestion>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {
@@ -32,14 +50,15 @@ export const withPayload = <Task extends TaskQuestion>(task: Task, body: Uint8Ar
 /** Inserts a planned task with what it asks. */
 export const insertTask = Effect.fnUntraced(function* (
   { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
-  task: ReturnType<typeof withPayload> & {
-    readonly seq: number
-    readonly campaign: number
-    readonly attempt?: number
-    readonly wantedAt?: number | null
-    readonly idempotencyKey: string
-    readonly plannedAt: number
-  },
+  task: ReturnType<typeof withPayload> &
+    BatchPlace & {
+      readonly seq: number
+      readonly campaign: number
+      readonly attempt?: number
+      readonly wantedAt?: number | null
+      readonly idempotencyKey: string
+      readonly plannedAt: number
+    },
 ) {
   yield* sql`INSERT INTO task ${sql.insert({
     partition_id: partition,
@@ -47,6 +66,11 @@ export const insertTask = Effect.fnUntraced(function* (
     campaign: task.campaign,
     attempt: task.attempt ?? 1,
     item_count: task.items.length,
+    new_items: task.vote === 1 ? task.items.filter(({ check }) => check !== true).length : 0,
+    batch: task.batch,
+    batch_items: task.batchItems,
+    vote: task.vote,
+    votes: task.votes,
     idempotency_key: task.idempotencyKey,
     state: "planned",
     planned_at: task.plannedAt,
@@ -57,6 +81,23 @@ export const insertTask = Effect.fnUntraced(function* (
     seq: task.seq,
     ...task.payload,
   })}`
+})
+
+/** The columns of `task` that say where it stands in its batch. */
+export const batchColumns = "batch, batch_items, vote, votes"
+
+export interface BatchRow {
+  readonly batch: number
+  readonly batch_items: number
+  readonly vote: number
+  readonly votes: number
+}
+
+export const placeOf = (row: BatchRow): BatchPlace => ({
+  batch: Number(row.batch),
+  batchItems: Number(row.batch_items),
+  vote: Number(row.vote),
+  votes: Number(row.votes),
 })
 
 /** Words of others without NUL, which no text column of PostgreSQL holds. */

@@ -6,7 +6,10 @@
  * `task` has one small row per task, so that a change of state does not rewrite
  * the payloads; those stand in `task_request` (written once) and `task_result`.
  * `seq` is the ordinal of a task's first item in its partition, over all campaigns: a
- * task that must be halved splits into two rows without renumbering any other.
+ * task that must be halved splits into two rows without renumbering any other. Where items
+ * have several votes, the tasks of the first vote of a batch are followed by those of the second,
+ * and so on: each vote takes `batch_items` numbers, the first one from `batch` on. An `item` has
+ * its number in the first vote; that of a gold item that was mixed in stays free.
  *
  * Times are epoch milliseconds.
  */
@@ -16,7 +19,8 @@ import * as Migrations from "../sql/Migrations.ts"
 
 /**
  * What was read, and under which terms. `max_rejects` is how many rejects a run allowed that
- * ended because there were more; `failure` says why a run ended that failed.
+ * ended because there were more; `failure` says why a run ended that failed. `votes` and
+ * `shuffle_seed` (null where completions are sent as they are) are those that new items were planned with.
  */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -45,6 +49,8 @@ const createInput = Effect.gen(function* () {
     duplicate_count BIGINT NOT NULL DEFAULT 0,
     rejected_count BIGINT NOT NULL DEFAULT 0,
     read_finished INTEGER NOT NULL DEFAULT 0,
+    votes INTEGER NOT NULL DEFAULT 1,
+    shuffle_seed BIGINT,
     max_rejects BIGINT,
     failure TEXT,
     PRIMARY KEY (partition_id, run)
@@ -67,6 +73,14 @@ const createInput = Effect.gen(function* () {
     record TEXT NOT NULL,
     PRIMARY KEY (partition_id, run, ordinal)
   )`
+  yield* sql`CREATE TABLE input (
+    partition_id TEXT NOT NULL,
+    campaign INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    sha256 TEXT NOT NULL,
+    PRIMARY KEY (partition_id, campaign, file, sha256)
+  )`
   yield* sql`CREATE TABLE setting (
     partition_id TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -76,7 +90,8 @@ const createInput = Effect.gen(function* () {
 })
 
 /**
- * Tasks. `attempt` grows when the items of a task are planned again under another key;
+ * Tasks. `item_count` is what it asks for; `new_items` how many items of the input it brought into the
+ * ledger: none in a later vote, and no gold item that was mixed in. `attempt` grows when the items of a task are planned again under another key;
  * `task_attempt` keeps the attempts before. `sent_at` is when the first try of the attempt
  * began that may have been taken: null where there was none, and where it certainly was not taken and waits to be
  * sent. `wanted_at` is when a person said that it is to be sent again. `pruned_at` is when the request and the result of
@@ -90,6 +105,11 @@ const createTasks = Effect.gen(function* () {
     seq BIGINT NOT NULL,
     campaign INTEGER NOT NULL,
     item_count INTEGER NOT NULL,
+    new_items INTEGER NOT NULL,
+    batch BIGINT NOT NULL,
+    batch_items INTEGER NOT NULL,
+    vote INTEGER NOT NULL,
+    votes INTEGER NOT NULL,
     attempt INTEGER NOT NULL DEFAULT 1,
     idempotency_key TEXT NOT NULL,
     state TEXT NOT NULL,

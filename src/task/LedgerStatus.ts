@@ -10,6 +10,7 @@ import type { LedgerContext, StateCounts, TaskState, Trouble } from "./LedgerMod
 /** States in which nothing more happens until a person says what is to be done. */
 const troubled = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
+/** `items` are those of tasks: an item with several votes counts in each. */
 interface CountRow {
   readonly campaign: number
   readonly state: TaskState
@@ -48,6 +49,12 @@ export interface Progress {
   readonly counts: StateCounts
   /** Those of one campaign. */
   readonly countsOf: (campaign: number) => StateCounts
+  /** Items of the input by the state of their first vote, in one campaign; gold items that were mixed in are none. */
+  readonly inputOf: (campaign: number) => StateCounts
+  /** How many votes an item has, at the most. */
+  readonly votes: number
+  /** How often gold items were mixed in. */
+  readonly gold: number
   /** When the first task was submitted, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
   /** The outstanding task that waits longest. */
@@ -100,8 +107,15 @@ export const make = ({ partition, sql }: LedgerContext) => {
     const hour = now - Duration.toMillis("1 hour")
     const day = now - Duration.toMillis("1 day")
     const rows = yield* sql<
-      CountRow & { readonly first_at: number | null; readonly last_at: number | null }
-    >`SELECT campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items,
+      CountRow & {
+        readonly new_items: number
+        readonly votes: number
+        readonly gold: number
+        readonly first_at: number | null
+        readonly last_at: number | null
+      }
+    >`SELECT campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items, SUM(new_items) AS new_items, MAX(votes) AS votes,
+        SUM(CASE WHEN vote = 1 THEN item_count - new_items ELSE 0 END) AS gold,
         MIN(submitted_at) AS first_at, MAX(completed_at) AS last_at
       FROM task WHERE ${all} GROUP BY campaign, state`
     const next = yield* sql<{ due_at: number }>`SELECT due_at FROM task
@@ -137,6 +151,14 @@ export const make = ({ partition, sql }: LedgerContext) => {
     return {
       counts: countsOf(rows),
       countsOf: (campaign) => countsOf(rows.filter((row) => Number(row.campaign) === campaign)),
+      inputOf: (campaign) =>
+        countsOf(
+          rows
+            .filter((row) => Number(row.campaign) === campaign)
+            .map(({ new_items, state, tasks }) => ({ campaign, state, tasks, items: new_items })),
+        ),
+      votes: Math.max(1, ...rows.map(({ votes }) => Number(votes))),
+      gold: rows.reduce((sum, { gold }) => sum + Number(gold), 0),
       firstSubmittedAt,
       oldestOutstanding: Option.map(Option.fromNullishOr(oldest[0]), (row) => ({
         number: Number(row.seq) + 1,
@@ -165,7 +187,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
 
   /** How many items' results were removed to save space. */
   const prunedItems = Effect.suspend(
-    () => sql<{ items: number | null }>`SELECT SUM(item_count) AS items FROM task
+    () => sql<{ items: number | null }>`SELECT SUM(new_items) AS items FROM task
       WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,
   ).pipe(
     Effect.map((rows) => Number(rows[0]?.items ?? 0)),

@@ -5,12 +5,21 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Reject } from "../domain/Reject.ts"
-import type { CompletedTask, LedgerContext, ReadQuestion } from "./LedgerModel.ts"
-import { readQuestion } from "./LedgerRows.ts"
+import {
+  type BatchPlace,
+  type CompletedTask,
+  type LedgerContext,
+  lostStates,
+  type ReadQuestion,
+} from "./LedgerModel.ts"
+import { batchColumns, type BatchRow, placeOf, readQuestion } from "./LedgerRows.ts"
 import * as Payload from "./Payload.ts"
 
 /** Small, since a row of `completed` holds a task's whole request and result. */
 const pageSize = 16
+
+/** Rows without payloads. */
+const smallRows = 1024
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
 
@@ -36,8 +45,9 @@ export const make = ({ partition, sql }: LedgerContext) => {
   /** Tasks with their results: of one campaign, or of all. */
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
-      (after) => sql<{ seq: number; task_id: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }>`
-      SELECT t.seq, t.task_id, q.body, q.items, r.body AS result FROM task t
+      (after) => sql<
+        BatchRow & { seq: number; task_id: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }
+      >`SELECT t.seq, t.task_id, ${sql.literal(batchColumns)}, q.body, q.items, r.body AS result FROM task t
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
       JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
       WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(campaign)} AND t.seq > ${after}
@@ -46,6 +56,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
       (row) => ({
         seq: Number(row.seq),
         taskId: row.task_id,
+        ...placeOf(row),
         ...readQuestion(row),
         result: Payload.decode(row.result),
       }),
@@ -59,25 +70,94 @@ export const make = ({ partition, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** Tasks of a campaign that the service refused, or a person gave up, with what was asked. */
+  /** The other votes of a batch of which something may still come: which of its places they ask for. */
+  const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
+    const rows =
+      votes === 1
+        ? []
+        : yield* sql<{ seq: number; vote: number; item_count: number }>`
+      SELECT seq, vote, item_count FROM task WHERE ${here} AND seq >= ${batch}
+        AND seq < ${batch + votes * batchItems} AND NOT ${sql.in("state", lostStates)}`
+    return rows.map((row) => {
+      const first = Number(row.seq) - (Number(row.vote) - 1) * batchItems
+      return { first, end: first + Number(row.item_count) }
+    })
+  })
+
+  /**
+   * Tasks of a campaign that the service refused, or a person gave up, with those of their items that
+   * nobody will judge: each in its first vote.
+   */
   const dropped = (
     campaign: Option.Option<number>,
-  ): Stream.Stream<{ readonly state: "refused" | "given_up"; readonly reason: string } & ReadQuestion, SqlError> =>
+  ): Stream.Stream<
+    { readonly state: "refused" | "given_up"; readonly reason: string } & Omit<ReadQuestion, "body">,
+    SqlError
+  > =>
+    pages(
+      (after) => sql<
+        BatchRow & {
+          seq: number
+          state: "refused" | "given_up"
+          reason: string | null
+          body: Uint8Array
+          items: Uint8Array
+        }
+      >`SELECT t.seq, t.state, t.reason, ${sql.literal(batchColumns)}, q.body, q.items FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      WHERE t.partition_id = ${partition} AND ${sql.in("t.state", lostStates)} AND t.vote = 1
+        AND ${inCampaign(campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+      (row) => Number(row.seq),
+      (row) => row,
+    ).pipe(
+      Stream.mapEffect(
+        Effect.fnUntraced(function* (row) {
+          const open = yield* placesOpen(placeOf(row))
+          const { items, prompts } = readQuestion(row)
+          const isLost = (_: unknown, i: number) => {
+            const at = Number(row.seq) + i
+            return items[i]!.check !== true && !open.some(({ end, first }) => first <= at && at < end)
+          }
+          return {
+            state: row.state,
+            reason: row.reason ?? "",
+            prompts: prompts.filter(isLost),
+            items: items.filter(isLost),
+          }
+        }),
+      ),
+    )
+
+  /**
+   * Ids and prompts of all items that were planned, judged or not, in the order in which they were,
+   * over all campaigns: where several have an item, once in each. Without gold items that were mixed
+   * in, and without what was pruned.
+   */
+  const prompts: Stream.Stream<{ readonly itemId: string; readonly prompt: string }, SqlError> = pages(
+    (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      WHERE t.partition_id = ${partition} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+    (row) => Number(row.seq),
+    (row) => {
+      const { items, prompts } = readQuestion(row)
+      return items.flatMap(({ check, item_id }, i) =>
+        check === true ? [] : [{ itemId: item_id, prompt: prompts[i]!.prompt }],
+      )
+    },
+  ).pipe(Stream.flattenIterable)
+
+  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all. */
+  const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{
         seq: number
-        state: "refused" | "given_up"
-        reason: string | null
-        body: Uint8Array
-        items: Uint8Array
-      }>`
-      SELECT t.seq, t.state, t.reason, q.body, q.items FROM task t
-      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-      WHERE t.partition_id = ${partition} AND ${sql.in("t.state", ["refused", "given_up"])}
-        AND ${inCampaign(campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+        millis: number
+      }>`SELECT t.seq, t.completed_at - t.submitted_at AS millis FROM task t
+        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(campaign)} AND t.seq > ${after}
+        ORDER BY t.seq LIMIT ${smallRows}`,
       (row) => Number(row.seq),
-      (row) => ({ state: row.state, reason: row.reason ?? "", ...readQuestion(row) }),
+      (row) => Number(row.millis),
     )
 
-  return { completed: completedOf(Option.none()), completedOf, rejects, dropped }
+  return { completed: completedOf(Option.none()), completedOf, rejects, dropped, prompts, turnarounds }
 }

@@ -14,7 +14,17 @@ import {
   type TaskQuestion,
   type TaskState,
 } from "./LedgerModel.ts"
-import { insertTask, readQuestion, setSetting, settingOf, storable, withPayload } from "./LedgerRows.ts"
+import {
+  batchColumns,
+  type BatchRow,
+  insertTask,
+  placeOf,
+  readQuestion,
+  setSetting,
+  settingOf,
+  storable,
+  withPayload,
+} from "./LedgerRows.ts"
 import * as Payload from "./Payload.ts"
 
 const pageSize = 64
@@ -97,11 +107,18 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   // Planned tasks are all due at 0: said here, it lets the index give them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
-    const rows = yield* sql<{ seq: number; idempotency_key: string; sent_at: number | null; doubted: number }>`
-      SELECT seq, idempotency_key, sent_at, CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
+    const rows = yield* sql<{
+      seq: number
+      idempotency_key: string
+      sent_at: number | null
+      vote: number
+      doubted: number
+    }>`
+      SELECT seq, idempotency_key, sent_at, vote, CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
       WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
     return rows.map((row): PlannedTask => ({
       seq: Number(row.seq),
+      vote: Number(row.vote),
       idempotencyKey: row.idempotency_key,
       sentAt: row.sent_at === null ? undefined : Number(row.sent_at),
       wasDoubted: Number(row.doubted) === 1,
@@ -178,15 +195,21 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
-        const [whole] = yield* sql<{ campaign: number; attempt: number; wanted_at: number | null }>`
-          DELETE FROM task WHERE ${here} AND seq = ${seq} RETURNING campaign, attempt, wanted_at`
+        const [whole] = yield* sql<
+          BatchRow & { readonly campaign: number; readonly attempt: number; readonly wanted_at: number | null }
+        >`DELETE FROM task WHERE ${here} AND seq = ${seq}
+          RETURNING campaign, attempt, wanted_at, ${sql.literal(batchColumns)}`
         if (whole === undefined) return
+        const place = placeOf(whole)
         const campaign = Number(whole.campaign)
         const attempt = Number(whole.attempt)
         const wantedAt = whole.wanted_at
         let at = seq
         for (const half of rows) {
-          yield* insertTask({ partition, sql }, { ...half, seq: at, campaign, attempt, wantedAt, plannedAt: now })
+          yield* insertTask(
+            { partition, sql },
+            { ...half, ...place, seq: at, campaign, attempt, wantedAt, plannedAt: now },
+          )
           at += half.items.length
         }
       }),

@@ -5,7 +5,8 @@
  * Guarantees: each record read is counted once, as new, known, duplicate or
  * rejected; an item that the ledger has seen in the same campaign is not submitted again;
  * a task whose request may have arrived unanswered is sent again only where the service
- * honours idempotency keys, and remembers this one, and is held as in doubt elsewhere.
+ * honours idempotency keys, and remembers this one, and is held as in doubt elsewhere. Each new
+ * item is planned in as many tasks as `votes` says, its completions in an order of its own in each.
  *
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
@@ -19,6 +20,7 @@ import {
   Duration,
   Effect,
   Exit,
+  identity,
   Latch,
   Option,
   Result,
@@ -34,13 +36,20 @@ import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
-import type { CampaignTerms, PlannedTask, ReadCounts, Run, TaskQuestion } from "./LedgerModel.ts"
+import * as GoldItems from "./GoldItems.ts"
+import type { PlannedTask, ReadCounts, Run, RunTerms, TaskQuestion } from "./LedgerModel.ts"
 import type { Replannable } from "./LedgerResolve.ts"
 import * as SecondLook from "./SecondLook.ts"
-import { conflict, halve, identify, newTask } from "./TaskQuestion.ts"
+import { conflict, halve, identify, newTasks } from "./TaskQuestion.ts"
 import * as Workers from "./Workers.ts"
 
-export interface SubmitOptions extends CampaignTerms {
+/**
+ * `votes`, `shuffleSeed` and `gold` are about new items: what is planned stays as it is, so where more
+ * votes are asked for than before, earlier items keep the number that they have.
+ */
+export interface SubmitOptions extends RunTerms {
+  /** Gold items to be mixed in among the new items. */
+  readonly gold?: GoldItems.GoldOptions | undefined
   /**
    * Whether other guidelines, or another task type, than those that the ledger has may begin a
    * new campaign, in which all items are judged anew. Without it they are refused with `TermsChanged`.
@@ -103,8 +112,8 @@ const stepCharacters = 8 * 1024 * 1024
  * When one of the two fails, requests under way are finished and recorded first.
  *
  * Fails with what the records fail with, with `TooManyRejects`, with `TermsChanged` where a
- * new campaign would begin that was not asked for, or with the `AnnotationClientError` that no
- * other task could have escaped.
+ * new campaign would begin that was not asked for, with `UnusableGold`, or with the
+ * `AnnotationClientError` that no other task could have escaped.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
@@ -113,8 +122,15 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     readonly settled?: Latch.Latch | undefined
   } = {},
 ) {
+  const { shuffleSeed = false, votes = 1 } = options
+  if (!Number.isSafeInteger(votes) || votes < 1)
+    return yield* Effect.die(new RangeError(`no number of votes: ${votes}`))
+  if (shuffleSeed !== false && !Number.isSafeInteger(shuffleSeed)) {
+    return yield* Effect.die(new RangeError(`a seed is a whole number, and not ${shuffleSeed}`))
+  }
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
+  const mix = options.gold === undefined ? identity : yield* GoldItems.make(options.gold)
   yield* ledger.bindService(profile.identity, profile.moved)
   yield* ledger.settleInterrupted(
     profile.idempotencyKey === "honoured" ? "planned" : "in_doubt",
@@ -142,7 +158,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
         ? Effect.fail(new TooManyRejects({ rejected: rejections, limit }))
         : Effect.void
     })
-  const reader = plan(run, records, options, rejected).pipe(
+  const reader = plan(run, records, { ...options, mix }, rejected).pipe(
     Effect.raceFirst(Deferred.await(halt)),
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),
@@ -163,10 +179,11 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
 const plan = Effect.fnUntraced(function* <E, R>(
   run: Run,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
-  options: SubmitOptions,
+  options: SubmitOptions & { readonly mix: GoldItems.Mix },
   rejected: (count: number) => Effect.Effect<void, TooManyRejects>,
 ) {
   const ledger = yield* Ledger
+  const mostCharacters = stepCharacters / (options.votes ?? 1)
   let counts = nothingRead
   let waiting: ReadonlyArray<BatchItem> = []
 
@@ -185,7 +202,7 @@ const plan = Effect.fnUntraced(function* <E, R>(
       const sighting = before === undefined ? sightings[i]! : before === item.contentHash ? "duplicate" : "conflict"
       if (sighting === "conflict") return void rejects.push(conflict(item))
       hashes.set(item.itemId, item.contentHash)
-      if (sighting === "new") fresh.push(item)
+      if (sighting === "new") fresh.push(options.mix(item))
       else if (sighting === "known") known.push(item.itemId)
       else duplicates++
     })
@@ -196,10 +213,9 @@ const plan = Effect.fnUntraced(function* <E, R>(
       duplicates: counts.duplicates + duplicates,
       rejected: counts.rejected + rejects.length,
     }
-    const { batches, rest } = cut(fresh, options.batch ?? defaultLimits)
-    const last = finished && Arr.isReadonlyArrayNonEmpty(rest) ? [rest] : []
-    waiting = finished ? [] : rest
-    const tasks = [...batches, ...last].map((batch) => newTask(batch, options))
+    const { batches, rest } = cut(fresh, options.batch ?? defaultLimits, finished)
+    waiting = rest
+    const tasks = batches.flatMap((batch) => newTasks(batch, options))
     // What waits for its task to fill is in no table yet: it counts with the step that plans it.
     const recorded = { ...counts, read: counts.read - waiting.length, new: counts.new - waiting.length }
     yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
@@ -219,7 +235,7 @@ const plan = Effect.fnUntraced(function* <E, R>(
       gathered.push(record)
       characters += sizeOf(record)
     }
-    return gathered.length >= stepRecords || characters >= stepCharacters ? flush : Effect.void
+    return gathered.length >= stepRecords || characters >= mostCharacters ? flush : Effect.void
   })
   yield* flush
   yield* step([], true)
@@ -293,9 +309,9 @@ const send = Effect.fnUntraced(function* <E>(
   const lost = (failure: AnnotationClientError) =>
     Effect.suspend(() => (++lostInARow >= mostLostInARow ? Deferred.fail(halt, failure) : Effect.void))
 
-  const refuse = Effect.fnUntraced(function* (task: PlannedTask, question: TaskQuestion, reason: string) {
+  const refuse = Effect.fnUntraced(function* (task: PlannedTask, reason: string) {
     yield* ledger.markRefused(task.seq, reason)
-    yield* rejected(question.items.length).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
+    yield* rejected(yield* ledger.itemsLostWith(task.seq)).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
   })
 
   /** What becomes of a task that was not taken. */
@@ -308,14 +324,14 @@ const send = Effect.fnUntraced(function* <E>(
     const { reason } = failure
     switch (reason._tag) {
       case "Refused":
-        return yield* refuse(task, question, failure.message)
+        return yield* refuse(task, failure.message)
       case "TooLarge": {
-        if (question.items.length === 1) return yield* refuse(task, question, `refused (413): ${reason.detail}`)
-        const halves = halve(question)
+        if (question.items.length === 1) return yield* refuse(task, `refused (413): ${reason.detail}`)
+        const halves = halve(question, task.vote)
         yield* ledger.split(task.seq, halves)
         let seq = task.seq
         for (const half of halves) {
-          yield* sendOne({ seq, idempotencyKey: half.idempotencyKey, sentAt: undefined, wasDoubted: false })
+          yield* sendOne({ ...task, seq, idempotencyKey: half.idempotencyKey, sentAt: undefined, wasDoubted: false })
           seq += half.items.length
         }
         return

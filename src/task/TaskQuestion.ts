@@ -1,17 +1,20 @@
 /**
  * What a task asks, as the bytes that go over the wire, and what it is known by.
  *
- * Guarantees: the same items with the same terms have the same key in every run; a half of
- * a task has the key that it would have if it had been planned so.
+ * Guarantees: the same items with the same terms, in the same vote and with their completions in
+ * the same order, have the same key in every run; where any of it differs, another one, since a
+ * service refuses a key that comes with another body. A half of a task has the key that it would
+ * have if it had been planned so. The hash of an item's content is that of the item as the input has it.
  */
-import type { Array as Arr } from "effect"
-import { Bytes } from "effect"
+import { Array as Arr, Bytes } from "effect"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../domain/Task.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { BatchItem } from "./Batch.ts"
-import type { CampaignTerms, NewTask, TaskQuestion } from "./LedgerModel.ts"
+import type { CampaignTerms, NewTask, RunTerms, TaskQuestion } from "./LedgerModel.ts"
+import { promptsOf } from "./LedgerRows.ts"
+import * as Order from "./Order.ts"
 
 const encoder = new TextEncoder()
 
@@ -33,19 +36,55 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
 
 const comma = encoder.encode(",")
 
-/** A task of these items, ready to be planned. */
-export const newTask = (items: Arr.NonEmptyReadonlyArray<BatchItem>, terms: CampaignTerms): NewTask => {
+/** The text of an item with its completions in another order, and the same as UTF-8. */
+const reordered = ({ item: { completions, prompt } }: BatchItem, order: ReadonlyArray<number>) => {
+  const json = content({ prompt, completions: Order.apply(completions, order) })
+  return { json, utf8: encoder.encode(json) }
+}
+
+/** The tasks of a batch, one for each vote, ready to be planned. */
+export const newTasks = (
+  items: Arr.NonEmptyReadonlyArray<BatchItem>,
+  { shuffleSeed = Order.defaultShuffleSeed, votes = 1, ...terms }: RunTerms,
+): ReadonlyArray<NewTask> =>
+  Arr.makeBy(votes, (i) => {
+    const vote = i + 1
+    const orders =
+      shuffleSeed === false
+        ? []
+        : items.map(({ item, itemId }) => Order.ofItem(shuffleSeed, itemId, vote, item.completions.length))
+    return newTask(items, terms, { orders, vote, votes })
+  })
+
+const newTask = (
+  items: Arr.NonEmptyReadonlyArray<BatchItem>,
+  terms: CampaignTerms,
+  {
+    orders,
+    vote,
+    votes,
+  }: { readonly orders: ReadonlyArray<Order.Order>; readonly vote: number; readonly votes: number },
+): NewTask => {
   const { guidelines, taskType = rlhfRanking } = terms
+  const texts = items.map((item, i) => {
+    const order = orders[i]
+    return order === undefined ? item : reordered(item, order)
+  })
   const start = `{"task_type":${JSON.stringify(taskType)},"prompts":[`
   const end = `]${guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`}}`
-  const parts = items.flatMap((item, i) => (i === 0 ? [item.utf8] : [comma, item.utf8]))
+  const parts = texts.flatMap(({ utf8 }, i) => (i === 0 ? [utf8] : [comma, utf8]))
   return {
     items,
-    body: `${start}${items.map((item) => item.json).join(",")}${end}`,
+    orders,
+    vote,
+    votes,
+    body: `${start}${texts.map(({ json }) => json).join(",")}${end}`,
     utf8: Bytes.concat([encoder.encode(start), ...parts, encoder.encode(end)]),
     idempotencyKey: idempotencyKey(
       { task_type: taskType, guidelines },
       items.map((item) => [item.itemId, item.contentHash]),
+      vote,
+      orders,
     ),
   }
 }
@@ -54,16 +93,33 @@ export const newTask = (items: Arr.NonEmptyReadonlyArray<BatchItem>, terms: Camp
 const idempotencyKey = (
   { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
   items: ReadonlyArray<readonly [itemId: string, contentHash: string]>,
-): string => Sha256.hex(JSON.stringify([task_type, guidelines ?? null, items]))
+  vote: number,
+  orders: ReadonlyArray<Order.Order>,
+): string => {
+  const asked = [task_type, guidelines ?? null, items]
+  const isPlain = vote === 1 && orders.every((order) => order === undefined)
+  return Sha256.hex(JSON.stringify(isPlain ? asked : [...asked, vote, items.map((_, i) => orders[i] ?? null)]))
+}
 
-/** The same question as two tasks, the first with the larger half. */
-export const halve = (question: TaskQuestion) => {
+/**
+ * The same question as two tasks, the first with the larger half.
+ *
+ * @param vote which of its batch's tasks it is
+ */
+export const halve = (question: TaskQuestion, vote: number) => {
   const request = parseTaskRequest(question.body)
   const middle = Math.ceil(request.prompts.length / 2)
   return [[0, middle] as const, [middle, request.prompts.length] as const].map(([start, end]) => {
     const prompts = request.prompts.slice(start, end)
     const items = question.items.slice(start, end)
-    const identities = prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const)
-    return { body: JSON.stringify({ ...request, prompts }), items, idempotencyKey: idempotencyKey(request, identities) }
+    const orders = items.map(({ order }) => order)
+    const identities = promptsOf(prompts, items).map(
+      (prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const,
+    )
+    return {
+      body: JSON.stringify({ ...request, prompts }),
+      items,
+      idempotencyKey: idempotencyKey(request, identities, vote, orders),
+    }
   })
 }

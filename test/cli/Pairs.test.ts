@@ -35,7 +35,10 @@ describe("--pairs", () => {
       })
       const each = (...of: ReadonlyArray<string>) => ["a", "b"].flatMap((id) => of.map((pair) => `${id}: ${pair}`))
       const full = each("4>2 0.20", "4>3 0.20", "4>1 0.20", "2>1 0.20", "3>1 0.20")
-      assert.deepStrictEqual(yield* pairs(["run", `${job}/items.jsonl`, "--no-shuffle", ...quick], "--pairs", "full-ranking"), full)
+      assert.deepStrictEqual(
+        yield* pairs(["run", `${job}/items.jsonl`, "--no-shuffle", ...quick], "--pairs", "full-ranking"),
+        full,
+      )
       assert.deepStrictEqual(yield* pairs(["export"]), each("4>1 0.33", "4>2 0.33", "4>3 0.33"))
       const seeds = yield* Effect.forEach(Array.from({ length: 8 }), (_, seed) =>
         pairs(["export"], "--pairs", "best-against-one", "--pair-seed", String(seed)),

@@ -1,7 +1,8 @@
 /**
  * Jobs are killed (SIGKILL) at 150 random moments, several times each: `run` in every other job,
  * and `submit`, `collect` and `export`, one after the other, in those between. The command that
- * died is run again until it is through, and comes to what the undisturbed job comes to.
+ * died is run again until it is through, and comes to what the undisturbed job comes to: to a ledger
+ * that is whole, too.
  *
  * The moments are drawn over the time that the undisturbed command takes, from a seed that is
  * printed; `CRASH_SEED` sets it. They decide when a process dies, and nothing of what is asserted.
@@ -10,7 +11,7 @@ import { randomInt } from "node:crypto"
 import { afterAll, assert, describe, it } from "vitest"
 import * as Doubts from "./support/Doubts.ts"
 import * as Input from "./support/input.ts"
-import { killedAfter, watched } from "./support/Job.ts"
+import { command, killedAfter, watched } from "./support/Job.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
@@ -36,11 +37,13 @@ const draws = (seed: number) => {
 
 describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_000 }, () => {
   for (const [i, keys] of (["honoured", "honoured", "ignored"] as const).entries()) {
-    it(`${kills} with a service by which keys are ${keys} (${i + 1})`, async () => {
+    const asking = i === 0 ? [] : Input.asking(`${room.folder}/gold.jsonl`, 3)
+    const asked = i === 0 ? "" : ", with three votes and gold items"
+    it(`${kills} with a service by which keys are ${keys}${asked} (${i + 1})`, async () => {
       const service = await RecordingService.start(keys)
       const random = draws(seed + i)
       const pace = ["--idempotency-key", keys, "--concurrency", "2", "--requests-per-second", "1000"]
-      const submit = [input, "--batch-size", "6", ...pace]
+      const submit = [input, "--batch-size", "6", ...asking, ...pace]
       const collect = [...pace, "--poll-min", "20ms", "--poll-max", "50ms"]
       const ways = [
         [["run", ...submit, ...collect.slice(pace.length)]],
@@ -78,6 +81,8 @@ describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_
           assert.deepStrictEqual(came, seen[at], `job ${n}: ${command[0]}, killed ${times} times`)
         }
         assert.strictEqual(it.book.posts.filter(({ repeated }) => !repeated).length, it.book.tasks.size)
+        const checked = await command(it.job, ["ledger", "check"])
+        assert.strictEqual(checked.status, 0, checked.stdout + checked.stderr)
       }
       await service.close()
     })

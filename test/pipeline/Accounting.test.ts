@@ -1,7 +1,7 @@
 /**
  * Whatever the service does to tasks, and whatever a person decides about them, over several
  * runs and campaigns: every record that was read is counted once, every item stands in one task
- * of its campaign, and no item has two results in it.
+ * of its campaign for each of its votes, and no vote of an item has two results in it.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result, Stream } from "effect"
@@ -12,7 +12,8 @@ import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
 import { collect } from "../../src/task/Collect.ts"
 import * as Judgments from "../../src/task/Judgments.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
+import { defaultPartition, Ledger } from "../../src/task/Ledger.ts"
+import * as LedgerCheck from "../../src/task/LedgerCheck.ts"
 import { TaskState } from "../../src/task/LedgerModel.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { platform } from "../support/job.ts"
@@ -38,6 +39,8 @@ const runs = fc.array(
     campaign: fc.constantFrom("one", "two"),
     resubmit: fc.subarray(["failed", "invalid", "refused"] as const),
     batch: fc.integer({ min: 1, max: 4 }),
+    votes: fc.integer({ min: 1, max: 3 }),
+    withGold: fc.boolean(),
     collects: fc.boolean(),
     decisions,
   }),
@@ -45,7 +48,7 @@ const runs = fc.array(
 )
 
 /** What becomes of each creation, and of each look, one after another and around. */
-const creations = fc.array(fc.constantFrom("taken", "taken", "refused", "reset", "unusable"), {
+const creations = fc.array(fc.constantFrom("taken", "taken", "refused", "large", "reset", "unusable"), {
   minLength: 1,
   maxLength: 7,
 })
@@ -67,6 +70,8 @@ const answers = (created: Drawn<typeof creations>, looked: Drawn<typeof looks>) 
       switch (created[posts++ % created.length]!) {
         case "refused":
           return { status: 422, body: { title: "no", status: 422 } }
+        case "large":
+          return { status: 413, body: { title: "too large", status: 413 } }
         case "reset":
           return "reset"
         case "unusable":
@@ -101,6 +106,12 @@ const recordOf = (n: number, line: number) =>
         origin: { file: "memory", line },
       })
 
+const gold = Array.from({ length: 3 }, (_, i) => ({
+  prompt: `gold ${i}`,
+  completions: ["right", "wrong"],
+  gold: { best_completion_index: 0 },
+}))
+
 /** What must hold at any moment between two steps. */
 const check = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -110,28 +121,74 @@ const check = Effect.gen(function* () {
   for (const count of [report.submitted, report.not_submitted, report.duplicates, report.rejected]) {
     assert.isAtLeast(count, 0)
   }
+  const tasks = yield* sql<{
+    readonly campaign: number
+    readonly seq: number
+    readonly state: TaskState
+    readonly vote: number
+    readonly votes: number
+  }>`SELECT campaign, seq, state, vote, votes FROM task`
+  // Each item by its id, with the states of its tasks by their votes: as the requests say, whatever the numbers are.
+  const items = new Map<string, Map<number, TaskState>>()
+  for (const { campaign, seq, state, vote } of tasks) {
+    for (const { check, item_id } of (yield* ledger.question(seq)).items) {
+      assert.strictEqual(check === true, item_id.startsWith("gold:"))
+      if (check === true) continue
+      const states = items.get(`${campaign}:${item_id}`) ?? new Map<number, TaskState>()
+      assert.isFalse(states.has(vote), "an item has two tasks for one vote")
+      items.set(`${campaign}:${item_id}`, states.set(vote, state))
+    }
+  }
+  const rows = yield* sql<{ campaign: number; item_id: string; run: number; votes: number }>`
+    SELECT item.campaign, item_id, run, votes FROM item JOIN task ON item.seq >= task.seq AND item.seq < task.seq + item_count`
+  assert.sameMembers(
+    rows.map(({ campaign, item_id }) => `${campaign}:${item_id}`),
+    [...items.keys()],
+  )
+  for (const { campaign, item_id, votes } of rows) {
+    assert.sameMembers(
+      [...items.get(`${campaign}:${item_id}`)!.keys()],
+      Array.from({ length: votes }, (_, i) => i + 1),
+    )
+  }
   const last = yield* ledger.lastRun
   if (Option.isSome(last)) {
     const { counts, run } = last.value
-    assert.strictEqual(report.rejected, counts.rejected + (yield* ledger.itemsIn(run, ["refused", "given_up"])))
-    const unsent = yield* ledger.itemsIn(run, ["planned", "submitting", "superseded"])
-    assert.strictEqual(report.not_submitted, unsent)
-    assert.strictEqual(counts.new + counts.known, yield* ledger.itemsIn(run, TaskState.literals))
+    const own = rows
+      .filter((row) => row.run === run)
+      .map(({ campaign, item_id }) => [...items.get(`${campaign}:${item_id}`)!.values()])
+    const all = (states: ReadonlyArray<TaskState>) =>
+      own.filter((votes) => votes.every((state) => states.includes(state))).length
+    const some = (states: ReadonlyArray<TaskState>) =>
+      own.filter((votes) => votes.some((state) => states.includes(state))).length
+    assert.strictEqual(report.rejected, counts.rejected + all(["refused", "given_up"]))
+    assert.strictEqual(report.not_submitted, some(["planned", "submitting", "superseded"]))
+    assert.strictEqual(counts.new + counts.known, own.length)
+    for (const state of TaskState.literals) {
+      assert.strictEqual(yield* ledger.itemsIn(run, [state]), some([state]))
+    }
+    const listed = yield* Stream.runCollect(ledger.dropped(Option.some(last.value.campaign)))
+    const lost = [...items].filter(
+      ([key, votes]) =>
+        key.startsWith(`${last.value.campaign}:`) &&
+        [...votes.values()].every((state) => state === "refused" || state === "given_up"),
+    )
+    assert.sameMembers(
+      listed.flatMap(({ items }) => items.map(({ item_id }) => `${last.value.campaign}:${item_id}`)),
+      lost.map(([key]) => key),
+    )
   }
-  const items = yield* sql<{ campaign: number; seq: number }>`SELECT campaign, seq FROM item`
-  const tasks = yield* sql<{
-    campaign: number
-    seq: number
-    item_count: number
-  }>`SELECT campaign, seq, item_count FROM task`
-  const inTasks = tasks.flatMap(({ campaign, item_count, seq }) =>
-    Array.from({ length: item_count }, (_, i) => `${campaign}:${seq + i}`),
-  )
-  assert.deepStrictEqual(inTasks.toSorted(), items.map(({ campaign, seq }) => `${campaign}:${seq}`).toSorted())
+  assert.deepStrictEqual((yield* LedgerCheck.check({ partition: defaultPartition })).findings, [])
   for (const { campaign } of yield* ledger.campaigns) {
     const judgments = yield* Stream.runCollect(Judgments.ofCampaign(campaign))
-    const judged = judgments.map(({ itemId }) => itemId)
+    const judged = judgments.map(({ itemId, vote }) => `${vote}:${itemId}`)
     assert.strictEqual(new Set(judged).size, judged.length)
+    const byItem = yield* Stream.runCollect(Judgments.items(campaign))
+    assert.strictEqual(new Set(byItem.map(({ itemId }) => itemId)).size, byItem.length)
+    assert.sameDeepMembers(
+      byItem.flatMap(({ judgments }) => judgments),
+      judgments,
+    )
   }
   const keys = yield* sql<{ key: string }>`SELECT idempotency_key AS key FROM task UNION ALL
     SELECT idempotency_key FROM task_attempt a WHERE NOT EXISTS (
@@ -152,13 +209,15 @@ const property = Effect.fnUntraced(function* (
   yield* Effect.gen(function* () {
     const ledger = yield* Ledger
     let adopted = 0
-    for (const { batch, campaign, collects, decisions, records, resubmit } of drawn) {
+    for (const { batch, campaign, collects, decisions, records, resubmit, votes, withGold } of drawn) {
       const input = Stream.fromIterable(records.map(recordOf))
       const options = {
         guidelines: campaign,
         newCampaign: true,
         resubmit,
         batch: { maxPrompts: batch, maxBytes: 1_000_000 },
+        votes,
+        gold: withGold ? { items: gold, rate: 0.3 } : undefined,
       }
       // A service that breaks off too often ends the run; the ledger must be right all the same.
       const run = yield* Effect.option(submit(input, options))

@@ -14,6 +14,72 @@ const item = (bytes: number, i = 0, prompt = i): BatchItem => ({
 const sizes = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) =>
   batches.map((batch) => batch.map(({ utf8 }) => utf8.length))
 
+/** An item with the gold item that is wanted most, and others, by their prompts. */
+const withGold = (host: BatchItem, ...prompts: ReadonlyArray<number>): BatchItem => ({
+  ...host,
+  gold: prompts.map((prompt) => ({ ...item(1, 1000 + prompt), isCheck: true })),
+})
+
+const prompts = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) =>
+  batches.map((batch) => batch.map(({ item }) => item.prompt.slice(1)))
+
+describe("Batch.cut with gold items", () => {
+  const limits = { maxPrompts: 3, maxBytes: 100 }
+
+  it("keeps a gold item in the batch of its item, in a new one where the last is full", () => {
+    const items = [item(1, 0), item(1, 1), withGold(item(1, 2), 7), item(1, 3)]
+    assert.deepStrictEqual(prompts(cut(items, limits).batches), [
+      ["0", "1"],
+      ["2", "1007", "3"],
+    ])
+  })
+
+  it("takes another one where its prompt is in the batch, and none where all are", () => {
+    const items = [withGold(item(1, 0), 7, 8), withGold(item(1, 1), 7, 8), withGold(item(1, 2), 7, 8)]
+    const { batches } = cut(items, { maxPrompts: 9, maxBytes: 100 }, true)
+    assert.deepStrictEqual(prompts(batches), [["0", "1007", "1", "1008", "2"]])
+  })
+
+  it("takes no gold item that is its own item", () => {
+    assert.deepStrictEqual(prompts(cut([withGold(item(1, 1007), 7, 8)], limits, true).batches), [["1007", "1008"]])
+  })
+
+  it("makes a batch of each where two don't fit into one", () => {
+    const items = [withGold(item(1, 0), 7), item(1, 1)]
+    assert.deepStrictEqual(prompts(cut(items, { maxPrompts: 1, maxBytes: 100 }).batches), [["0"], ["1007"], ["1"]])
+    const large = [withGold(item(100, 0), 7), item(1, 1)]
+    assert.deepStrictEqual(prompts(cut(large, limits).batches), [["0"], ["1007"]])
+  })
+
+  it("cuts what is left after any batch as it would have been cut with the batches before", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ prompt: fc.nat(30), bytes: fc.integer({ min: 1, max: 60 }), gold: fc.array(fc.nat(3)) }), {
+          maxLength: 40,
+        }),
+        fc.record({ maxPrompts: fc.integer({ min: 1, max: 6 }), maxBytes: fc.constantFrom(1, 40, 100) }),
+        fc.nat(40),
+        (drawn, limits, step) => {
+          const items = drawn.map(({ bytes, gold, prompt }, i) => withGold(item(bytes, i, prompt), ...gold))
+          const whole = cut(items, limits, true).batches
+          for (const batch of whole) {
+            assert.strictEqual(new Set(batch.map(({ item }) => item.prompt)).size, batch.length)
+            assert.isAtMost(batch.length, limits.maxPrompts)
+          }
+          // In two steps of reading, as the loop does it.
+          const first = cut(items.slice(0, step), limits)
+          const second = cut([...first.rest, ...items.slice(step)], limits, true)
+          assert.deepStrictEqual(prompts([...first.batches, ...second.batches]), prompts(whole))
+          // By a run that goes on after another has planned the batches of the first step.
+          const planned = new Set(first.batches.flat().map(({ itemId }) => itemId))
+          const rest = items.filter(({ itemId }) => !planned.has(itemId))
+          assert.deepStrictEqual(prompts(cut(rest, limits, true).batches), prompts(second.batches))
+        },
+      ),
+    )
+  })
+})
+
 describe("Batch.cut", () => {
   it("closes a batch by count", () => {
     const { batches, rest } = cut(

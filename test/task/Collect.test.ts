@@ -39,7 +39,7 @@ const submitted = Effect.fnUntraced(function* (
     { retries: 1, concurrency: 1, ...settings },
   )
   const process = inProcess(directory, service.profile)
-  yield* submit(records(items(6)), { batch }).pipe(process)
+  yield* submit(records(items(6)), { batch, shuffleSeed: false }).pipe(process)
   return { service, process }
 })
 

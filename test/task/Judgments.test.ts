@@ -34,6 +34,27 @@ describe("Judgments.match", () => {
     assert.deepStrictEqual(judgments.success[1]?.annotations, { rationale: "r", agreement: 0.7 })
   })
 
+  it("tells choices of the completions as the input has them, in whatever order they were sent", () => {
+    const asked = {
+      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
+      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1], check: true as const }],
+    }
+    const votes = [{ expert: "e", choice: 0, order: [1, 0, 2], seconds: 1 }]
+    const said = { ...item("p", 0), annotations: { ranking: [[0], [1, 2]], votes } }
+    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said]), 2))
+    assert.deepInclude(judgment, {
+      bestCompletionIndex: 2,
+      completions: ["a", "b", "c"],
+      order: [2, 0, 1],
+      vote: 2,
+      isCheck: true,
+    })
+    assert.deepStrictEqual(judgment?.annotations, {
+      ranking: [[2], [0, 1]],
+      votes: [{ expert: "e", choice: 2, order: [0, 2, 1], seconds: 1 }],
+    })
+  })
+
   it("matches by text where results come in another order", () => {
     const judgments = match("task_1", question(["p", "q", "r"]), answer([item("r", 1), item("p", 0), item("q", 1)]))
     assert.deepStrictEqual(

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, FileSystem, Option, Stream } from "effect"
+import { Clock, Duration, Effect, FileSystem, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
@@ -89,6 +89,9 @@ const spoils: ReadonlyArray<
 > = [
   ["a task is gone", "tasks_overlap", ofTask(6), (sql) => sql`DELETE FROM task WHERE seq = 2`],
   ["two tasks overlap", "tasks_overlap", ofTask(3), (sql) => sql`UPDATE task SET item_count = 3 WHERE seq = 0`],
+  ["a task has another vote", "votes_inconsistent", ofTask(3), (sql) => sql`UPDATE task SET vote = 2, votes = 2 WHERE seq = 2`],
+  ["a vote is gone", "votes_inconsistent", /batch that begins with task 3/, (sql) => sql`UPDATE task SET votes = 2 WHERE seq = 2`],
+  ["a task says of more items that they are new", "items_astray", ofTask(3), (sql) => sql`UPDATE task SET new_items = 2 WHERE seq = 2`],
   ["an item is gone", "items_astray", ofTask(3), (sql) => sql`DELETE FROM item WHERE seq = 3`],
   ["an item stands in the place of another", "items_astray", ofTask(3), (sql) => sql`UPDATE item SET seq = 2 WHERE seq = 3`],
   ["an item is of another campaign", "items_astray", ofTask(1), (sql) => sql`UPDATE item SET campaign = 2 WHERE seq = 1`],
@@ -169,6 +172,39 @@ describe("LedgerCare", () => {
         }
         // Pages that hold nothing are no loss.
         assert.isAtLeast(found, pages - 3)
+      }),
+    )
+
+    it.effect("removes the results of an item's votes together", () =>
+      Effect.gen(function* () {
+        const location = yield* newLocation
+        const [first] = newTasks([2])
+        const start = yield* Clock.currentTimeMillis
+        yield* Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const tasks = [1, 2].map((vote) => ({ ...first!, vote, votes: 2, idempotencyKey: `key ${vote}` }))
+          const run = yield* ledger.startRun({ votes: 2 })
+          const counts = { ...nothing, read: 2, new: 2 }
+          yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
+          for (const [i, task] of (yield* ledger.plannedAfter(-1)).entries()) {
+            yield* ledger.claim(task)
+            yield* ledger.markSubmitted(task.seq, `task_${i}`, 0)
+            yield* ledger.markCompleted(task.seq, resultOf(`task_${i}`, 0, 2))
+            yield* TestClock.adjust("10 days")
+          }
+        }).pipe(Effect.provide(LedgerLocation.layer(location)))
+        const day = Duration.toMillis("1 day")
+        const early = yield* LedgerCare.prune(location, { before: start + 5 * day, results: true })
+        assert.deepStrictEqual(early.results, { tasks: 0, items: 0 })
+        const late = yield* LedgerCare.prune(location, { before: start + 15 * day, results: true })
+        assert.deepStrictEqual(late.results, { tasks: 2, items: 2 })
+        assert.deepInclude(yield* LedgerCare.check(location), {
+          findings: [],
+          tasks: 2,
+          items: 2,
+          results: 0,
+          pruned: { tasks: 2, items: 2 },
+        })
       }),
     )
 

@@ -1,5 +1,5 @@
 /**
- * For any input: every record is counted once, every item is sent once, and a run that
+ * For any input: every record is counted once, every item is sent once for each vote, and a run that
  * was broken off anywhere and started again sends what an undisturbed run sends.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -119,6 +119,35 @@ const breaks = fc.record({
 
 type Break = typeof breaks extends fc.Arbitrary<infer A> ? A : never
 
+/** How the items are put to the experts. */
+const asked = fc
+  .record({
+    votes: fc.constantFrom(1, 1, 2, 3),
+    shuffleSeed: fc.constantFrom(undefined, 7, false as const),
+    gold: fc.option(fc.record({ items: fc.integer({ min: 1, max: 30 }), rate: fc.constantFrom(0.02, 0.3, 0.5) }), {
+      nil: undefined,
+    }),
+  })
+  .map(({ gold, ...more }) => ({
+    ...more,
+    gold: gold && {
+      ...gold,
+      items: Array.from({ length: gold.items }, (_, i) => ({
+        prompt: `gold ${i}`,
+        completions: ["right", "wrong", `neither ${i}`],
+        gold: { best_completion_index: 0 },
+      })),
+    },
+  }))
+
+const isGold = (prompt: string): boolean => prompt.startsWith('{"prompt":"gold ')
+
+type Asked = typeof asked extends fc.Arbitrary<infer A> ? A : never
+
+/** A prompt of a task, whatever the order of its completions. */
+const anyOrder = ({ completions, prompt }: TaskRequest["prompts"][number]): string =>
+  JSON.stringify({ prompt, completions: completions.toSorted() })
+
 const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
 const taskOf = ({ body, headers }: ScriptedService.Received) => [String(headers["idempotency-key"]), body] as const
@@ -130,11 +159,12 @@ describe("submit", () => {
       batch: BatchLimits,
       portions: readonly [ReadonlyArray<number>, ReadonlyArray<number>],
       broken: Break,
+      asked: Asked,
     ) {
       const expected = expectedOf(records)
       /** Submits in a process of its own, and gives the counts of the run. */
       const run = (input: Stream.Stream<Record>, directory: string, service: ScriptedService.ScriptedService) =>
-        submit(input, { batch }).pipe(
+        submit(input, { batch, ...asked }).pipe(
           Effect.andThen(Ledger.use((ledger) => ledger.lastRun)),
           Effect.map(Option.match({ onNone: () => nothing, onSome: ({ counts }) => counts })),
           Effect.tap((counts) =>
@@ -152,12 +182,19 @@ describe("submit", () => {
       const counts = yield* run(arriving(records, portions[0]), yield* temporaryDirectory, quiet)
       assert.strictEqual(counts.known, 0)
       const undisturbed = quiet.received.map(taskOf)
-      assert.deepStrictEqual(
-        undisturbed.flatMap(([, body]) =>
-          (JSON.parse(body) as TaskRequest).prompts.map((prompt) => JSON.stringify(prompt)),
-        ),
-        expected.items,
+      const sent = undisturbed.map(([, body]) => (JSON.parse(body) as TaskRequest).prompts.map(anyOrder))
+      const batches = Array.from({ length: sent.length / asked.votes }, (_, i) =>
+        sent.slice(i * asked.votes, (i + 1) * asked.votes),
       )
+      for (const votes of batches) {
+        assert.strictEqual(new Set(votes.map((prompts) => JSON.stringify(prompts))).size, 1)
+        assert.isTrue(votes[0]!.some((prompt) => !isGold(prompt)))
+      }
+      assert.deepStrictEqual(
+        batches.flatMap(([prompts]) => prompts!.filter((prompt) => !isGold(prompt))),
+        expected.items.map((json) => anyOrder(JSON.parse(json) as TaskRequest["prompts"][number])),
+      )
+      if (asked.gold === undefined) assert.isFalse(sent.flat().some(isGold))
 
       const directory = yield* temporaryDirectory
       const point = yield* Latch.make()
@@ -193,7 +230,7 @@ describe("submit", () => {
       () =>
         Effect.gen(function* () {
           const context = yield* Effect.context<Layer.Success<typeof platform>>()
-          const holds = fc.asyncProperty(inputs, limits, fc.tuple(portions, portions), breaks, (...drawn) =>
+          const holds = fc.asyncProperty(inputs, limits, fc.tuple(portions, portions), breaks, asked, (...drawn) =>
             Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
           )
           yield* Effect.promise(() => fc.assert(holds, { numRuns: 15 }))

@@ -7,8 +7,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
-import { type CompletedTask, type Delivery, type Run, type StateCounts, TaskState } from "../../src/task/LedgerModel.ts"
+import { defaultPartition, Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
+import * as LedgerCheck from "../../src/task/LedgerCheck.ts"
+import {
+  type CompletedTask,
+  type Delivery,
+  type ItemDetails,
+  type Run,
+  type StateCounts,
+  TaskState,
+} from "../../src/task/LedgerModel.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
 import * as Payload from "../../src/task/Payload.ts"
 import { items } from "../support/items.ts"
@@ -36,6 +44,12 @@ const untouched: StateCounts = {
 /** Identities stand in text columns, which not every database fills with every text. */
 const withoutNul = (text: string) => text.replaceAll("\0", "")
 
+/** The items of tasks that came to nothing. */
+const lostOf = (tasks: ReadonlyArray<{ readonly items: ReadonlyArray<ItemDetails> }>) =>
+  tasks.flatMap(({ items }) => items.map(({ item_id }) => item_id))
+
+/** What a run plans with that was not told otherwise. */
+const usual = { votes: 1, shuffleSeed: Option.some(0) }
 const never = Option.none<number>()
 const seqs = (tasks: ReadonlyArray<{ readonly seq: number }>) => tasks.map(({ seq }) => seq)
 const planned = Ledger.use((ledger) => ledger.plannedAfter(-1))
@@ -116,14 +130,14 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           yield* ledger.record(run, { ...step, counts, finished: false })
           assert.deepStrictEqual(
             yield* ledger.lastRun,
-            Option.some({ ...run, readFinished: false, maxRejects: never, counts }),
+            Option.some({ ...run, readFinished: false, ...usual, maxRejects: never, counts }),
           )
           const more = { ...counts, read: 10, known: 1 }
           yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts: more, finished: true })
           yield* ledger.startRun()
           assert.deepStrictEqual(
             yield* ledger.lastRun,
-            Option.some({ ...run, readFinished: true, maxRejects: never, counts: more }),
+            Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: more }),
           )
         }),
       )
@@ -207,7 +221,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           assert.deepStrictEqual(new Set(after.sightings), new Set(["known"]))
           assert.deepStrictEqual(
             after.lastRun,
-            Option.some({ ...run, readFinished: true, maxRejects: never, counts: step.counts }),
+            Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: step.counts }),
           )
           assert.isTrue(ledger.planned.isOpen())
         }),
@@ -274,7 +288,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           )
           yield* plan([task])
           assert.deepStrictEqual(yield* planned, [
-            { seq: 0, idempotencyKey: task.idempotencyKey, sentAt: undefined, wasDoubted: false },
+            { seq: 0, vote: 1, idempotencyKey: task.idempotencyKey, sentAt: undefined, wasDoubted: false },
           ])
           const question = yield* ledger.question(0)
           assert.strictEqual(question.body, task.body)
@@ -627,8 +641,8 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             { ...second!, items: items.slice(3) },
           ])
           assert.deepStrictEqual((yield* planned).slice(1, 3), [
-            { seq: 2, idempotencyKey: first!.idempotencyKey, sentAt: undefined, wasDoubted: false },
-            { seq: 5, idempotencyKey: second!.idempotencyKey, sentAt: undefined, wasDoubted: false },
+            { seq: 2, vote: 1, idempotencyKey: first!.idempotencyKey, sentAt: undefined, wasDoubted: false },
+            { seq: 5, vote: 1, idempotencyKey: second!.idempotencyKey, sentAt: undefined, wasDoubted: false },
           ])
           assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
           assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })
@@ -879,6 +893,10 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
               : [
                   {
                     seq: 2 * i,
+                    batch: 2 * i,
+                    batchItems: 2,
+                    vote: 1,
+                    votes: 1,
                     taskId: `task_${withoutNul(textOf(i))}${i}`,
                     body: task.body,
                     prompts: task.items.map(({ item }) => ({ prompt: item.prompt, completions: item.completions })),
@@ -922,8 +940,12 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           for (let seq = 0; seq < 50; seq++) yield* ledger.markRefused(seq, `reason ${seq}`)
           const refused = yield* Stream.runCollect(ledger.dropped(never))
           assert.deepStrictEqual(
-            refused.map(({ body, items, reason }) => [reason, body, items.map((item) => item.item_id)]),
-            tasks.map(({ body }, i) => [`reason ${i}`, body, [`item-${i}`]]),
+            refused.map(({ items, prompts, reason }) => [reason, prompts, items.map((item) => item.item_id)]),
+            tasks.map(({ items: [{ item }] }, i) => [
+              `reason ${i}`,
+              [{ prompt: item.prompt, completions: item.completions }],
+              [`item-${i}`],
+            ]),
           )
         }),
       )
@@ -949,6 +971,152 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting", "refused", "planned"]), 2)
           assert.strictEqual(yield* ledger.itemsIn(second.run, TaskState.literals), 2)
           assert.strictEqual(yield* ledger.itemsIn(first.run, TaskState.literals), 3)
+        }),
+      )
+    })
+
+    describe("votes", () => {
+      /** Two batches with three votes: of two items and a gold item between them, and of one item. */
+      const voted = Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const [a, gold, b, c] = batchItems(0, 4)
+        const batches = [[a!, { ...gold!, isCheck: true, itemId: "gold:g:item-0" }, b!], [c!]]
+        const tasks = batches.flatMap((items) =>
+          [1, 2, 3].map((vote) => {
+            const task = newTask(items)
+            return { ...task, vote, votes: 3, idempotencyKey: `${vote} of ${task.idempotencyKey}` }
+          }),
+        )
+        const run = yield* ledger.startRun({ votes: 3, shuffleSeed: false })
+        const counts = { ...nothing, read: 3, new: 3 }
+        yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
+        return run
+      })
+
+      test(
+        "stand one behind the other, and each item once, where its first vote has it",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const run = yield* voted
+          assert.deepStrictEqual(
+            (yield* planned).map(({ seq, vote }) => [seq, vote]),
+            [0, 3, 6, 9, 10, 11].map((seq, i) => [seq, (i % 3) + 1]),
+          )
+          const sql = yield* SqlClient.SqlClient
+          const items = yield* sql<{ item_id: string; seq: number }>`SELECT item_id, seq FROM item ORDER BY seq`
+          assert.deepStrictEqual(
+            items.map(({ item_id, seq }) => [item_id, Number(seq)]),
+            [
+              ["item-0", 0],
+              ["item-2", 2],
+              ["item-3", 9],
+            ],
+          )
+          const { counts, gold, inputOf, votes } = yield* ledger.progress
+          assert.deepStrictEqual([votes, gold], [3, 1])
+          assert.deepStrictEqual(counts.planned, { tasks: 6, items: 12 })
+          assert.deepStrictEqual(inputOf(run.campaign).planned, { tasks: 6, items: 3 })
+          assert.deepStrictEqual(
+            (yield* Stream.runCollect(ledger.prompts)).map(({ itemId }) => itemId),
+            ["item-0", "item-2", "item-3"],
+          )
+          assert.deepInclude(Option.getOrThrow(yield* ledger.runOf(run.run)), { votes: 3, shuffleSeed: never })
+          const next = yield* ledger.startRun()
+          const more = { ...nothing, read: 1, new: 1 }
+          yield* ledger.record(next, { tasks: newTasks([1], 7), known: [], rejects: [], counts: more, finished: true })
+          assert.strictEqual((yield* planned).at(-1)!.seq, 12)
+        }),
+      )
+
+      test(
+        "count an item once: in any state that a vote of it has, and as lost where all are lost",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const { run } = yield* voted
+          yield* claimAll
+          yield* ledger.markRefused(3, "no")
+          yield* ledger.markRefused(9, "no")
+          assert.deepStrictEqual(
+            [yield* ledger.itemsIn(run, ["refused"]), yield* ledger.itemsIn(run, ["submitting"])],
+            [3, 3],
+          )
+          assert.strictEqual(yield* ledger.itemsIn(run, TaskState.literals), 3)
+          assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(9)], [0, 0])
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), [])
+          yield* ledger.markRefused(10, "no")
+          yield* ledger.markInDoubt(11, "who knows")
+          assert.strictEqual(yield* ledger.itemsLostWith(10), 0)
+          yield* ledger.giveUp([12])
+          assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(11)], [1, 1])
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), ["item-3"])
+        }),
+      )
+
+      test(
+        "are split each by itself: an item is lost only where all of its own tasks are",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const { run } = yield* voted
+          yield* claimAll
+          for (const seq of [0, 3]) {
+            const { items } = yield* ledger.question(seq)
+            const halves = newTasks([2, 1]).map((half) => ({
+              ...half,
+              idempotencyKey: `${seq} ${half.idempotencyKey}`,
+            }))
+            yield* ledger.split(seq, [
+              { ...halves[0]!, items: items.slice(0, 2) },
+              { ...halves[1]!, items: items.slice(2) },
+            ])
+          }
+          const sql = yield* SqlClient.SqlClient
+          const rows = yield* sql<Record<string, number>>`
+            SELECT seq, item_count, new_items, batch, batch_items, vote, votes FROM task WHERE batch = 0 ORDER BY seq`
+          assert.deepStrictEqual(
+            rows.map((row) => Object.values(row).map(Number)),
+            [
+              [0, 2, 1, 0, 3, 1, 3],
+              [2, 1, 1, 0, 3, 1, 3],
+              [3, 2, 0, 0, 3, 2, 3],
+              [5, 1, 0, 0, 3, 2, 3],
+              [6, 3, 0, 0, 3, 3, 3],
+            ],
+          )
+          for (const seq of [0, 3, 6]) yield* ledger.markRefused(seq, "no")
+          assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(6)], [1, 1])
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), ["item-0"])
+          assert.strictEqual(yield* ledger.itemsIn(run, ["planned"]), 1)
+          assert.deepStrictEqual((yield* LedgerCheck.check({ partition: defaultPartition })).findings, [])
+        }),
+      )
+
+      test(
+        "come with their places, and with the times that they took",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* voted
+          yield* claimAll
+          for (const [i, seq] of [0, 3, 10].entries()) {
+            yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+            yield* TestClock.adjust(1000 * (i + 1))
+            yield* ledger.markCompleted(seq, "{}")
+          }
+          assert.deepStrictEqual(
+            (yield* Stream.runCollect(ledger.completed)).map(({ batch, batchItems, seq, vote, votes }) => [
+              seq,
+              batch,
+              batchItems,
+              vote,
+              votes,
+            ]),
+            [
+              [0, 0, 3, 1, 3],
+              [3, 0, 3, 2, 3],
+              [10, 9, 1, 2, 3],
+            ],
+          )
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.turnarounds(Option.some(1))), [1000, 2000, 3000])
+          assert.deepStrictEqual(yield* Stream.runCollect(ledger.turnarounds(Option.some(2))), [])
         }),
       )
     })

@@ -171,7 +171,7 @@ export const resolveConformance = (test: LedgerTest) =>
           assert.isTrue(ledger.planned.isOpen())
           const { idempotencyKey } = before
           assert.deepStrictEqual(yield* ledger.plannedAfter(-1), [
-            { seq: 0, idempotencyKey, sentAt: undefined, wasDoubted: false },
+            { seq: 0, vote: 1, idempotencyKey, sentAt: undefined, wasDoubted: false },
           ])
         }),
       )
@@ -476,9 +476,12 @@ export const resolveConformance = (test: LedgerTest) =>
         yield* TestClock.setTime(24 * hour)
         yield* ledger.markCompleted(2, "{}")
         yield* TestClock.setTime(25 * hour - 1)
-        const { counts, countsOf, ...progress } = yield* ledger.progress
+        const { counts, countsOf, inputOf, ...progress } = yield* ledger.progress
         assert.deepStrictEqual(countsOf(1), counts)
+        assert.deepStrictEqual(inputOf(1), counts)
         assert.deepStrictEqual(progress, {
+          votes: 1,
+          gold: 0,
           firstSubmittedAt: Option.some(1),
           oldestOutstanding: Option.some({ number: 6, taskId: "task_5", submittedAt: 3 }),
           nextLookAt: Option.some(50 * hour + 4),

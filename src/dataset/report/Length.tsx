@@ -112,9 +112,9 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
             description: `Histogram of the sizes of ${title.toLowerCase()}; the median is ${length(sizes.p50)} characters.`,
             draw: drawHistogram(sizes.histogram, {
               unit: "characters",
-              label: i === drawn.length - 1 ? "characters →" : null,
+              label: i === drawn.length - 1 || extent === undefined ? "characters →" : null,
               fill,
-              height: i === drawn.length - 1 ? 138 : 120,
+              height: i === drawn.length - 1 || extent === undefined ? 138 : 120,
               extent,
               marks: sizes.p50 === null ? [] : [{ at: sizes.p50, words: `median ${length(sizes.p50)}`, dashed: true }],
             }),

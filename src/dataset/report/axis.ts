@@ -21,10 +21,10 @@ export const isEven = (edges: ReadonlyArray<number>): boolean => {
   return Math.max(...widths) <= 1.5 * Math.min(...widths)
 }
 
-const placing = (edges: ReadonlyArray<number>): Placing => {
+const placing = (edges: ReadonlyArray<number>, low: number): Placing => {
   if (isEven(edges)) return { options: { type: "linear" }, place: (value) => value }
   const positive = edges.map(Math.abs).filter((edge) => edge > 0)
-  if (positive.length === edges.length && (edges[0] ?? 0) > 0) {
+  if (positive.length === edges.length && (edges[0] ?? 0) > 0 && low > 0) {
     return { options: { type: "log" }, place: (value) => Math.log(value) }
   }
   const constant = Math.min(...positive)
@@ -73,7 +73,7 @@ export const axisOf = (
   unit: Unit,
   width: number,
 ): Axis => {
-  const { options, place } = placing(edges)
+  const { options, place } = placing(edges, low)
   const perUnit = width / (place(high) - place(low))
   const wanted = options.type === "linear" ? multiples(low, high, unit, 66 / perUnit) : candidates(unit)
   const ticks: Array<number> = []

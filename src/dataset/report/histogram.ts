@@ -78,18 +78,18 @@ export interface HistogramOptions {
   /** Lines across, with what they mark. */
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
   /** Where the axis begins and ends, if not with the bins: for plots to be compared. */
-  readonly extent?: Extent
+  readonly extent?: Extent | undefined
 }
 
 type Extent = readonly [low: number, high: number]
 
 const extentOf = (bins: ReadonlyArray<Bin>): Extent => [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
 
-/** Of all histograms together, as far as they are drawn. */
-export const commonExtent = (histograms: ReadonlyArray<Histogram>, unit: Unit): Extent => {
-  const extents = histograms
-    .filter(({ counts }) => counts.length > 0)
-    .map((each) => extentOf(worthDrawing(binsOf(each), unit)))
+/** Of all histograms together, as far as they are drawn; none where their axes are of different kinds. */
+export const commonExtent = (histograms: ReadonlyArray<Histogram>, unit: Unit): Extent | undefined => {
+  const drawn = histograms.filter(({ counts }) => counts.length > 0).map((each) => worthDrawing(binsOf(each), unit))
+  if (new Set(drawn.map((bins) => isEven(edgesOf(bins)))).size > 1) return undefined
+  const extents = drawn.map(extentOf)
   return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))]
 }
 

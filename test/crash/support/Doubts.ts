@@ -1,7 +1,5 @@
 /** What a person does who finds tasks in doubt: looks at the service, and tells what is there. */
 import { assert } from "vitest"
-import type { TaskRequest } from "../../../src/domain/Task.ts"
-import * as Payload from "../../../src/task/Payload.ts"
 import { command, reportOf, rows } from "./Job.ts"
 import type { Recorded } from "./Recorded.ts"
 
@@ -14,14 +12,10 @@ export interface Doubt {
 
 /** The tasks of the ledger that are in doubt, or were being sent when the process died. */
 export const of = ({ book, job }: Recorded, state: "in_doubt" | "submitting" = "in_doubt"): ReadonlyArray<Doubt> => {
-  const atService = new Map([...book.tasks.values()].map(({ id, prompts }) => [JSON.stringify(prompts), id]))
-  return rows(
-    job,
-    `SELECT seq, body FROM task JOIN task_request USING (partition_id, seq) WHERE state = '${state}' ORDER BY seq`,
-  ).map(({ body, seq }) => {
-    const { prompts } = JSON.parse(Payload.decode(body as Uint8Array)) as TaskRequest
-    return { number: Number(seq) + 1, id: atService.get(JSON.stringify(prompts.map(({ prompt }) => prompt))) }
-  })
+  const atService = new Map([...book.tasks.values()].map(({ id, key }) => [key, id]))
+  return rows(job, `SELECT seq, idempotency_key FROM task WHERE state = '${state}' ORDER BY seq`).map(
+    ({ idempotency_key, seq }) => ({ number: Number(seq) + 1, id: atService.get(String(idempotency_key)) }),
+  )
 }
 
 /** Each task that the service has is known by its id, or in doubt and said to be. */

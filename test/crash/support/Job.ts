@@ -157,7 +157,7 @@ export const outcome = (job: Job) => {
     rejects: existsSync(`${job.folder}/rejects.jsonl`)
       ? readFileSync(`${job.folder}/rejects.jsonl`, "utf8")
       : undefined,
-    tasks: rows(job, "SELECT seq, item_count, state, task_id FROM task ORDER BY seq"),
+    tasks: rows(job, "SELECT seq, item_count, new_items, batch, vote, votes, state, task_id FROM task ORDER BY seq"),
     items: rows(job, "SELECT item_id, content_hash, seq FROM item ORDER BY item_id"),
     results: rows(job, "SELECT seq FROM task_result ORDER BY seq"),
   }

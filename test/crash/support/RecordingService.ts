@@ -1,7 +1,7 @@
 /**
  * An annotation service that keeps a record of every request: what the crash suite believes,
  * since it does not depend on what a killed process wrote down. It judges by itself, the same way
- * each time, and names a task by what it asks, so that two undisturbed jobs have the same bytes.
+ * each time, and names a task by its key and what it asks, so that two undisturbed jobs have the same bytes.
  *
  * Each token has a book of its own, so that many jobs can share one server.
  */
@@ -17,6 +17,7 @@ export const limits = { bodyBytes: 5500, completions: 4 }
 
 interface Task {
   readonly id: string
+  readonly key: string
   readonly prompts: ReadonlyArray<string>
   readonly body: TaskRequest
   looks: number
@@ -91,10 +92,11 @@ export const start = async (keys: "honoured" | "ignored"): Promise<RecordingServ
       book.posts.push({ id: before.id, repeated: true, prompts })
       return [200, { task_id: before.id }]
     }
-    // A second task of the same items would have another name, and spoil the bytes.
-    const copies = [...book.tasks.values()].filter((task) => digest(task.body) === digest(body)).length
-    const id = `task_${digest(body)}${copies === 0 ? "" : `_${copies + 1}`}`
-    const task = { id, prompts, body, looks: 0 }
+    // A second task under the same key would have another name, and spoil the bytes.
+    const name = digest([key, body])
+    const copies = [...book.tasks.values()].filter((task) => digest([task.key, task.body]) === name).length
+    const id = `task_${name}${copies === 0 ? "" : `_${copies + 1}`}`
+    const task = { id, key, prompts, body, looks: 0 }
     book.tasks.set(id, task)
     book.keys.set(key, task)
     book.posts.push({ id, repeated: false, prompts })

@@ -45,6 +45,18 @@ const lines = ({ long = true, misfits: withMisfits }: InputOptions) => [
   ...(withMisfits ? [item("refused", "Which?", ["1", "2", "3", "4", "5"])] : []),
 ]
 
+/** Items that are mixed in as gold, of those of the sample. */
+const goldLines = sample.filter((line) => line.includes('"gold"')).slice(-6)
+
+/** Their prompts, which stand in the input as well. */
+export const goldPrompts: ReadonlySet<string> = new Set(goldLines.map((line) => parsed(line).prompt))
+
+/** Writes a file of gold items; gives the flags to mix them in, with several votes for each item. */
+export const asking = (file: string, votes: number): ReadonlyArray<string> => {
+  writeFileSync(file, `${goldLines.join("\n")}\n`)
+  return ["--votes", String(votes), "--gold", file, "--gold-rate", "0.15"]
+}
+
 /** Writes the input. */
 export const write = (file: string, options: InputOptions): string => {
   const all = lines(options)

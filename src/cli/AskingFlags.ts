@@ -1,0 +1,79 @@
+/**
+ * The flags that say how items are put to the experts: how often, in which order, and among which
+ * gold items.
+ */
+import { Effect, Option, Schema } from "effect"
+import { Flag } from "effect/cli"
+import * as GoldFile from "../source/GoldFile.ts"
+import { defaultRate, highestRate } from "../task/GoldItems.ts"
+import { defaultShuffleSeed } from "../task/Order.ts"
+import type { SubmitOptions } from "../task/Submit.ts"
+import { UsageError } from "./ExitStatus.ts"
+
+/** More experts than that are a poll. */
+const mostVotes = 100
+
+const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(highestRate))
+
+export const askingFlags = {
+  votes: Flag.Int("votes").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostVotes }))),
+    Flag.withDescription(
+      "Tasks that each new item is in, so that as many experts judge it; each is paid for. Items that are known keep theirs (default: 1)",
+    ),
+    Flag.optional,
+  ),
+  shuffle: Flag.Boolean("shuffle").pipe(
+    Flag.withDescription(
+      "Send each item's completions in an order that is drawn anew for each vote; results are told of the input's order (default: true)",
+    ),
+    Flag.withDefault(true),
+  ),
+  shuffleSeed: Flag.Int("shuffle-seed").pipe(
+    Flag.withMetavar("N"),
+    Flag.withDescription(`Another draw of the orders (default: ${defaultShuffleSeed})`),
+    Flag.optional,
+  ),
+  gold: Flag.File("gold", { mustExist: true }).pipe(
+    Flag.withMetavar("FILE"),
+    Flag.withDescription(
+      "Prompt items with gold answers, as JSON lines, to be mixed in among new items: experts are measured by them, and no dataset has them",
+    ),
+    Flag.optional,
+  ),
+  goldRate: Flag.Finite("gold-rate").pipe(
+    Flag.withMetavar("SHARE"),
+    Flag.withSchema(Rate),
+    Flag.withDescription(
+      `With --gold: the share of gold items among all that experts judge, ${highestRate} at the most (default: ${defaultRate})`,
+    ),
+    Flag.optional,
+  ),
+}
+
+/** What they become. Reads the gold file. */
+export const askingOf = Effect.fnUntraced(function* (flags: {
+  readonly votes: Option.Option<number>
+  readonly shuffle: boolean
+  readonly shuffleSeed: Option.Option<number>
+  readonly gold: Option.Option<string>
+  readonly goldRate: Option.Option<number>
+}) {
+  if (!flags.shuffle && Option.isSome(flags.shuffleSeed)) {
+    return yield* new UsageError({ message: "--shuffle-seed: not together with --no-shuffle" })
+  }
+  if (Option.isSome(flags.goldRate) && Option.isNone(flags.gold)) {
+    return yield* new UsageError({ message: "--gold-rate: only with --gold" })
+  }
+  const items = Option.isNone(flags.gold)
+    ? undefined
+    : yield* GoldFile.read(flags.gold.value).pipe(
+        Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
+      )
+  return {
+    votes: Option.getOrUndefined(flags.votes),
+    shuffleSeed: flags.shuffle ? Option.getOrUndefined(flags.shuffleSeed) : false,
+    gold: items === undefined ? undefined : { items, rate: Option.getOrUndefined(flags.goldRate) },
+  } satisfies SubmitOptions
+})
