@@ -6,6 +6,7 @@
  */
 import { Console, Effect } from "effect"
 import { render } from "../domain/Conversation.ts"
+import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as JobFolder from "../pipeline/JobFolder.ts"
 import type { RunReport, TroubleReport } from "../pipeline/RunReport.ts"
@@ -68,12 +69,8 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
         : [
             ["pruned", `the results of ${count(report.pruned, "item")}, which are not in the ledger any more`] as const,
           ]),
-      ...(report.dataset === null
-        ? []
-        : [
-            ["dataset", `${count(report.dataset.rows, "pair")} in ${report.dataset.directory}`] as const,
-            ...report.dataset.files.map((file) => ["", `${file.path} (${size(file.bytes)})`] as const),
-          ]),
+      ...(report.dataset === null ? [] : dataset(report.dataset)),
+      ...leftOut(report.left_out ?? []),
       ...more,
       ["ledger", ledger],
     ]),
@@ -171,6 +168,33 @@ const asked = ({ gold, votes }: Pick<RunReport, "gold" | "votes">): Rows => [
     ? []
     : [["gold", `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`] as const]),
 ]
+
+const dataset = ({ directory, files, formats, refused, rows, splits }: DatasetInfo): Rows => [
+  ["dataset", `${count(rows, "pair")} in ${directory}`],
+  ...(splits.length < 2 ? [] : [["", splits.map(({ rows, split }) => `${split} ${number(rows)}`).join(", ")] as const]),
+  ["", folders(files)],
+  ...[{ format: "data, jsonl", refused }, ...formats]
+    .filter(({ refused }) => refused.count > 0)
+    .map(({ format, refused: { count: refused, first } }) => {
+      const [one] = first
+      const why = one === undefined ? "" : `, first of item ${one.item_id}: ${one.field}: ${one.reason}`
+      return ["", `${format} without ${count(refused, "pair")} that can't be written there${why}`] as const
+    }),
+  ...files.filter(({ path }) => path === "report.html").map(({ path }) => ["report", `${directory}/${path}`] as const),
+]
+
+/** The folders of a dataset's files, with their sizes. */
+const folders = (files: DatasetInfo["files"]): string =>
+  [...Map.groupBy(files, ({ path }) => path.split("/").slice(0, -1).join("/"))]
+    .filter(([folder]) => folder !== "")
+    .map(([folder, files]) => `${folder} (${size(files.reduce((sum, { bytes }) => sum + bytes, 0))})`)
+    .join(", ")
+
+const leftOut = (reasons: NonNullable<RunReport["left_out"]>): Rows => {
+  const items = reasons.reduce((sum, { count }) => sum + count, 0)
+  const said = reasons.map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`).join(", ")
+  return items === 0 ? [] : [["left out", `${count(items, "item")}: ${said}`]]
+}
 
 const troubles = (troubles: ReadonlyArray<TroubleReport>, resolve: string): ReadonlyArray<string> =>
   troubles.length === 0

@@ -15,7 +15,7 @@ import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { QualityReport } from "../domain/QualityReport.ts"
+import type { FunnelStep, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"
 import * as Curation from "../pair/Curation.ts"
 import * as Reliabilities from "../pair/Reliabilities.ts"
@@ -57,12 +57,14 @@ export class LimitsPassed extends Schema.TaggedError<LimitsPassed>()("LimitsPass
 export interface Exported {
   readonly dataset: Option.Option<Dataset.DatasetInfo>
   readonly example: Option.Option<PreferencePair>
+  /** Judged items that give no pair, by reason. */
+  readonly leftOut: FunnelStep["lost"] | undefined
 }
 
 /** Items whose language is looked at, of those that there are: telling it takes up to 0.1 ms. */
 const languagesLookedAt = 20_000
 
-const nothing: Exported = { dataset: Option.none(), example: Option.none() }
+const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
 
 /**
  * Writes the dataset of all results that are there. Fails with `LimitsPassed` where a limit of the
@@ -138,10 +140,12 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     }
     yield* fs.remove(refused, { recursive: true, force: true })
     facts = yield* Facts.of(campaign, settings, report)
+    leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
     return files
   })
 
   let facts: DatasetFacts = {}
+  let leftOut: Exported["leftOut"]
   const info = yield* Dataset.write(pairs, {
     directory,
     splitOf: (pair) => splitOf.get(pair) ?? "train",
@@ -151,7 +155,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     attachments,
     describe: () => Effect.sync(() => facts),
   })
-  return { dataset: Option.some(info), example } satisfies Exported
+  return { dataset: Option.some(info), example, leftOut } satisfies Exported
 })
 
 /** The numbers of a dataset, with those that only the ledger has. */

@@ -15,6 +15,7 @@ import { DateTime, Duration, Effect, Option, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
+import type { FunnelStep } from "../domain/QualityReport.ts"
 import { Ledger } from "../task/Ledger.ts"
 import { lostStates, type StateCounts, type TaskState, type Trouble } from "../task/LedgerModel.ts"
 import type { Progress } from "../task/LedgerStatus.ts"
@@ -49,6 +50,8 @@ export interface RunReport {
   /** The first of the tasks that need attention, those in doubt before others. */
   readonly troubles: ReadonlyArray<TroubleReport>
   readonly dataset: DatasetInfo | null
+  /** Judged items that give no pair of the dataset, by reason; null where none was written. */
+  readonly left_out: FunnelStep["lost"] | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
   /** How long the command took; null where it only looked. */
@@ -127,6 +130,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly elapsed?: Duration.Duration
   readonly rejects?: ReadonlyArray<RejectCount>
   readonly dataset?: Option.Option<DatasetInfo>
+  readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
 }): Effect.fn.Return<RunReport, SqlError, Ledger> {
   const ledger = yield* Ledger
@@ -177,6 +181,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     pruned: yield* ledger.prunedItems,
     troubles: (yield* ledger.troubles(troublesShown)).map(troubleReport),
     dataset: Option.getOrNull(options.dataset ?? Option.none()),
+    left_out: options.leftOut ?? null,
     example: Option.getOrNull(options.example ?? Option.none()),
     seconds: options.elapsed === undefined ? null : Duration.toSeconds(options.elapsed),
   }

@@ -6,6 +6,7 @@
  * Every constructor only describes the source; nothing is opened before its
  * `records` are run.
  */
+export { read as gold } from "./GoldFile.ts"
 export { join, type JoinOptions } from "./Join.ts"
 export { jsonl, type JsonLinesOptions } from "./JsonLines.ts"
 export { fromIterable, fromStream } from "./Memory.ts"

@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, quick, write } from "../support/cli.ts"
+import { cli, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
@@ -283,4 +283,18 @@ test("the funnel: what goes on from a step is what came in, less what was lost",
     // Of two random votes on three completions, some are against each other.
     assert.isAbove(kept!.lost.find(({ reason }) => reason === "tie")!.count, 0)
     assert.strictEqual(pairs!.count, (yield* rowsOf(directory, "train")).length)
+  }))
+
+test("what is said of an export names the splits, and what was left out and why", () =>
+  Effect.gen(function* () {
+    const directory = yield* judged
+    yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify(items[3]!.prompt)])
+    const flags = ["--drop", "leaks", "--evaluation-prompts", `${directory}/evaluation.jsonl`, "--split", "test=0.3"]
+    const said = yield* cli(["export", "--dir", directory, ...flags])
+    assert.strictEqual(said.status, 0, said.stderr)
+    assert.match(said.stdout, /left out +1 item: 1 leak/)
+    assert.match(said.stdout, /train \d+, test \d+/)
+    assert.include(said.stdout, `${directory}/dataset/report.html`)
+    const { left_out } = reportOf(yield* cli(["export", "--dir", directory, ...flags, "--json"]))
+    assert.deepStrictEqual(left_out, [{ reason: "leak", count: 1 }])
   }))

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setImmediate } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { hashes } from "../support/hashes.ts"
+import { datasetHashes } from "../support/hashes.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { run, type Running, start } from "../support/process.ts"
 
@@ -33,7 +33,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
     const ended = await run(args("sqlite"), env)
     assert.strictEqual(ended.status, 0, ended.stderr)
-    dataset = hashes(`${scratch}/sqlite/dataset`)
+    dataset = datasetHashes(`${scratch}/sqlite/dataset`)
   }, 60_000)
 
   afterAll(async () => {
@@ -70,7 +70,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     const ledger = { ...env, PREFSTREAM_LEDGER: server.guardedUrl(schema, password) }
     const ended = await run([...args("plain"), "--partition", "night"], ledger)
     assert.strictEqual(ended.status, 0, ended.stderr)
-    assert.deepStrictEqual(hashes(`${scratch}/plain/dataset`), dataset)
+    assert.deepStrictEqual(datasetHashes(`${scratch}/plain/dataset`), dataset)
     assert.deepStrictEqual(readdirSync(`${scratch}/plain`), ["dataset"])
     assert.match(ended.stdout, /ledger +postgres:\/\/guarded@\S+\/postgres \(partition night\)/)
     const others = await Promise.all(
@@ -86,7 +86,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
       assert.notInclude(stdout + stderr, password)
       assert.notInclude(stdout + stderr, encodeURIComponent(password))
     }
-    assert.deepStrictEqual(hashes(`${scratch}/plain/dataset`), dataset)
+    assert.deepStrictEqual(datasetHashes(`${scratch}/plain/dataset`), dataset)
   }, 60_000)
 
   for (const [what, goAway] of [
@@ -108,7 +108,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
       await server.start()
       const second = await run(args(job), ledger)
       assert.strictEqual(second.status, 0, second.stderr)
-      assert.deepStrictEqual(hashes(`${scratch}/${job}/dataset`), dataset)
+      assert.deepStrictEqual(datasetHashes(`${scratch}/${job}/dataset`), dataset)
       // The service knows every task from the first run of all, by its key.
       assert.strictEqual(tasksOfService(), before)
       const checked = await run(["ledger", "check", "--json"], ledger)
@@ -128,6 +128,6 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     await first.ended
     const second = await run(args("killed"), ledger)
     assert.strictEqual(second.status, 0, second.stderr)
-    assert.deepStrictEqual(hashes(`${scratch}/killed/dataset`), dataset)
+    assert.deepStrictEqual(datasetHashes(`${scratch}/killed/dataset`), dataset)
   }, 60_000)
 })

@@ -12,7 +12,7 @@ import { run, started } from "../support/process.ts"
 import { urlOf } from "../support/webhooks.ts"
 import * as WebhookFaults from "../support/WebhookFaults.ts"
 import { mixedLines, promptsAt, rowsOf, sayChosen, seed, serveWithWebhook, token } from "./support.ts"
-import { hashes } from "../support/hashes.ts"
+import { datasetHashes } from "../support/hashes.ts"
 
 const n = 2_000
 
@@ -87,7 +87,7 @@ describe("a network that fails", { timeout: 300_000 }, () => {
       // The same dataset, and the same account of the input.
       const calm = yield* Fiber.join(undisturbed)
       assert.strictEqual(calm.status, 0, calm.stderr)
-      assert.deepStrictEqual(hashes(`${job}/dataset`), hashes(`${scratch}/undisturbed/dataset`))
+      assert.deepStrictEqual(datasetHashes(`${job}/dataset`), datasetHashes(`${scratch}/undisturbed/dataset`))
       for (const report of [reportOf(ended), reportOf(calm)]) {
         assert.strictEqual(report.read, lines.length)
         assert.strictEqual(report.submitted, n)

@@ -12,3 +12,10 @@ export const hashes = (folder: string): Record<string, string> =>
       .toSorted()
       .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
   )
+
+/** What tells how long things took, or has the hashes of what does: another one in each job. */
+const timed = ["/report.html", "/report.json", "/manifest.json"]
+
+/** The same of a dataset, but for the files that tell times. */
+export const datasetHashes = (folder: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(hashes(folder)).filter(([path]) => !timed.includes(path)))

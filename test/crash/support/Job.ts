@@ -4,7 +4,6 @@
  */
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
@@ -12,6 +11,7 @@ import { assert } from "vitest"
 import type { Manifest } from "../../../src/dataset/Manifest.ts"
 import type { RunReport } from "../../../src/pipeline/RunReport.ts"
 import { cli } from "../../support/cli.ts"
+import { datasetHashes } from "../../support/hashes.ts"
 import { platform } from "../../support/job.ts"
 import { type Ended, type Running, spawned } from "../../support/process.ts"
 import type { Moment, Traced } from "../fixtures/killAt.ts"
@@ -136,16 +136,6 @@ export const rows = (job: Job, sql: string): ReadonlyArray<Record<string, unknow
   }
 }
 
-/** Every file below a folder with the hash of its bytes. */
-export const bytes = (folder: string): Record<string, string> =>
-  Object.fromEntries(
-    (existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [])
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted()
-      .map((file) => [file.slice(folder.length), sha256(file)]),
-  )
-
 /** All that a job comes to, but for times: what a killed one must have in common with the undisturbed one. */
 export const outcome = (job: Job) => {
   assert.deepEqual(rows(job, "PRAGMA integrity_check"), [{ integrity_check: "ok" }])
@@ -153,7 +143,7 @@ export const outcome = (job: Job) => {
     files: readdirSync(job.folder)
       .filter((name) => !/-(shm|wal)$/.test(name))
       .toSorted(),
-    dataset: bytes(`${job.folder}/dataset`),
+    dataset: existsSync(`${job.folder}/dataset`) ? datasetHashes(`${job.folder}/dataset`) : {},
     rejects: existsSync(`${job.folder}/rejects.jsonl`)
       ? readFileSync(`${job.folder}/rejects.jsonl`, "utf8")
       : undefined,

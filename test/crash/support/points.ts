@@ -139,6 +139,9 @@ export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
   [/^file: remove \.dataset\.partial\/previous\//, "the older dataset goes away with the folder that it is in"],
   [/^file: (make|create) \.dataset\.partial\/next/, "what stands in the folder beside the place is removed as a whole"],
   [/^file: sync \.dataset\.partial\/next\/data\//, "as with JSON Lines"],
+  [/^file: (write|sync) \.dataset\.partial\/next\/(README\.md|report\.(html|json))$/, "as with the manifest"],
+  [/^file: remove refused$/, "the report on a dataset that was refused is of no use beside one that was not"],
+  [/^input: added$/, "which files were read is said by the manifest alone, and by the next run again"],
 ]
 
 /** What a trace has that nobody gave a name, and what was committed alone that belongs together. */
