@@ -26,7 +26,7 @@ export const askingFlags = {
   ),
   shuffle: Flag.Boolean("shuffle").pipe(
     Flag.withDescription(
-      "Send each item's completions in an order that is drawn anew for each vote; results are told of the input's order (default: true)",
+      "Send each item's completions in an order that is drawn anew for each vote; results are told of the input's order; --no-shuffle sends them as they stand (default: true)",
     ),
     Flag.withDefault(true),
   ),

@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeRuntime } from "@effect/platform-node"
-import { Clock, Effect, Layer, Option } from "effect"
+import { Clock, Duration, Effect, Layer, Option } from "effect"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import { Database } from "../../src/service/store/Database.ts"
 import { Experts } from "../../src/service/store/Experts.ts"
@@ -73,6 +73,8 @@ const filled = Effect.gen(function* () {
       yield* sql`INSERT INTO vote (item_id, expert_no, choice, body, shown_at, given_at)
         SELECT item_id, 1, 0, '{"order":[0,1],"seconds":5}', 0, 0 FROM item ORDER BY item_id LIMIT ${votes}`
       yield* sql`UPDATE item SET votes = 1, open = 1 WHERE item_id IN (SELECT item_id FROM vote)`
+      yield* sql`INSERT INTO met (content, expert_no, items)
+        SELECT content, 1, COUNT(*) FROM item JOIN vote USING (item_id) GROUP BY content`
       yield* sql`UPDATE expert SET judged = ${votes}, item_cursor = (SELECT MAX(item_id) FROM vote)`
       yield* sql`UPDATE task SET votes_given = (SELECT COUNT(*) FROM vote WHERE item_id / 1048576 = seq),
         status = 'in_progress' WHERE seq <= ${Math.ceil(votes / prompts)}`
@@ -82,9 +84,10 @@ const filled = Effect.gen(function* () {
 }).pipe(Effect.provide(store))
 
 const program = Effect.gen(function* () {
-  const filling = yield* Effect.timed(filled)
-  const oldHand = filling[1]
-  console.log(`${tasks} tasks of ${prompts} prompts stored; ${Math.round(statSync(filename).size / 1e6)} MB`)
+  const [took, oldHand] = yield* Effect.timed(filled)
+  console.log(
+    `${tasks} tasks of ${prompts} prompts stored in ${Duration.toSeconds(took).toFixed(1)} s; ${Math.round(statSync(filename).size / 1e6)} MB`,
+  )
 
   yield* measure("start", 3, Effect.provide(Effect.void, Layer.fresh(store), { local: true }))
   yield* Effect.gen(function* () {
@@ -105,6 +108,12 @@ const program = Effect.gen(function* () {
     yield* measure("the newcomer: next and vote", 500, judge(newcomer))
     yield* measure("the hesitant: next and skip", 500, skip)
     yield* measure("the old hand, after 500 items came back", 100, judge(oldHand))
+    const { expertId: thorough } = yield* experts.create("who has met all that the old hand has judged")
+    const { sql, write } = yield* Database
+    yield* write(sql`INSERT INTO met (content, expert_no, items)
+      SELECT content, (SELECT expert_no FROM expert WHERE expert_id = ${thorough}), 1 FROM met WHERE expert_no = 1`)
+    yield* measure(`the thorough: next, past ${votes} items for others`, 1, queue.next(thorough))
+    yield* measure("the thorough: next and vote", 500, judge(thorough))
     yield* measure("progress", 500, queue.progress(oldHand))
     yield* measure("overview", 500, store.overview)
     yield* measure("newest tasks", 100, store.list({}))

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { hashes } from "../support/hashes.ts"
+import { datasetHashes } from "../support/hashes.ts"
 import { type Ended, run, start } from "../support/process.ts"
 import * as SmallDisk from "../support/smallDisk.ts"
 
@@ -74,7 +74,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     const job = `${scratch}/undisturbed`
     const ended = await run(command(job, `${job}/ledger.db`), service.env)
     assert.strictEqual(ended.status, 0, ended.stderr)
-    dataset = hashes(`${job}/dataset`)
+    dataset = datasetHashes(`${job}/dataset`)
     rejects = readFileSync(`${job}/rejects.jsonl`, "utf8")
   }, 60_000)
 
@@ -88,7 +88,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
   const asUndisturbed = async (job: string, ledger: string) => {
     const ended = await run(command(job, ledger), service.env)
     assert.strictEqual(ended.status, 0, ended.stderr)
-    assert.deepStrictEqual(hashes(`${job}/dataset`), dataset)
+    assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
     assert.strictEqual(readFileSync(`${job}/rejects.jsonl`, "utf8"), rejects)
     const checked = await run(["ledger", "check", "--dir", job, "--ledger", ledger, "--json"])
     assert.deepInclude(JSON.parse(checked.stdout), { findings: [], tasks: 40, items: 400, results: 40 })
@@ -135,11 +135,11 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     small.grow("8m")
     const again = ["export", "--dir", job, "--ledger", ledger]
     full(await run(again), "dataset")
-    assert.deepStrictEqual(hashes(`${job}/dataset`), dataset)
+    assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
     assert.deepStrictEqual(leftovers(job), [])
     small.grow("64m")
     assert.strictEqual((await run(again)).status, 0)
-    assert.deepStrictEqual(hashes(`${job}/dataset`), dataset)
+    assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
   }, 60_000)
 
   it("under a backup: none is left behind, and the ledger is whole", async () => {

@@ -13,9 +13,9 @@ export const hashes = (folder: string): Record<string, string> =>
       .map((file) => [file.slice(folder.length), createHash("sha256").update(readFileSync(file)).digest("hex")]),
   )
 
-/** What tells how long things took, or has the hashes of what does: another one in each job. */
-const timed = ["/report.html", "/report.json", "/manifest.json"]
+/** What tells where experts judged and how long they took, or has the hashes of what does: another one in each job. */
+const own = ["/README.md", "/report.html", "/report.json", "/manifest.json"]
 
-/** The same of a dataset, but for the files that tell times. */
+/** The same of a dataset, but for what is another one in each job. */
 export const datasetHashes = (folder: string): Record<string, string> =>
-  Object.fromEntries(Object.entries(hashes(folder)).filter(([path]) => !timed.includes(path)))
+  Object.fromEntries(Object.entries(hashes(folder)).filter(([path]) => !own.includes(path)))

@@ -8,6 +8,7 @@ import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Contents from "./Contents.ts"
 import { Database } from "./Database.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 
@@ -60,6 +61,7 @@ const touchMillis = 60_000
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
   const queue = yield* VoteQueue
+  const contents = yield* Contents.make
   const random = yield* SecureRandom.SecureRandom
 
   const columns = sql.literal(
@@ -106,6 +108,7 @@ const make = Effect.gen(function* () {
         yield* along
         // Others pass over what is one's that can't be asked at present.
         if (rows[0]?.kind === "automatic") queue.reconsiderAll()
+        if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows
       }),
     )
@@ -118,7 +121,8 @@ const make = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const seen = yield* sql`SELECT 1 FROM expert
       WHERE expert_id = ${expertId} AND COALESCE(last_seen_at, 0) <= ${now - touchMillis}`
-    if (seen.length > 0) yield* write(sql`UPDATE expert SET last_seen_at = ${now} WHERE expert_id = ${expertId}`)
+    if (seen.length > 0)
+      yield* write(sql`UPDATE expert SET last_seen_at = ${now}, away = 0 WHERE expert_id = ${expertId}`)
   })
 
   return { create, ensure, list, find, setActive, touch }
@@ -143,7 +147,7 @@ export class Experts extends Context.Service<
       active: boolean,
       along?: Effect.Effect<void, SqlError>,
     ) => Effect.Effect<Option.Option<ExpertRow>, SqlError>
-    /** Remembers that the expert was here; written once a minute at the most. */
+    /** Remembers that the expert was here, and is awaited again; written once a minute at the most. */
     readonly touch: (expertId: string) => Effect.Effect<void, SqlError>
   }
 >()("prefstream/service/Experts") {

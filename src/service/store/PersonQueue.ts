@@ -5,6 +5,7 @@
  * An expert may hold several items: those that were taken back, the last one first, and then the
  * one that was held before. An item whose time is over is still the expert's until it has been
  * returned to the queue, and goes back with the order and the draft that the expert had.
+ * Items whose content is for others first are passed; see `Contents`.
  */
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"
 import type { Statement } from "effect/sql"
@@ -78,20 +79,46 @@ export const make = Effect.fnUntraced(function* (options: {
       WHERE vote.item_id = item.item_id AND vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
+  /**
+   * The first of these items that is open for the expert, and its place among them. Those before
+   * it are for others first, and remembered as such.
+   */
+  const firstOpen = Effect.fnUntraced(function* (
+    expertNo: number,
+    place: Statement.Fragment,
+    items: Statement.Fragment,
+  ) {
+    const open = sql`${items} AND item.open > 0 AND ${notMine(expertNo)}`
+    const isForOthers = voting.contents.isForOthers(expertNo)
+    const columns = sql`${place} AS place, item.item_id`
+    const [first] = yield* sql<{ place: number; item_id: number; isForOthers: number }>`
+      SELECT ${columns}, ${isForOthers} AS "isForOthers" FROM ${open} ORDER BY ${place} LIMIT 1`
+    if (first === undefined || first.isForOthers === 0) return first
+    const [found] = yield* sql<{ place: number; item_id: number }>`
+      SELECT ${columns} FROM ${open} AND NOT ${isForOthers} ORDER BY ${place} LIMIT 1`
+    yield* sql`INSERT OR IGNORE INTO left_to_others (item_id, content)
+      SELECT item.item_id, item.content FROM ${open} AND ${place} < ${found?.place ?? Number.MAX_SAFE_INTEGER}`
+    return found
+  })
+
   /** The next item that is open for the expert; moves his or her cursors. */
   const nextOpen = Effect.fnUntraced(function* ({ expert_no, item_cursor, returned_cursor }: ExpertCursors) {
     // What lies beyond the item cursor is met there.
-    const [returned] = yield* sql<{ n: number; item_id: number }>`
-      SELECT returned.n, returned.item_id FROM returned CROSS JOIN item USING (item_id)
-      WHERE returned.n > ${returned_cursor} AND returned.item_id <= ${item_cursor} AND item.open > 0
-        AND ${notMine(expert_no)} ORDER BY returned.n LIMIT 1`
+    const returned = yield* firstOpen(
+      expert_no,
+      sql`returned.n`,
+      sql`returned CROSS JOIN item USING (item_id)
+        WHERE returned.n > ${returned_cursor} AND item.item_id <= ${item_cursor}`,
+    )
     if (returned !== undefined) {
-      yield* sql`UPDATE expert SET returned_cursor = ${returned.n} WHERE expert_no = ${expert_no}`
+      yield* sql`UPDATE expert SET returned_cursor = ${returned.place} WHERE expert_no = ${expert_no}`
       return returned.item_id
     }
-    const [next] = yield* sql<{ item_id: number }>`
-      SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${item_cursor}
-        AND ${notMine(expert_no)} ORDER BY item_id LIMIT 1`
+    const next = yield* firstOpen(
+      expert_no,
+      sql`item.item_id`,
+      sql`item INDEXED BY item_open WHERE item.item_id > ${item_cursor}`,
+    )
     yield* sql`UPDATE expert SET item_cursor = ${next?.item_id ?? item_cursor},
       returned_cursor = COALESCE((SELECT MAX(n) FROM returned), returned_cursor) WHERE expert_no = ${expert_no}`
     return next?.item_id
@@ -115,6 +142,7 @@ export const make = Effect.fnUntraced(function* (options: {
         shown_order: JSON.stringify(order),
       })}
       ON CONFLICT DO UPDATE SET held_until = excluded.held_until, turn = 0 RETURNING ${columns}`
+    yield* voting.contents.meet(itemId, expertNo)
     return rows[0]!
   })
 
@@ -310,10 +338,11 @@ export const make = Effect.fnUntraced(function* (options: {
   const releaseWhere = (condition: Statement.Fragment) =>
     write(
       Effect.gen(function* () {
-        const holds = yield* sql<{ item_id: number }>`
+        const holds = yield* sql<{ item_id: number; expert_no: number }>`
           UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
             SELECT item_id, expert_no FROM hold WHERE ${condition} LIMIT ${mostReleasedAtOnce}
-          ) RETURNING item_id`
+          ) RETURNING item_id, expert_no`
+        yield* voting.contents.unmeet(holds)
         yield* giveBack(holds.map((hold) => hold.item_id))
         return holds.length
       }),
@@ -328,6 +357,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
+    yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
@@ -337,7 +367,9 @@ export const make = Effect.fnUntraced(function* (options: {
           SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
         if (task === undefined) return
         const itemId = itemIdOf(task.seq, promptIndex)
-        yield* sql`DELETE FROM set_aside WHERE item_id = ${itemId}`
+        const setAside = yield* sql<{ item_id: number; expert_no: number }>`
+          DELETE FROM set_aside WHERE item_id = ${itemId} RETURNING item_id, expert_no`
+        yield* voting.contents.unmeet(setAside)
         const open = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND open > 0`
         if (open.length === 0) return
         yield* voting.putBack([itemId])

@@ -17,6 +17,7 @@ import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import type { Overview, TaskDetail, TaskSummary } from "../web/DashboardApi.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
+import { contentOf } from "./Contents.ts"
 import { Database } from "./Database.ts"
 import * as TaskReports from "./TaskReports.ts"
 import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
@@ -101,6 +102,7 @@ const make = Effect.gen(function* () {
       created_at: yield* Clock.currentTimeMillis,
     }
     const body = Zstd.compress(task.body)
+    const contents = JSON.stringify(content.prompts.map((prompt) => contentOf(organization, prompt)))
     const stored = yield* write(
       Effect.gen(function* () {
         const inserted = yield* sql<{ seq: number }>`
@@ -112,9 +114,8 @@ const make = Effect.gen(function* () {
         }
         const { seq } = inserted[0]!
         yield* sql`INSERT INTO task_request ${sql.insert({ seq, body })}`
-        yield* sql`INSERT INTO item (item_id, open)
-          WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${row.prompts - 1})
-          SELECT ${itemIdOf(seq, 0)} + i, ${votes} FROM n`
+        yield* sql`INSERT INTO item (item_id, open, content)
+          SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value FROM json_each(${contents})`
         if (group !== undefined) yield* joinGroup(organization, group)
         requests.keep(seq, content, task.body.length)
         yield* queue.wake

@@ -7,6 +7,8 @@
  * - `item_open`: the items that miss a vote which nobody holds, oldest first;
  * - `returned`: the items that came back to the queue, in the order in which they did. An expert
  *   remembers how far he or she got in both, so that `next` looks at no item twice;
+ * - `met`: which contents a person has met; `left_to_others`: the items that somebody passed for
+ *   that reason, by content. See `Contents`;
  * - `task_count`: what is stored by status, kept by triggers.
  *
  * An item's number is that of its task times 2^20, plus its place: all items of a task are a range,
@@ -88,19 +90,30 @@ export const createTaskTables = Effect.gen(function* () {
   END`
 
   // votes + claimed + active holds + open = the task's votes_required; a finished task's items have nothing open.
-  // claimed: votes that automatic experts are about to give.
+  // claimed: votes that automatic experts are about to give. content: see `Contents`.
   yield* sql`CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
     votes INTEGER NOT NULL DEFAULT 0,
-    claimed INTEGER NOT NULL DEFAULT 0
+    claimed INTEGER NOT NULL DEFAULT 0,
+    content INTEGER NOT NULL
   )`
   yield* sql`CREATE INDEX item_open ON item (item_id) WHERE open > 0`
   yield* sql`CREATE TABLE returned (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
+  yield* sql`CREATE TABLE left_to_others (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL)`
+  yield* sql`CREATE INDEX left_to_others_of_content ON left_to_others (content)`
+  // items: of this content, that the person has judged, holds, or has set aside.
+  yield* sql`CREATE TABLE met (
+    content INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    items INTEGER NOT NULL,
+    PRIMARY KEY (content, expert_no)
+  ) WITHOUT ROWID`
   // The tasks that automatic experts are at work on: how many of their items, and which experts those are (JSON).
   yield* sql`CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`
 
   // item_cursor and returned_cursor: how far the expert got in item_open and in returned.
+  // away: a person who was not here for so long that nobody waits for him or her.
   yield* sql`CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -109,6 +122,7 @@ export const createTaskTables = Effect.gen(function* () {
     active INTEGER NOT NULL DEFAULT 1,
     created_at INTEGER NOT NULL,
     last_seen_at INTEGER,
+    away INTEGER NOT NULL DEFAULT 0,
     judged INTEGER NOT NULL DEFAULT 0,
     agreed INTEGER NOT NULL DEFAULT 0,
     compared INTEGER NOT NULL DEFAULT 0,
@@ -119,6 +133,7 @@ export const createTaskTables = Effect.gen(function* () {
     item_cursor INTEGER NOT NULL DEFAULT 0,
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`
+  yield* sql`CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`
   // held_until is null where the expert does not hold the item at present: the order and the draft stay.
   // turn: of several that an expert holds, the greatest comes first.
   yield* sql`CREATE TABLE hold (

@@ -2,13 +2,15 @@
  * The queue of votes: which expert judges which item, and what they said.
  *
  * Guarantees: an item never has more votes and holds together than its task asks votes for, so
- * two experts never hold the same vote; an expert votes once on an item; what an expert holds and
+ * two experts never hold the same vote; an expert votes once on an item, and a person once on the
+ * same content in other tasks, as long as others have not met it (`Contents`); what an expert holds and
  * leaves alone returns to the queue; votes are stored with the order that was shown; when the
  * last vote of a task is stored, its results are, and its group's event, in the same commit.
  * Oldest tasks first, prompts in their order; what returned to the queue comes before that for people.
  *
  * Finding the next item takes a time that does not grow with what is stored, nor with how much
- * the expert has judged; see `TaskTables`.
+ * the expert has judged; see `TaskTables`. Only items whose content is for others first are gone
+ * through one by one: once by each person, and again when they return.
  *
  * At start, what automatic experts were at work on returns to the queue, and they are asked again
  * what they had no answer to: they, or what they answer from, may have changed.
@@ -87,7 +89,7 @@ export class VoteQueue extends Context.Service<
     readonly progress: (expertId: string) => Effect.Effect<ExpertProgress, SqlError>
     /** What the expert holds returns to the queue: when it is deactivated. */
     readonly release: (expertId: string) => Effect.Effect<void, SqlError>
-    /** What was held too long returns to the queue. Runs by itself every minute. */
+    /** What was held too long returns to the queue, and people who stay away are not awaited. Runs by itself every minute. */
     readonly releaseExpired: Effect.Effect<void, SqlError>
     /** Skips and flags of an item are forgotten. */
     readonly returnItem: (taskId: string, promptIndex: number) => Effect.Effect<void, SqlError>

@@ -15,6 +15,7 @@ import type { ResultItem, TaskPrompt, TaskResult } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
+import * as Contents from "./Contents.ts"
 import { Database } from "./Database.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, storable } from "./TaskTables.ts"
@@ -92,6 +93,7 @@ export const make = Effect.fnUntraced(function* (
   const { sql, write } = yield* Database
   const requests = yield* TaskRequests
   const webhooks = yield* Webhooks
+  const contents = yield* Contents.make
 
   /** A write that may end tasks. Webhooks are told of it, even when nobody waits for the write any more. */
   const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
@@ -217,6 +219,7 @@ export const make = Effect.fnUntraced(function* (
     const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
     yield* sql`UPDATE task SET ${changes}, finished_at = ${now} WHERE seq = ${seq}`
     yield* sql`DELETE FROM returned WHERE item_id BETWEEN ${first} AND ${last}`
+    yield* sql`DELETE FROM left_to_others WHERE item_id BETWEEN ${first} AND ${last}`
     yield* sql`DELETE FROM claim WHERE seq = ${seq}`
     if (groupId === task_id) return yield* webhooks.enqueue({ organization, groupId, taskIds: [task_id] })
 
@@ -236,10 +239,12 @@ export const make = Effect.fnUntraced(function* (
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
     yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE item_id BETWEEN ${first} AND ${last}`
+    const holds = yield* sql<{ item_id: number; expert_no: number }>`
+      UPDATE hold SET held_until = NULL WHERE item_id BETWEEN ${first} AND ${last} AND held_until IS NOT NULL
+      RETURNING item_id, expert_no`
+    yield* contents.unmeet(holds)
     // One that is opened again is shown in the same order again.
-    yield* unanswered
-      ? sql`UPDATE hold SET held_until = NULL WHERE item_id BETWEEN ${first} AND ${last}`
-      : sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
+    if (!unanswered) yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
   })
 
   /** Items, which have something open, go to the experts who have passed them already. */
@@ -248,7 +253,18 @@ export const make = Effect.fnUntraced(function* (
       sql`INSERT OR REPLACE INTO returned (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,
     )
 
-  return { openTask, votesOn, give, uncompare, cancel, putBack, requests, writeEnding, withdraw: webhooks.withdraw }
+  return {
+    openTask,
+    votesOn,
+    give,
+    uncompare,
+    cancel,
+    putBack,
+    contents,
+    requests,
+    writeEnding,
+    withdraw: webhooks.withdraw,
+  }
 })
 
 export type Voting = Effect.Success<ReturnType<typeof make>>

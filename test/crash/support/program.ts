@@ -11,7 +11,9 @@ import { root } from "../../support/process.ts"
 export const make = async (folder: string): Promise<string> => {
   // For what stays outside of the file.
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"))
-  const outDir = join(folder, "program")
+  // The report's template is looked for two folders above.
+  symlinkSync(join(root, "dist"), join(folder, "dist"))
+  const outDir = join(folder, "program", "src")
   await build({
     configFile: false,
     root,

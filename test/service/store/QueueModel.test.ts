@@ -1,9 +1,10 @@
 /**
  * The queue under any sequence of what experts, the operator, time and restarts may do: after
- * each step holds what must always hold, and in the end enough experts finish every task.
+ * each step holds what must always hold, and in the end enough experts finish every task, though
+ * the same content is asked for again and again.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Random, Result } from "effect"
+import { Clock, Duration, Effect, Layer, Option, Random, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -17,7 +18,7 @@ import { create, makeEvents, storeOver } from "./support.ts"
 const step = fc.record({
   kind: fc.constantFrom(
     ...(["create", "next", "vote", "vote", "vote", "rank", "rank", "draft", "skip", "flag", "undo", "undo"] as const),
-    ...(["wait", "deactivate", "activate", "activate", "return", "claim", "claim", "claim"] as const),
+    ...(["wait", "leave", "come", "deactivate", "activate", "activate", "return", "claim", "claim", "claim"] as const),
     ...(["record", "record", "record", "cancel", "restart"] as const),
   ),
   who: fc.nat(3),
@@ -67,6 +68,14 @@ const check = Effect.gen(function* () {
   }
   const twice = yield* sql`SELECT 1 FROM hold JOIN vote USING (item_id, expert_no)`
   assert.lengthOf(twice, 0, "an expert holds an item that he or she has voted on")
+
+  const met = yield* sql`SELECT content, expert_no, items FROM met ORDER BY content, expert_no`
+  const remet = yield* sql`SELECT content, expert_no, COUNT(*) AS items FROM item JOIN (
+      SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM set_aside
+      UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
+    ) USING (item_id) JOIN expert USING (expert_no) WHERE kind = 'person'
+    GROUP BY content, expert_no ORDER BY content, expert_no`
+  assert.deepStrictEqual(met, remet)
 
   // Counts
   const votes = yield* sql<{
@@ -119,15 +128,32 @@ const check = Effect.gen(function* () {
   assert.deepStrictEqual(groups, regrouped)
 })
 
-/** Whether anything is open for the expert, by looking at everything. */
-const hasWork = Effect.fnUntraced(function* (expertId: string, unclaimed = false) {
+/** What is open for the expert, by looking at everything. */
+const openFor = Effect.fnUntraced(function* (expertId: string, unclaimed = false) {
   const sql = yield* SqlClient.SqlClient
-  const rows =
-    yield* sql`SELECT 1 FROM item JOIN expert ON expert_id = ${expertId} WHERE open > 0 AND (${!unclaimed} OR claimed = 0)
+  const rows = yield* sql<{ item_id: number }>`
+    SELECT item_id FROM item JOIN expert ON expert_id = ${expertId} WHERE open > 0 AND (${!unclaimed} OR claimed = 0)
     AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.item_id = item.item_id AND vote.expert_no = expert.expert_no)
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = expert.expert_no)`
-  return rows.length > 0
+  return rows.map((row) => row.item_id)
 })
+
+const hasWork = (expertId: string) => Effect.map(openFor(expertId, true), (items) => items.length > 0)
+
+/** The people who were here lately, and what each of them has judged, holds or has set aside: `expert item`. */
+const everybody = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const awaited = yield* sql<{ expert_id: string }>`SELECT expert_id FROM expert
+    WHERE kind = 'person' AND active = 1 AND COALESCE(last_seen_at, created_at) > ${yield* weekAgo}`
+  const met = yield* sql<{ item_id: number; expert_id: string }>`
+    SELECT item_id, expert_id FROM expert JOIN (
+      SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM set_aside
+      UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
+    ) USING (expert_no) WHERE kind = 'person'`
+  return { awaited: awaited.map((row) => row.expert_id), met }
+})
+
+const weekAgo = Effect.map(Clock.currentTimeMillis, (now) => now - Duration.toMillis("7 days"))
 
 const placeVote = (places: number, n: number, ranked: boolean): PersonVote => {
   const order = Array.from({ length: places }, (_, i) => (i + n) % places)
@@ -155,6 +181,9 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   // What each expert has seen of an item, in all its appearances.
   const orders = new Map<string, string>()
   const drafts = new Map<string, string>()
+  // By task and prompt, told apart by what experts read.
+  const contents: Array<ReadonlyArray<string>> = []
+  const contentOf = (itemId: number) => contents[Math.floor(itemId / 1048576) - 1]![itemId % 1048576]!
   let people: ReadonlyArray<string> = []
   let tasks: Array<string> = []
   let rest = steps
@@ -164,6 +193,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const queue = yield* VoteQueue
     const store = yield* TaskStore
     const experts = yield* Experts
+    const sql = yield* SqlClient.SqlClient
     if (people.length === 0) {
       people = yield* Effect.forEach(["Ann", "Bob", "Cem"], (name) =>
         Effect.map(experts.create(name), (row) => row.expertId),
@@ -172,15 +202,29 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     yield* Effect.forEach(robots, experts.ensure, { discard: true })
     const claims: Array<Claim> = []
 
+    /** The items that a person may be shown: of contents that are new to him or her, or to nobody. */
+    const shownTo = Effect.fnUntraced(function* (expertId: string) {
+      const { awaited, met } = yield* everybody
+      const known = new Set(met.map((row) => `${row.expert_id} ${contentOf(row.item_id)}`))
+      return (yield* openFor(expertId)).filter((itemId) => {
+        const isNewTo = (person: string) => !known.has(`${person} ${contentOf(itemId)}`)
+        return isNewTo(expertId) || !awaited.some(isNewTo)
+      })
+    })
+
     const nextOf = Effect.fnUntraced(function* (expertId: string) {
-      const before = yield* hasWork(expertId)
+      const { met } = yield* everybody
+      const before = yield* shownTo(expertId)
       const held = yield* queue.next(expertId)
       if (Option.isNone(held)) {
         const active = Option.exists(yield* experts.find(expertId), (row) => row.active)
-        assert.isFalse(before && active, "there was work, and none was given")
+        assert.isFalse(before.length > 0 && active, "there was work, and none was given")
         return undefined
       }
-      const key = `${expertId} ${held.value.itemId}`
+      const { itemId } = held.value
+      const isNew = !met.some((row) => row.expert_id === expertId && row.item_id === itemId)
+      if (isNew) assert.include(before, itemId, "it was for others first")
+      const key = `${expertId} ${itemId}`
       const order = held.value.order.join()
       assert.strictEqual(orders.get(key) ?? order, order, "the order changed")
       orders.set(key, order)
@@ -192,10 +236,13 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       const person = people[who % people.length]!
       switch (kind) {
         case "create": {
-          const prompts = Array.from(
-            { length: 1 + (n % 3) },
-            (_, i) => [`p${tasks.length}.${i}`, ...["a", "b", "c", "d"].slice(0, 2 + (n % 3))] as const,
-          )
+          const prompts = Array.from({ length: 1 + (n % 3) }, (_, i) => {
+            const completions = ["a", "b", "c", "d"].slice(0, 2 + (n % 3))
+            // Half of them come again, as each task happens to order them.
+            const prompt = n % 2 === 0 ? `p${tasks.length}.${i}` : `again ${i}`
+            return [prompt, ...completions.slice(who), ...completions.slice(0, who)] as const
+          })
+          contents.push(prompts.map(([prompt, ...completions]) => [prompt, ...completions.toSorted()].join()))
           const group = n % 4 === 0 ? { group: `g${n % 3}`, ...(n % 5 === 0 && { groupSize: 2 }) } : {}
           tasks.push(yield* create(prompts, { votes: 1 + (who % 3), ...group }))
           return
@@ -232,6 +279,11 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         }
         case "wait":
           return yield* TestClock.adjust(`${n % 45} minutes`)
+        case "leave":
+          yield* sql`UPDATE expert SET last_seen_at = ${yield* weekAgo} WHERE expert_id = ${person}`
+          return yield* queue.releaseExpired
+        case "come":
+          return yield* experts.touch(person)
         case "deactivate":
         case "activate":
           return yield* experts.setActive([...people, ...robots][n % 5]!, kind === "activate")
@@ -250,7 +302,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
           if (n % 3 < 2 || taken.idle === undefined) return
           for (const robot of robots) {
             const active = Option.exists(yield* experts.find(robot), (row) => row.active)
-            assert.isFalse(active && (yield* hasWork(robot, true)), "there was work, and none was claimed")
+            assert.isFalse(active && (yield* hasWork(robot)), "there was work, and none was claimed")
           }
           return
         }
@@ -291,13 +343,18 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const crowd = yield* Effect.forEach(["1", "2", "3"], (name) =>
       Effect.map(experts.create(name), (row) => row.expertId),
     )
-    for (const expertId of crowd) {
-      let item = yield* nextOf(expertId)
-      while (item !== undefined) {
-        yield* queue.vote(expertId, item.itemId, placeVote(item.order.length, item.itemId, true))
-        item = yield* nextOf(expertId)
+    let given: number
+    do {
+      given = 0
+      for (const expertId of crowd) {
+        let item = yield* nextOf(expertId)
+        while (item !== undefined) {
+          yield* queue.vote(expertId, item.itemId, placeVote(item.order.length, item.itemId, true))
+          given++
+          item = yield* nextOf(expertId)
+        }
       }
-    }
+    } while (given > 0)
     yield* check
     const overview = yield* store.overview
     assert.deepInclude(overview.tasks, { pending: 0, in_progress: 0 })

@@ -1,0 +1,91 @@
+/**
+ * Who has met which content: a prompt with its completions, in whatever order. Several tasks may
+ * ask for the same, to get several votes on it, or to measure experts by it again and again.
+ *
+ * Guarantees: a person is shown a content of an organization once, as long as anybody else is
+ * awaited who has not met it: an active person who was here within the last week. So as many items
+ * of a content as there are such people are judged by different ones; with fewer people, or with
+ * one who stays away, every item is judged all the same. A person has met what he or she judged,
+ * holds, or set aside. Automatic experts are asked about every item, and nobody waits for them.
+ *
+ * An item that a person passes because it is for others first is remembered, and returns to the
+ * queue as soon as it may be for those who passed it: everybody has met its content, or somebody
+ * no longer has. What returns may be passed again.
+ *
+ * Contents are told apart by 52 bits of a hash. Two that share them (one chance in 9,000 among a
+ * million) are taken for one: that may have a vote wait for somebody else, and changes nothing more.
+ */
+import { Duration, Effect } from "effect"
+import type { Statement } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { TaskPrompt } from "../../domain/Task.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import { Database } from "./Database.ts"
+
+/** A key of the content within an organization, as SQLite and JSON keep it: an integer below 2^52. */
+export const contentOf = (organization: string, { completions, prompt }: TaskPrompt): number =>
+  Number.parseInt(Sha256.hex(JSON.stringify([organization, prompt, ...completions.toSorted()])).slice(0, 13), 16)
+
+/** Who was not here for longer is not awaited. */
+export const awaitedFor: Duration.Input = "7 days"
+
+/** Statements for use within one write of `Database`. */
+export const make = Effect.gen(function* () {
+  const { sql } = yield* Database
+
+  /** Who is awaited and has not met the content. */
+  const awaited = (content: Statement.Fragment) => sql`
+    SELECT 1 FROM expert AS other INDEXED BY expert_awaited
+    WHERE other.kind = 'person' AND other.active = 1 AND other.away = 0
+      AND NOT EXISTS (SELECT 1 FROM met WHERE met.content = ${content} AND met.expert_no = other.expert_no)`
+
+  /** Whether the row of `item` is for others first. */
+  const isForOthers = (expertNo: number) => sql`
+    (EXISTS (SELECT 1 FROM met WHERE met.content = item.content AND met.expert_no = ${expertNo})
+      AND EXISTS (${awaited(sql`item.content`)}))`
+
+  const isAgainFor = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
+    Effect.gen(function* () {
+      yield* sql`INSERT OR REPLACE INTO returned (item_id)
+        SELECT item_id FROM left_to_others JOIN item USING (item_id) WHERE open > 0 AND ${rows} ORDER BY item_id`
+      yield* sql`DELETE FROM left_to_others WHERE ${rows}`
+    })
+
+  /** A person is shown an item. */
+  const meet = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
+    const [met] = yield* sql<{ content: number; items: number }>`
+      INSERT INTO met (content, expert_no, items) SELECT content, ${expertNo}, 1 FROM item WHERE item_id = ${itemId}
+      ON CONFLICT DO UPDATE SET items = items + 1 RETURNING content, items`
+    const { content, items } = met!
+    if (items > 1) return
+    const last = yield* sql`SELECT 1 FROM left_to_others
+      WHERE content = ${content} AND NOT EXISTS (${awaited(sql`${content}`)}) LIMIT 1`
+    if (last.length > 0) yield* isAgainFor(sql`left_to_others.content = ${content}`)
+  })
+
+  /** People have not met these items after all. Automatic experts, who meet nothing, are passed over. */
+  const unmeet = Effect.fnUntraced(function* (
+    holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
+  ) {
+    for (const { expert_no, item_id } of holds) {
+      const [met] = yield* sql<{ content: number; items: number }>`UPDATE met SET items = items - 1
+        WHERE content = (SELECT content FROM item WHERE item_id = ${item_id}) AND expert_no = ${expert_no}
+        RETURNING content, items`
+      if (met === undefined || met.items > 0) continue
+      yield* sql`DELETE FROM met WHERE content = ${met.content} AND expert_no = ${expert_no}`
+      yield* isAgainFor(sql`left_to_others.content = ${met.content}`)
+    }
+  })
+
+  /** Fewer people are awaited than before. */
+  const awaitFewer = isAgainFor(sql`NOT EXISTS (${awaited(sql`left_to_others.content`)})`)
+
+  /** Who stays away is awaited no longer, until he or she is here again. */
+  const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
+    const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND active = 1 AND away = 0
+      AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(awaitedFor)} RETURNING expert_no`
+    if (away.length > 0) yield* awaitFewer
+  })
+
+  return { isForOthers, meet, unmeet, awaitFewer, awaitNoLonger }
+})
