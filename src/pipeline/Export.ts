@@ -104,7 +104,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
     const pairs = curation.add(item)
     if (pairs.length === 0) return pairs
-    for (const pair of pairs) splitOf.set(pair, split)
+    if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
     const { items, pairs: count } = inSplits.get(split) ?? { items: 0, pairs: 0 }
     inSplits.set(split, { items: items + 1, pairs: count + pairs.length })
     example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
@@ -148,7 +148,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   let leftOut: Exported["leftOut"]
   const info = yield* Dataset.write(pairs, {
     directory,
-    splitOf: (pair) => splitOf.get(pair) ?? "train",
+    splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
     conversational: settings.conversational,
     formats: settings.formats,
     margin: settings.margin,

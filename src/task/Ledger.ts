@@ -20,6 +20,7 @@ import * as LedgerCampaigns from "./LedgerCampaigns.ts"
 import * as LedgerDeliveries from "./LedgerDeliveries.ts"
 import * as LedgerInput from "./LedgerInput.ts"
 import * as LedgerInputs from "./LedgerInputs.ts"
+import * as LedgerItems from "./LedgerItems.ts"
 import * as LedgerResolve from "./LedgerResolve.ts"
 import type { ReadQuestion } from "./LedgerModel.ts"
 import { checkVersion, migrate } from "./LedgerSchema.ts"
@@ -56,6 +57,7 @@ const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
     ...LedgerCampaigns.make(context),
     ...LedgerInput.make(context, planned),
     ...LedgerInputs.make(context),
+    ...LedgerItems.make(context),
     ...LedgerTasks.make(context, submitted, hints),
     ...LedgerDeliveries.make(context, hints),
     ...LedgerResolve.make(context, planned),

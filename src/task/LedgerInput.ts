@@ -240,5 +240,10 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   /** The last run that has read anything. */
   const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
 
-  return { sight, record, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
+  /** The last run of a campaign that has read anything. */
+  const lastRunIn = Effect.fn("Ledger.lastRunIn")((campaign: number) =>
+    runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
+  )
+
+  return { lastRunIn, sight, record, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
 }

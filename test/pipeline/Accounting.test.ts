@@ -7,7 +7,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import fc from "fast-check"
+import type { FunnelStep } from "../../src/domain/QualityReport.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import * as Funnel from "../../src/pipeline/Funnel.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
 import { collect } from "../../src/task/Collect.ts"
@@ -189,6 +191,18 @@ const check = Effect.gen(function* () {
       byItem.flatMap(({ judgments }) => judgments),
       judgments,
     )
+    const kept = byItem.filter(({ isCheck }) => !isCheck).length
+    const written = { rows: 0, refused: { count: 0, first: [] } }
+    const funnel = yield* Funnel.make(Option.some(campaign), { judged: kept, kept, pairs: 0, lost: [], written })
+    const [read, submitted, judgedStep] = funnel
+    const lost = ({ lost }: FunnelStep) => lost.reduce((sum, { count }) => sum + count, 0)
+    const inRun = yield* ledger.lastRunIn(campaign)
+    const unread = Option.match(inRun, { onNone: () => 0, onSome: ({ counts }) => counts.duplicates + counts.rejected })
+    const ofCampaign = [...items.keys()].filter((key) => key.startsWith(`${campaign}:`)).length
+    assert.strictEqual(read!.count, ofCampaign + unread)
+    assert.strictEqual(submitted!.count, read!.count - lost(submitted!))
+    assert.strictEqual(judgedStep!.count, submitted!.count - lost(judgedStep!))
+    for (const step of funnel) assert.isTrue(step.lost.every(({ count }) => count > 0))
   }
   const keys = yield* sql<{ key: string }>`SELECT idempotency_key AS key FROM task UNION ALL
     SELECT idempotency_key FROM task_attempt a WHERE NOT EXISTS (
