@@ -3,8 +3,8 @@
  *
  * Guarantees: pure; the same votes give the same judgment.
  *
- * Of one task, what the service says is best is best: how it makes several votes into one is its
- * own matter. The votes of several tasks are counted by the rules of `domain/Tally`, or weighed by
+ * By majority, what the service says of one task is best: how it makes several votes into one is its
+ * own matter; the votes of several tasks are counted by the rules of `domain/Tally`. Or all votes are weighed by
  * how reliable the experts are (Dawid & Skene, 1979; see `stats/DawidSkene`).
  */
 import { Array as Arr } from "effect"

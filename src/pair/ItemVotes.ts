@@ -2,7 +2,9 @@
  * The votes on an item: one for each expert who judged it, as far as the service tells them apart.
  *
  * Guarantees: indices point into the item's completions as the input had them; votes stand in
- * the order of the tasks, and within a task in the order in which the service gives them.
+ * the order of the tasks, and within a task in the order in which the service gives them. An expert who
+ * judged an item several times, in several of its tasks, has one vote on it, the first: what they say again
+ * is no second opinion.
  *
  * prefstream's own service lists the votes of a task in `annotations.votes`. Where there is no such
  * list, or one that does not fit, the task's result is one vote, of the expert that
@@ -71,13 +73,22 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   })
 }
 
-/** At least one. */
-export const votesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
+/** All that were given, at least one; some may be of the same expert. */
+export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
+
+/** At least one: the first of each expert who is named, and all that name nobody. */
+export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => {
+  const seen = new Set<string>()
+  return allVotesOf(item).filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))
+}
 
 /** The completions that a vote has at the top: its choice, and what it ranks beside it. */
 export const topOf = ({ choice, ranking }: Pick<ItemVote, "choice" | "ranking">): ReadonlyArray<number> =>
   ranking?.[0] ?? [choice]
+
+/** Whether a vote prefers one completion: of several at the top, the choice is but the one that was shown first. */
+export const isDecided = (vote: ItemVote): boolean => topOf(vote).length === 1
 
 /** Whether a vote has a completion at the top. */
 export const isFor = (vote: ItemVote, index: number): boolean => topOf(vote).includes(index)

@@ -3,11 +3,11 @@
  *
  * Guarantees: experts are numbered in the order in which they turn up, so the same items in the same order
  * give the same numbers. Votes that name nobody are taken for one expert's. The model is the one-coin
- * model of `stats/DawidSkene`. Memory: 8 bytes for each vote and each item of several votes.
+ * model of `stats/DawidSkene`. Votes that rank several completions together at the top do not count. Memory: 8 bytes for each vote and each item of several votes.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
-import { type ItemVote, votesOf } from "./ItemVotes.ts"
+import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
 import * as DawidSkene from "./stats/DawidSkene.ts"
 
 export interface Reliabilities {
@@ -29,11 +29,12 @@ export const make = () => {
   return {
     /** An item of one vote tells nothing. @param completions how many there are */
     add: (completions: number, votes: ReadonlyArray<ItemVote>): void => {
-      if (votes.length > 1)
-        model.add(
-          completions,
-          votes.map(({ choice, expert }) => [numberOf(expert), choice]),
-        )
+      const decided = votes.filter(isDecided)
+      if (decided.length < 2) return
+      model.add(
+        completions,
+        decided.map(({ choice, expert }) => [numberOf(expert), choice]),
+      )
     },
     /** What the votes so far tell. */
     fit: (): Reliabilities => {
@@ -47,14 +48,21 @@ export const make = () => {
   }
 }
 
-/** A vote is right with the expert's reliability, and else for any other completion alike. */
+/**
+ * A vote is right with the expert's reliability, and else for any other completion alike. What nobody voted for
+ * is not the best, however unreliable all experts are.
+ */
 const posterior = (
   completions: number,
   votes: ReadonlyArray<ItemVote>,
   reliabilityOf: (expert: string | null) => number | null,
 ): ReadonlyArray<number> => {
-  const scores = Array.from({ length: completions }, () => 0)
-  for (const { choice, expert } of votes) {
+  const decided = votes.filter(isDecided)
+  const voted = new Set(decided.map(({ choice }) => choice))
+  const scores = Array.from({ length: completions }, (_, index) =>
+    voted.size === 0 || voted.has(index) ? 0 : -Infinity,
+  )
+  for (const { choice, expert } of decided) {
     const r = reliabilityOf(expert)
     if (r !== null) scores[choice]! += Math.log(r / (1 - r)) + Math.log(completions - 1)
   }

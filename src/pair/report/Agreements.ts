@@ -1,13 +1,15 @@
 /**
  * How far experts agree on items that several of them judged.
  *
- * Guarantees: alpha and kappa are of first choices, whatever the experts ranked below. Their categories
+ * Guarantees: alpha and kappa are of first choices, whatever the experts ranked below; a vote that ranks several
+ * together at the top is a missing one. Their categories
  * are the completions' places in the input: where these mean nothing (the models' order was
  * shuffled when the file was made), choices by chance spread over them evenly.
  */
 import { Array as Arr } from "effect"
 import type { Agreement } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../Consensus.ts"
+import { isDecided } from "../ItemVotes.ts"
 import * as FleissKappa from "../stats/FleissKappa.ts"
 import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
 
@@ -33,10 +35,10 @@ export const make = () => {
       votesOfSeveral += votes.length
       votesAgainst += (1 - agreement) * votes.length
       counts[Math.min(9, Math.floor(agreement * 10))]!++
-      if (votes.every(({ choice }) => choice === votes[0]?.choice)) unanimous++
+      if (agreement === 1) unanimous++
       if (isTie) ties++
       const chosen = Arr.makeBy(completions, () => 0)
-      for (const { choice } of votes) chosen[choice]!++
+      for (const vote of votes) if (isDecided(vote)) chosen[vote.choice]!++
       alpha.add(chosen)
       kappa.add(chosen)
     },

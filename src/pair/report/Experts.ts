@@ -7,7 +7,7 @@
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { ExpertRow } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../Consensus.ts"
-import { isFor } from "../ItemVotes.ts"
+import { isDecided, isFor } from "../ItemVotes.ts"
 import { isRight } from "./GoldScore.ts"
 
 interface Row {
@@ -51,8 +51,10 @@ export const make = () => {
         const right = isRight(item, vote)
         if (right !== undefined) row.goldVotes++
         if (right === true) row.goldRight++
-        row.ordered++
-        if (vote.order[0] === vote.choice) row.choseFirst++
+        if (isDecided(vote)) {
+          row.ordered++
+          if (vote.order[0] === vote.choice) row.choseFirst++
+        }
         if (vote.seconds !== null) row.seconds.push(vote.seconds)
       }
     },

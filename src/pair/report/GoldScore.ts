@@ -2,20 +2,23 @@
  * How often votes are right where the answer is known.
  *
  * Guarantees: a vote is right where the text that it chose is the text of the right answer, which may stand
- * there twice. The interval is Wilson's, of 95%.
+ * there twice. Votes that rank several completions together at the top do not count. The interval is Wilson's, of 95%.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../Consensus.ts"
-import type { ItemVote } from "../ItemVotes.ts"
-import { textOf } from "../ItemVotes.ts"
+import { isDecided, type ItemVote, textOf } from "../ItemVotes.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
 
 const wrongShown = 10
 
-/** Whether a vote is right; none where the answer is not known. */
-export const isRight = ({ completions, gold }: JudgedItem, { choice }: Pick<ItemVote, "choice">): boolean | undefined =>
+/** Whether a choice is right; none where the answer is not known. */
+const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
   gold === undefined ? undefined : completions[choice] === completions[gold.best_completion_index]
+
+/** Whether a vote is right; none where the answer is not known, or the vote prefers several alike. */
+export const isRight = (item: JudgedItem, vote: ItemVote): boolean | undefined =>
+  isDecided(vote) ? isRightChoice(item, vote.choice) : undefined
 
 export const make = () => {
   let mixedIn = 0
@@ -28,10 +31,13 @@ export const make = () => {
       if (item.gold === undefined) return
       if (item.isCheck) mixedIn++
       else inInput++
-      votes += consensus.votes.length
-      right += consensus.votes.filter((vote) => isRight(item, vote) === true).length
+      for (const vote of consensus.votes) {
+        const said = isRight(item, vote)
+        if (said !== undefined) votes++
+        if (said === true) right++
+      }
       const choice = consensus.judgment.bestCompletionIndex
-      if (wrong.length < wrongShown && isRight(item, { choice }) === false) {
+      if (wrong.length < wrongShown && isRightChoice(item, choice) === false) {
         wrong.push({
           item_id: item.itemId,
           prompt: item.prompt,

@@ -2,13 +2,13 @@
  * Where the chosen completion stood in the order that the expert saw: whether what is shown
  * first is chosen more often than by its worth.
  *
- * Guarantees: counts votes, each once. Where orders are drawn at random, the choice is as likely to
+ * Guarantees: counts votes, each once; not those that rank several completions together at the top. Where orders are drawn at random, the choice is as likely to
  * stand in the first half of the order as in the second, whatever its worth and however many completions there
  * are (the one in the middle of an odd number is in neither); the p-value is that of this, by the exact
  * two-sided binomial test.
  */
 import type { Position } from "../../domain/QualityReport.ts"
-import type { ItemVote } from "../ItemVotes.ts"
+import { isDecided, type ItemVote } from "../ItemVotes.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
 
 export const make = () => {
@@ -17,7 +17,9 @@ export const make = () => {
   let secondHalf = 0
   let known = 0
   return {
-    add: ({ choice, order }: Pick<ItemVote, "choice" | "order">): void => {
+    add: (vote: ItemVote): void => {
+      const { choice, order } = vote
+      if (!isDecided(vote)) return
       const position = order.indexOf(choice)
       if (position < 0) return
       known++

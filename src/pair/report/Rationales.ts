@@ -1,7 +1,7 @@
 /**
  * Experts' reasons that say nothing: those that are missing, and those that are copies.
  *
- * Guarantees: a copy is one whose normal form (case, white space and punctuation apart) stood at an
+ * Guarantees: a copy is one whose normal form (case and white space apart) stood at an
  * earlier item, or is that of the prompt or of a completion. Memory: some 40 bytes for each different
  * rationale, whose hashes are kept (52 bits: among a million, two different ones are taken for
  * the same with a probability of 1 in 9,000).
@@ -9,15 +9,9 @@
 import type { Judgment } from "../../domain/Judgment.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { textOf } from "../ItemVotes.ts"
+import * as NormalisedPrompt from "../text/NormalisedPrompt.ts"
 
 export type Kind = "none" | "copied" | "own"
-
-const normalise = (text: string): string =>
-  text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
-    .trim()
 
 /** Of 52 bits, which a number holds exactly. */
 const hashOf = (text: string): number => Number.parseInt(Sha256.hex(text).slice(0, 13), 16)
@@ -29,7 +23,7 @@ export const make = () => {
     add: ({ annotations, completions, prompt }: Judgment): Kind => {
       const rationale = textOf(annotations.rationale)
       if (rationale === null) return "none"
-      const text = normalise(rationale)
+      const text = NormalisedPrompt.ofText(rationale)
       const hash = hashOf(text)
       const isCopy = seen.has(hash) || [prompt, ...completions].some((other) => sameText(other, text))
       seen.add(hash)
@@ -39,5 +33,5 @@ export const make = () => {
 }
 
 const sameText = (other: string, normalised: string): boolean =>
-  // Normalising takes no more than a few characters away that are not letters or digits.
-  other.length >= normalised.length && normalise(other) === normalised
+  // What is far from it in length is not equal to it, and need not be normalised.
+  other.length <= 4 * normalised.length + 64 && NormalisedPrompt.ofText(other) === normalised

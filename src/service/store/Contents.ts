@@ -44,7 +44,8 @@ export const make = Effect.gen(function* () {
     (EXISTS (SELECT 1 FROM met WHERE met.content = item.content AND met.expert_no = ${expertNo})
       AND EXISTS (${awaited(sql`item.content`)}))`
 
-  const isAgainFor = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
+  /** These rows of `left_to_others` return to the queue, for whoever passed them; what is not open returns when it is. */
+  const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned (item_id)
         SELECT item_id FROM left_to_others JOIN item USING (item_id) WHERE open > 0 AND ${rows} ORDER BY item_id`
@@ -60,7 +61,7 @@ export const make = Effect.gen(function* () {
     if (items > 1) return
     const last = yield* sql`SELECT 1 FROM left_to_others
       WHERE content = ${content} AND NOT EXISTS (${awaited(sql`${content}`)}) LIMIT 1`
-    if (last.length > 0) yield* isAgainFor(sql`left_to_others.content = ${content}`)
+    if (last.length > 0) yield* offerAgain(sql`left_to_others.content = ${content}`)
   })
 
   /** People have not met these items after all. Automatic experts, who meet nothing, are passed over. */
@@ -73,16 +74,16 @@ export const make = Effect.gen(function* () {
         RETURNING content, items`
       if (met === undefined || met.items > 0) continue
       yield* sql`DELETE FROM met WHERE content = ${met.content} AND expert_no = ${expert_no}`
-      yield* isAgainFor(sql`left_to_others.content = ${met.content}`)
+      yield* offerAgain(sql`left_to_others.content = ${met.content}`)
     }
   })
 
   /** Fewer people are awaited than before. */
-  const awaitFewer = isAgainFor(sql`NOT EXISTS (${awaited(sql`left_to_others.content`)})`)
+  const awaitFewer = offerAgain(sql`NOT EXISTS (${awaited(sql`left_to_others.content`)})`)
 
-  /** Who stays away is awaited no longer, until he or she is here again. */
+  /** Who stays away is awaited no longer, until he or she is here again; the same for who is not active now. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
-    const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND active = 1 AND away = 0
+    const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(awaitedFor)} RETURNING expert_no`
     if (away.length > 0) yield* awaitFewer
   })

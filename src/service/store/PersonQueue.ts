@@ -119,7 +119,9 @@ export const make = Effect.fnUntraced(function* (options: {
       sql`item.item_id`,
       sql`item INDEXED BY item_open WHERE item.item_id > ${item_cursor}`,
     )
-    yield* sql`UPDATE expert SET item_cursor = ${next?.item_id ?? item_cursor},
+    // With nothing left, what was passed is not looked at again either: whatever opens again returns.
+    const cursor = next === undefined ? sql`COALESCE((SELECT MAX(item_id) FROM item), 0)` : sql`${next.item_id}`
+    yield* sql`UPDATE expert SET item_cursor = ${cursor},
       returned_cursor = COALESCE((SELECT MAX(n) FROM returned), returned_cursor) WHERE expert_no = ${expert_no}`
     return next?.item_id
   })

@@ -26,10 +26,10 @@ const step = fc.record({
 })
 type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
 
-/** Two tasks to begin with, of three prompts and three votes. */
+/** Two tasks to begin with, of the same three prompts and three votes. */
 const steps = fc
   .array(step, { maxLength: 120, size: "max" })
-  .map((steps): ReadonlyArray<Step> => [{ kind: "create", who: 2, n: 2 }, { kind: "create", who: 2, n: 5 }, ...steps])
+  .map((steps): ReadonlyArray<Step> => [{ kind: "create", who: 2, n: 5 }, { kind: "create", who: 2, n: 11 }, ...steps])
 
 const robots = ["first-of-all", "seldom"]
 const isGold = (prompt: string) => prompt.endsWith("0")
@@ -76,6 +76,10 @@ const check = Effect.gen(function* () {
     ) USING (item_id) JOIN expert USING (expert_no) WHERE kind = 'person'
     GROUP BY content, expert_no ORDER BY content, expert_no`
   assert.deepStrictEqual(met, remet)
+
+  const left = yield* sql`SELECT 1 FROM left_to_others JOIN task ON task.seq = item_id / 1048576
+    WHERE finished_at IS NOT NULL`
+  assert.lengthOf(left, 0, "an item of a task that is over is remembered as left to others")
 
   // Counts
   const votes = yield* sql<{

@@ -44,19 +44,20 @@ export interface TaskOptions {
   readonly groupSize?: number
   readonly key?: string
   readonly guidelines?: string
+  readonly organization?: string
 }
 
 /** Creates a task of prompts with the given completions. */
 export const create = Effect.fnUntraced(function* (
   prompts: ReadonlyArray<readonly [prompt: string, ...completions: ReadonlyArray<string>]>,
-  { group, groupSize, guidelines, key, votes = 1 }: TaskOptions = {},
+  { group, groupSize, guidelines, key, organization = "default", votes = 1 }: TaskOptions = {},
 ) {
   const content = {
     prompts: prompts.map(([prompt, ...completions]): TaskPrompt => ({ prompt, completions })),
     ...(guidelines !== undefined && { guidelines }),
   }
   const { taskId } = yield* (yield* TaskStore).create({
-    organization: "default",
+    organization,
     idempotencyKey: key,
     body: new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content })),
     content,

@@ -1,0 +1,337 @@
+/** Tasks that ask for the same prompt with the same completions go to different people, as long as there are any. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, Random, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import { awaitedFor, contentOf } from "../../../src/service/store/Contents.ts"
+import { Database } from "../../../src/service/store/Database.ts"
+import { Experts } from "../../../src/service/store/Experts.ts"
+import { type HeldItem, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
+import { create, next, results, statusOf, type Store, store, storeOver, voteFor } from "./support.ts"
+
+const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
+  it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
+
+const people = (...names: ReadonlyArray<string>) =>
+  Experts.use((experts) =>
+    Effect.forEach(names, (name) => Effect.map(experts.create(name), ({ expertId }) => expertId)),
+  )
+
+const judge = Effect.fnUntraced(function* (expertId: string, item: HeldItem) {
+  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, item.prompt.completions[0]!))
+})
+
+const judgeNext = Effect.fnUntraced(function* (expertId: string) {
+  const item = yield* next(expertId)
+  yield* judge(expertId, item)
+  return item
+})
+
+/** Judges until nothing is left for the expert; the tasks, one for each item. */
+const judgeAll = Effect.fnUntraced(function* (expertId: string) {
+  const queue = yield* VoteQueue
+  const tasks: Array<string> = []
+  let item = yield* queue.next(expertId)
+  while (Option.isSome(item)) {
+    yield* judge(expertId, item.value)
+    tasks.push(item.value.taskId)
+    item = yield* queue.next(expertId)
+  }
+  return tasks
+})
+
+const nothingFor = Effect.fnUntraced(function* (expertId: string) {
+  assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(expertId)))
+})
+
+const votersOf = (task: string) =>
+  Effect.map(results(task), ([result]) =>
+    result.annotations.votes.map((vote: { readonly expert: string }) => vote.expert),
+  )
+
+const [abc, bca, cab] = [
+  ["p", "a", "b", "c"],
+  ["p", "b", "c", "a"],
+  ["p", "c", "a", "b"],
+] as const
+
+/** Three tasks of one item, as a client asks for three votes. */
+const threeTasks = Effect.forEach([abc, bca, cab], (item) => create([item]))
+
+describe("a content", () => {
+  const key = (prompt: string, ...completions: ReadonlyArray<string>) => contentOf("default", { prompt, completions })
+
+  it("is the same in whatever order its completions stand", () => {
+    assert.strictEqual(key("p", "a", "b", "c"), key("p", "c", "a", "b"))
+  })
+
+  it("is another with another prompt, completion, number of the same completion, or organization", () => {
+    const keys = [
+      key("p", "a", "b"),
+      key("q", "a", "b"),
+      key("p", "a", "c"),
+      key("p", "a", "a", "b"),
+      key("p", "a", "b", "b"),
+      key("p", "ab"),
+      contentOf("other", { prompt: "p", completions: ["a", "b"] }),
+    ]
+    assert.lengthOf([...new Set(keys)], keys.length)
+  })
+
+  it("is a whole number that JSON and SQLite keep", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.array(fc.string({ unit: "binary" })), (prompt, completions) => {
+        const content = contentOf("default", { prompt, completions })
+        assert.isTrue(Number.isSafeInteger(content) && content >= 0)
+      }),
+    )
+  })
+})
+
+describe("tasks that ask for the same", () => {
+  test("go to different people, however long one of them works alone", () =>
+    Effect.gen(function* () {
+      const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
+      const tasks = yield* threeTasks
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+      assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1]])
+      assert.deepStrictEqual(yield* judgeAll(cem!), [tasks[2]])
+      assert.deepStrictEqual(yield* Effect.forEach(tasks, votersOf), [[ann], [bob], [cem]])
+    }))
+
+  test("do not keep anybody from other items", () =>
+    Effect.gen(function* () {
+      const [ann] = yield* people("Ann", "Bob")
+      const known = yield* create([abc])
+      const mixed = yield* create([bca, ["q", "a", "b"], cab, ["r", "a", "b"]])
+      assert.deepStrictEqual(yield* judgeAll(ann!), [known, mixed, mixed])
+    }))
+
+  test("are all judged where there are fewer people, once each has judged one", () =>
+    Effect.gen(function* () {
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const tasks = yield* threeTasks
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+      assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1], tasks[2]])
+      assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
+    }))
+
+  test("and that one has passed are there again once everybody has met the content", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const tasks = yield* threeTasks
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+      const held = yield* next(bob!)
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
+      yield* queue.setAside(bob!, held.itemId, { kind: "skip", reason: "" })
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1]])
+    }))
+
+  test("are for one person alone, if there is nobody else", () =>
+    Effect.gen(function* () {
+      const [ann] = yield* people("Ann")
+      const tasks = yield* threeTasks
+      assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
+    }))
+
+  test("are no reason to wait for who is deactivated", () =>
+    Effect.gen(function* () {
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const tasks = yield* threeTasks
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+      yield* (yield* Experts).setActive(bob!, false)
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1], tasks[2]])
+    }))
+
+  test("are no reason to wait for who stays away, until he or she is here again", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const experts = yield* Experts
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const tasks = yield* threeTasks
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+      yield* experts.touch(bob!)
+      const { lastSeenAt } = yield* Effect.flatMap(experts.find(bob!), Effect.fromOption)
+      // Without the minutes between.
+      const { sql } = yield* Database
+      const goneFor = (millis: number) =>
+        Effect.andThen(
+          sql`UPDATE expert SET last_seen_at = ${lastSeenAt! - millis} WHERE expert_id = ${bob!}`,
+          queue.releaseExpired,
+        )
+      yield* goneFor(Duration.toMillis(awaitedFor) - 1)
+      yield* nothingFor(ann!)
+      yield* goneFor(Duration.toMillis(awaitedFor))
+      yield* judgeNext(ann!)
+      assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
+      yield* TestClock.adjust("1 minute")
+      yield* experts.touch(bob!)
+      yield* nothingFor(ann!)
+      assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[2]])
+    }))
+
+  test("are no reason to wait for who is active again, but was not here", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      const experts = yield* Experts
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const tasks = yield* threeTasks
+      yield* experts.setActive(bob!, false)
+      yield* sql`UPDATE expert SET last_seen_at = ${-Duration.toMillis(awaitedFor)} WHERE expert_id = ${bob!}`
+      yield* (yield* VoteQueue).releaseExpired
+      yield* experts.setActive(bob!, true)
+      assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
+    }))
+
+  test("are open to whoever has taken back the only vote, and lost the item", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const [ann] = yield* people("Ann", "Bob")
+      const longer = yield* create([abc, ["q", "a", "b"]])
+      const other = yield* create([bca])
+      assert.deepStrictEqual(yield* judgeNext(ann!).pipe(Effect.map((item) => item.taskId)), longer)
+      const item = yield* next(ann!)
+      yield* queue.setAside(ann!, item.itemId, { kind: "skip", reason: "" })
+      yield* nothingFor(ann!)
+      yield* queue.undo(ann!, () => "")
+      yield* (yield* TaskStore).cancel(longer)
+      assert.deepStrictEqual(yield* judgeAll(ann!), [other])
+    }))
+
+  test("stay with others for who has judged one in a task that was cancelled", () =>
+    Effect.gen(function* () {
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const longer = yield* create([abc, ["q", "a", "b"]])
+      const other = yield* create([bca])
+      yield* judgeNext(ann!)
+      yield* (yield* TaskStore).cancel(longer)
+      yield* nothingFor(ann!)
+      assert.deepStrictEqual(yield* judgeAll(bob!), [other])
+    }))
+
+  test("are for others where a person has set one aside, until the operator returns it", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const tasks = yield* threeTasks
+      const item = yield* next(ann!)
+      yield* queue.setAside(ann!, item.itemId, { kind: "flag", reason: "Not in English." })
+      yield* nothingFor(ann!)
+      yield* queue.returnItem(item.taskId, item.promptIndex)
+      assert.lengthOf(yield* judgeAll(ann!), 1)
+      assert.lengthOf(yield* judgeAll(bob!), 2)
+      assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
+    }))
+
+  test("go to others after a restart, too", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      const [ann, bob] = yield* people("Ann", "Bob")
+      const tasks = yield* threeTasks
+      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+      const again = storeOver().pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
+      yield* Effect.gen(function* () {
+        yield* nothingFor(ann!)
+        assert.deepStrictEqual(yield* judgeNext(bob!).pipe(Effect.map((item) => item.taskId)), tasks[1])
+        assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
+      }).pipe(Effect.provide(again, { local: true }))
+    }))
+
+  test("are all for an automatic expert, whom nobody waits for", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      yield* (yield* Experts).ensure("machine")
+      const [ann] = yield* people("Ann")
+      const items = [yield* create([abc], { votes: 2 }), yield* create([bca], { votes: 2 })]
+      assert.deepStrictEqual(yield* judgeAll(ann!), items)
+      const { claims } = yield* queue.claim({
+        experts: ["machine"],
+        tasks: 2,
+        createdBefore: Infinity,
+        isAvailable: () => true,
+      })
+      const vote = Result.succeed({ choice: 0, order: [0, 1, 2], seconds: 0 })
+      yield* queue.record(
+        claims.flatMap(({ items }) => items.map(({ itemId }) => ({ itemId, answers: [{ expert: "machine", vote }] }))),
+      )
+      assert.deepStrictEqual(yield* Effect.forEach(items, votersOf), [
+        [ann, "machine"],
+        [ann, "machine"],
+      ])
+    }))
+
+  test("are passed once, and not looked at again until they return", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      const [ann, bob] = yield* people("Ann", "Bob")
+      yield* threeTasks
+      yield* judgeNext(ann!)
+      yield* nothingFor(ann!)
+      const [row] = yield* sql<{ item_cursor: number; last: number; left: number }>`
+        SELECT item_cursor, (SELECT MAX(item_id) FROM item) AS last, (SELECT COUNT(*) FROM left_to_others) AS "left"
+        FROM expert WHERE expert_id = ${ann!}`
+      assert.deepStrictEqual([row!.item_cursor, row!.left], [row!.last, 2])
+      yield* judgeNext(bob!)
+      assert.lengthOf(yield* judgeAll(ann!), 1)
+    }))
+
+  test("are those of one organization", () =>
+    Effect.gen(function* () {
+      const [ann] = yield* people("Ann", "Bob")
+      const tasks = [yield* create([abc]), yield* create([abc], { organization: "other" })]
+      assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
+    }))
+})
+
+describe("any number of tasks of one item, votes and people, in any order of work", () => {
+  const work = fc.record({
+    people: fc.integer({ min: 1, max: 6 }),
+    tasks: fc.integer({ min: 1, max: 4 }),
+    votes: fc.integer({ min: 1, max: 3 }),
+    turns: fc.array(fc.nat(), { maxLength: 40 }),
+  })
+
+  it("gives all votes, and the first ones to different people", async () => {
+    const run = Effect.fnUntraced(function* ({
+      people: size,
+      tasks,
+      turns,
+      votes,
+    }: typeof work extends fc.Arbitrary<infer A> ? A : never) {
+      const crowd = yield* people(...Array.from({ length: size }, (_, i) => `${i}`))
+      const asked = Math.min(votes, size)
+      for (let i = 0; i < tasks; i++) {
+        const order = [abc, bca, cab][i % 3]!
+        yield* create([["before", `${i}`, "b"], order, ["after", `${i}`, "b"]], { votes: asked })
+      }
+      const queue = yield* VoteQueue
+      const voters: Array<string> = []
+      const turn = Effect.fnUntraced(function* (expertId: string) {
+        const item = yield* queue.next(expertId)
+        if (Option.isNone(item)) return 0
+        if (item.value.prompt.prompt === "p") voters.push(expertId)
+        yield* judge(expertId, item.value)
+        return 1
+      })
+      yield* Effect.forEach(turns, (n) => turn(crowd[n % size]!))
+      while ((yield* Effect.forEach(crowd, turn)).includes(1));
+      assert.deepInclude((yield* (yield* TaskStore).overview).tasks, { pending: 0, in_progress: 0, completed: tasks })
+      assert.lengthOf(voters, tasks * asked)
+      const first = voters.slice(0, size)
+      assert.lengthOf([...new Set(first)], first.length, `${voters.join()} of ${size}`)
+    })
+    const property = fc.asyncProperty(work, fc.nat(), (work, seed) =>
+      Effect.runPromise(
+        run(work).pipe(
+          Random.withSeed(seed),
+          Effect.provide(Layer.fresh(store(":memory:")).pipe(Layer.provideMerge(TestClock.layer()))),
+          Effect.scoped,
+        ),
+      ),
+    )
+    await fc.assert(property, { numRuns: 60 })
+  }, 60_000)
+})
