@@ -41,7 +41,7 @@ export { type FormatName, formatNames } from "./dataset/format/Formats.ts"
 
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export type { DatasetSettings } from "./pipeline/DatasetSettings.ts"
-export { LimitsPassed } from "./pipeline/Export.ts"
+export { LimitsNotKept } from "./pipeline/Export.ts"
 export * as CronJob from "./pipeline/CronJob.ts"
 export type { RunReport, RunStatus } from "./pipeline/RunReport.ts"
 export * as JobStatus from "./pipeline/JobStatus.ts"

@@ -40,7 +40,6 @@ const assignment = (text: string): readonly [name: string, value: string] => {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
 }
 
-const isCheck = (name: string): name is Checks.CheckName => Object.hasOwn(Checks.checks, name)
 const isSplit = (name: string): name is Split => Split.literals.some((split) => split === name)
 
 const limit = Flag.String("limit").pipe(
@@ -48,11 +47,16 @@ const limit = Flag.String("limit").pipe(
   Flag.filterMap(
     (text) => {
       const [name, value] = assignment(text)
-      if (!isCheck(name)) return Option.none()
+      if (!Checks.isCheckName(name)) return Option.none()
       const [least, most] = Checks.checks[name].range
       return Option.map(numberIn(value, least, most), (value) => [name, value] as const)
     },
-    () => `CHECK=VALUE, where CHECK is one of ${Checks.names.join(", ")}`,
+    (text) => {
+      const [name] = assignment(text)
+      return Checks.isCheckName(name)
+        ? `CHECK=VALUE, where the VALUE of ${name} is ${Checks.limitLook(name)}`
+        : `CHECK=VALUE, where CHECK is one of ${Checks.names.join(", ")}`
+    },
   ),
   Flag.withDescription(
     `Write no dataset, and exit with 6, if a check finds worse than this; once for each check: ${Checks.names.join(", ")}`,
@@ -207,8 +211,14 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
           Effect.mapError(({ message }) => new UsageError({ message: `--evaluation-prompts: ${message}` })),
         )
   const looksForLeaks = flags.drop.includes("leaks") || flags.limits.some(([check]) => check === "leaks")
+  if (evaluationPrompts?.length === 0) {
+    return yield* new UsageError({ message: "--evaluation-prompts: expected prompts, found none" })
+  }
   if (looksForLeaks && evaluationPrompts === undefined) {
     return yield* new UsageError({ message: "--drop, --limit: leaks can be found with --evaluation-prompts only" })
+  }
+  if (new Set(flags.limits.map(([check]) => check)).size < flags.limits.length) {
+    return yield* new UsageError({ message: "--limit: name each check once" })
   }
   return {
     pairs: Option.match(pairs, {

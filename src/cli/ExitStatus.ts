@@ -42,6 +42,7 @@ export const meaning = (status: number): string =>
 
 export const ofRun: { readonly [Status in RunStatus]: number } = {
   done,
+  limits_not_kept: limits,
   results_invalid: failure,
   all_rejected: failure,
   unfinished: failure,

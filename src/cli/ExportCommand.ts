@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
+import { orLimits } from "./JobFlags.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument } from "./PipelineFile.ts"
 import * as Settings from "./Settings.ts"
@@ -37,11 +38,14 @@ export const exportCommand = Command.make(
     const settings = yield* datasetOf(flags, pipeline)
     yield* Settings.endOfCheck()
     yield* Effect.gen(function* () {
-      const [elapsed, written] = yield* Effect.timed(
+      const report = yield* Effect.timed(
         Pipeline.exportDataset({ ...settings, directory, campaign: Option.getOrUndefined(flags.campaign) }),
+      ).pipe(
+        Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
+        orLimits,
       )
-      const report = yield* RunReport.make({ elapsed, ...written })
       yield* Summary.print(report, { ...(yield* placeOf(flags, directory, ledger)), json: flags.json })
+      if (report.status === "limits_not_kept") yield* Summary.end(report)
     }).pipe(Effect.provide(existingLedger(ledger)))
   }),
 ).pipe(

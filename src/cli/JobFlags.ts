@@ -6,6 +6,7 @@
 import { Cause, Console, Duration, Effect, Option, Schedule, Schema, type Stdio } from "effect"
 import { Flag } from "effect/cli"
 import * as FileLock from "../node/FileLock.ts"
+import { LimitsNotKept } from "../pipeline/Export.ts"
 import { defaultGrace } from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { AnnotationClientError } from "../task/AnnotationClientError.ts"
@@ -93,6 +94,19 @@ export const orInDoubt = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>
       return report
     }),
   )
+
+/** A dataset that did not keep to its limits: that is told, and then how the job stands. */
+export const orLimits = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
+  Effect.catchIf(
+    effect,
+    isLimitsNotKept,
+    Effect.fnUntraced(function* (failure) {
+      yield* say(failure.message)
+      return { ...(yield* RunReport.make({})), status: "limits_not_kept" as const }
+    }),
+  )
+
+const isLimitsNotKept = Schema.is(LimitsNotKept)
 
 const isFileLockError = Schema.is(FileLock.FileLockError)
 

@@ -11,7 +11,7 @@ import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { askingFlags, askingOf } from "./AskingFlags.ts"
 import * as InputFiles from "./InputFiles.ts"
-import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, orLimits, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
@@ -77,6 +77,7 @@ export const runCommand = Command.make(
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.run(settings)).pipe(
       orInDoubt,
+      orLimits,
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) =>
         Summary.finish(report, {

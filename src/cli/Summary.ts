@@ -89,6 +89,8 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const beside = besideOf(unusable, unsent, report.tasks.submitted.tasks)
   switch (report.status) {
+    case "limits_not_kept":
+      return [`Ended${after}: the dataset does not keep to its limits, and was not written.`]
     case "done":
       return [report.seconds === null ? "Every task is done." : `Done in ${duration(report.seconds)}.`]
     case "waiting":

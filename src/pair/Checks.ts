@@ -82,6 +82,20 @@ export type DropName = { [Name in CheckName]: (typeof checks)[Name]["canDrop"] e
 const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
+/** Whether a number can be a limit of a check. */
+export const isLimit = (name: string, limit: number): boolean => {
+  const [least, most] = isCheckName(name) ? checks[name].range : [NaN, NaN]
+  return limit >= least && limit <= most
+}
+
+/** What a limit of a check has to be, in words. */
+export const limitLook = (name: string): string => {
+  const [least, most] = isCheckName(name) ? checks[name].range : [0, 1]
+  return most === Infinity ? `a number, ${least} or more` : `a number from ${least} to ${most}`
+}
+
+export const isCheckName = (name: string): name is CheckName => Object.hasOwn(checks, name)
+
 export type Limits = { readonly [Name in CheckName]?: number | undefined }
 
 /** What a check found. */

@@ -22,6 +22,8 @@ export interface Consensus {
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that went to the best, 0 to 1; null where there is one vote. */
   readonly agreement: number | null
+  /** Whether votes were weighed by the experts' reliabilities. */
+  readonly isWeighed: boolean
   /** Whether several votes, or their weights, leave several that are best. */
   readonly isTie: boolean
 }
@@ -39,13 +41,14 @@ export const byMajority = (item: JudgedItem): Consensus => {
   const counted = tally(item.completions.length, votes.map(ballotOf))
   if (item.judgments.length === 1) {
     const agreement = votes.length === 1 ? null : shareOf(judgment.bestCompletionIndex, votes)
-    return { judgment, votes, agreement, isTie: votes.length > 1 && counted.tie }
+    return { judgment, votes, agreement, isTie: votes.length > 1 && counted.tie, isWeighed: false }
   }
   return {
     judgment: judged(judgment, counted.best, counted.ranking, counted.rationale),
     votes,
-    agreement: counted.agreement,
-    isTie: counted.tie,
+    agreement: votes.length === 1 ? null : counted.agreement,
+    isTie: votes.length > 1 && counted.tie,
+    isWeighed: false,
   }
 }
 
@@ -66,6 +69,7 @@ export const byProbability = (item: JudgedItem, probabilities: ReadonlyArray<num
     votes,
     agreement: shareOf(best, votes),
     isTie: top.length > 1,
+    isWeighed: true,
   }
 }
 
@@ -106,14 +110,20 @@ const judged = (
   }
 }
 
-/** The pairs of a consensus' judgment, with what the votes say of each. */
+/**
+ * The pairs of a consensus' judgment, with what the votes say of each. Without pairs that more votes contradict than
+ * support, unless votes are weighed: the mean ranks of several completions may order two of them against the majority.
+ */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
-  { agreement, votes }: Consensus,
-): ReadonlyArray<PreferencePair> =>
-  pairs.map((pair) => ({
+  { agreement, isWeighed, votes }: Consensus,
+): ReadonlyArray<PreferencePair> => {
+  const told = pairs.map((pair) => ({
     ...pair,
     votes: votes.length,
     agreement,
     vote_margin: votes.length === 1 ? null : marginOf(votes, pair.chosen_index, pair.rejected_index),
   }))
+  const supported = isWeighed ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
+  return supported.length === told.length ? told : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))
+}

@@ -31,6 +31,9 @@ export interface ItemVote {
   readonly rationale: string | null
 }
 
+/** More than thirty years say that a clock was wrong. */
+const longestSeconds = 1e9
+
 const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(Vote))
 
 const fits =
@@ -57,7 +60,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
         choice,
         ranking,
         order,
-        seconds,
+        seconds: seconds >= 0 && seconds <= longestSeconds ? seconds : null,
         rationale: textOf(rationale),
       })),
     onNone: () => [

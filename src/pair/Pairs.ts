@@ -69,7 +69,7 @@ export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair)
 /** The rows of those pairs that differ. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, completions, itemId, metadata, prompt, taskId } = judgment
-  const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale?.toWellFormed() ?? null)
+  const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
   const metadataText = metadata === undefined ? null : JSON.stringify(metadata)
   const pairs = indices.filter((pair) => differ(judgment, pair))
   return pairs.map(([chosen, rejected]) => ({

@@ -1,10 +1,14 @@
 /**
  * What is asked of a dataset: choices, filters, pairs, limits, splits, formats, and what its card says.
  */
+import { Effect, Schema } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
-import type { FormatName } from "../dataset/format/Formats.ts"
+import { type FormatName, formatNames } from "../dataset/format/Formats.ts"
+import * as Checks from "../pair/Checks.ts"
 import type { CurationOptions } from "../pair/Curation.ts"
-import type { Shares } from "../pair/text/Splits.ts"
+import * as Splits from "../pair/text/Splits.ts"
+
+type Shares = Splits.Shares
 
 /** Which campaign is written: a number, all, or, without it, that of the last run. */
 export type Which = number | "all" | undefined
@@ -15,7 +19,7 @@ export interface DatasetSettings extends CurationOptions {
    * (Dawid & Skene, 1979). Default `majority`.
    */
   readonly aggregate?: "majority" | "dawid-skene" | undefined
-  /** Shares of the items, such as `{ train: 0.9, test: 0.1 }`. Default: all are in `train`. */
+  /** Shares of the items, such as `{ test: 0.1 }`; what is left over is in `train`. Default: all are in `train`. */
   readonly splits?: Shares | undefined
   /** Another whole number draws other splits. Default 0. */
   readonly splitSeed?: number | undefined
@@ -28,3 +32,57 @@ export interface DatasetSettings extends CurationOptions {
   /** What the card says that the ledger does not know. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
 }
+
+/** A setting of a dataset that can't be followed; said before anything is submitted. */
+export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsInvalid>()("DatasetSettingsInvalid", {
+  /** Such as `limits.longer-chosen`. */
+  setting: Schema.String,
+  expected: Schema.String,
+  found: Schema.String,
+}) {
+  override get message() {
+    return `${this.setting}: expected ${this.expected}, found ${this.found}`
+  }
+}
+
+/** The shares with what is left over in train. */
+export const wholeShares = (shares: Shares): Shares => {
+  const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
+  return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
+}
+
+/** What is wrong with settings that no compiler has seen. */
+const wrong = function* (
+  settings: DatasetSettings,
+): Generator<readonly [setting: string, expected: string, found: unknown]> {
+  const { drop = [], formats = [], limits = {}, minAgreement, minVotes } = settings
+  const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((known) => known === name)
+  for (const [name, limit] of Object.entries(limits)) {
+    if (!isOneOf(Checks.names, name)) yield ["limits", `names among ${Checks.names.join(", ")}`, name]
+    else if (limit !== undefined && !Checks.isLimit(name, limit))
+      yield [`limits.${name}`, Checks.limitLook(name), limit]
+  }
+  for (const name of drop)
+    if (!isOneOf(Checks.dropNames, name)) yield ["drop", `names among ${Checks.dropNames.join(", ")}`, name]
+  for (const name of formats)
+    if (!isOneOf(formatNames, name)) yield ["formats", `names among ${formatNames.join(", ")}`, name]
+  if (minVotes !== undefined && !(Number.isSafeInteger(minVotes) && minVotes >= 1))
+    yield ["minVotes", "1 or more", minVotes]
+  if (minAgreement !== undefined && !(minAgreement >= 0 && minAgreement <= 1)) {
+    yield ["minAgreement", "a share from 0 to 1", minAgreement]
+  }
+  if (!isOneOf(["majority", "dawid-skene"], settings.aggregate ?? "majority")) {
+    yield ["aggregate", "majority or dawid-skene", settings.aggregate]
+  }
+  if (!isOneOf(["drop", "keep"], settings.ties ?? "drop")) yield ["ties", "drop or keep", settings.ties]
+  if (settings.evaluationPrompts?.length === 0) yield ["evaluationPrompts", "prompts", "none"]
+}
+
+/** Fails with the first setting that can't be followed. */
+export const validate = Effect.fn("DatasetSettings.validate")(function* (settings: DatasetSettings) {
+  for (const [setting, expected, found] of wrong(settings)) {
+    return yield* new DatasetSettingsInvalid({ setting, expected, found: String(found) })
+  }
+  if (settings.splits !== undefined)
+    yield* Splits.make({ shares: wholeShares(settings.splits), seed: settings.splitSeed })
+})

@@ -9,7 +9,7 @@
  * The ledger is passed over once; once more before that where there are splits, since these are settled
  * for all items that were ever planned, judged or not, and once more where votes are weighed.
  */
-import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream } from "effect"
+import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
@@ -23,14 +23,14 @@ import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
 import * as Judgments from "../task/Judgments.ts"
 import { Ledger } from "../task/Ledger.ts"
-import type { DatasetSettings, Which } from "./DatasetSettings.ts"
+import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as SplitTable from "./SplitTable.ts"
 
 /** The dataset did not keep to the limits, and was not written. */
-export class LimitsPassed extends Schema.TaggedError<LimitsPassed>()("LimitsPassed", {
+export class LimitsNotKept extends Schema.TaggedError<LimitsNotKept>()("LimitsNotKept", {
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -53,6 +53,9 @@ export class LimitsPassed extends Schema.TaggedError<LimitsPassed>()("LimitsPass
   }
 }
 
+/** No pair was left for a dataset that has some already. */
+class NoPairs extends Data.TaggedError("NoPairs")<{ readonly report: string }> {}
+
 /** What was written, if anything was. */
 export interface Exported {
   readonly dataset: Option.Option<Dataset.DatasetInfo>
@@ -67,16 +70,18 @@ const languagesLookedAt = 20_000
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
 
 /**
- * Writes the dataset of all results that are there. Fails with `LimitsPassed` where a limit of the
+ * Writes the dataset of all results that are there. Fails with `LimitsNotKept` where a limit of the
  * settings is not kept.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which },
 ) {
+  yield* validate(settings)
   const fs = yield* FileSystem.FileSystem
   const { campaign } = settings
   const directory = JobFolder.dataset(settings.directory)
-  if ((yield* fs.exists(directory)) && Option.isNone(yield* Stream.runHead(Judgments.ofCampaign(campaign)))) {
+  const isThere = yield* fs.exists(directory)
+  if (isThere && Option.isNone(yield* Stream.runHead(Judgments.ofCampaign(campaign)))) {
     const which = yield* Facts.nameOf(campaign)
     yield* Effect.logInfo(
       `the ledger has no results of ${which}: the dataset that is there, ${directory}, stays as it is`,
@@ -89,13 +94,15 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       ? Option.some(yield* Reliabilities.of(Judgments.items(campaign)))
       : Option.none<Reliabilities.Reliabilities>()
   const ledger = yield* Ledger
-  const { counts } = yield* ledger.progress
+  const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
+  const judged = (yield* ledger.itemsByStanding(which))("judged")
   const curation = Curation.make(settings, {
     reliabilities,
     languageOf: yield* Language.load,
-    languageShare: Math.min(1, languagesLookedAt / Math.max(1, counts.completed.items)),
+    languageShare: Math.min(1, languagesLookedAt / Math.max(1, judged)),
   })
-  const table = settings.splits === undefined ? undefined : yield* SplitTable.make(settings.splits, settings.splitSeed)
+  const table =
+    settings.splits === undefined ? undefined : yield* SplitTable.make(wholeShares(settings.splits), settings.splitSeed)
   const splitOf = new WeakMap<PreferencePair, Split>()
   const inSplits = new Map<Split, { items: number; pairs: number }>()
   let example = Option.none<PreferencePair>()
@@ -129,18 +136,22 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       passed || limit === null ? [] : [{ check, direction, limit, value }],
     )
     const refused = JobFolder.refused(settings.directory)
-    if (failed.length > 0) {
+    leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
+    const isEmptied = isThere && written.rows === 0
+    if (failed.length > 0 || isEmptied) {
       yield* fs.makeDirectory(refused, { recursive: true })
       yield* Effect.forEach(files, ({ content, path }) =>
         typeof content === "string"
           ? fs.writeFileString(`${refused}/${path}`, content)
           : fs.writeFile(`${refused}/${path}`, content),
       )
-      return yield* new LimitsPassed({ checks: failed, report: `${refused}/report.html` })
+      const page = `${refused}/report.html`
+      return yield* failed.length > 0
+        ? new LimitsNotKept({ checks: failed, report: page })
+        : new NoPairs({ report: page })
     }
     yield* fs.remove(refused, { recursive: true, force: true })
     facts = yield* Facts.of(campaign, settings, report)
-    leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
     return files
   })
 
@@ -154,8 +165,23 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     margin: settings.margin,
     attachments,
     describe: () => Effect.sync(() => facts),
-  })
-  return { dataset: Option.some(info), example, leftOut } satisfies Exported
+  }).pipe(
+    Effect.asSome,
+    Effect.catchTag("NoPairs", ({ report }) =>
+      Effect.as(
+        Effect.logWarning(`no pair is left: the dataset that is there, ${directory}, stays as it is. See ${report}`),
+        Option.none<Dataset.DatasetInfo>(),
+      ),
+    ),
+  )
+  for (const { format, refused, rows } of Option.match(info, { onNone: () => [], onSome: ({ formats }) => formats })) {
+    if (rows === 0 && refused.count > 0) {
+      yield* Effect.logWarning(
+        `${format} can't hold a single pair: ${refused.first[0]?.field}: ${refused.first[0]?.reason}`,
+      )
+    }
+  }
+  return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
 })
 
 /** The numbers of a dataset, with those that only the ledger has. */

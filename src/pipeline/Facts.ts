@@ -7,9 +7,10 @@ import { Effect, Option } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import type { QualityReport } from "../domain/QualityReport.ts"
 import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
+import * as Sha256 from "../node/Sha256.ts"
 import { settingsOf as strategyOf } from "../pair/Pairs.ts"
 import { Ledger } from "../task/Ledger.ts"
-import type { DatasetSettings, Which } from "./DatasetSettings.ts"
+import { type DatasetSettings, type Which, wholeShares } from "./DatasetSettings.ts"
 
 /** A campaign, in words. */
 export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
@@ -41,7 +42,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
   const kept = stepOf("kept")
   const judged = stepOf("judged")?.count ?? 0
   const named = experts.filter(({ expert }) => expert !== null).length
-  const votes = experts.reduce((sum, row) => sum + row.votes, 0)
+  const votes = agreement.votes_per_item.reduce((sum, { items, votes }) => sum + items * votes, 0)
   const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
   const { strategy } = strategyOf(settings.pairs ?? bestAgainstRest)
   return [
@@ -108,17 +109,24 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
   ]
 }
 
+/** The share of the prompts from which on a language is one of the dataset's. */
+const leastLanguage = 0.01
+
 /** Everything but what the pairs themselves tell. */
 export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
   const ledger = yield* Ledger
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
-  const { aggregate = "majority", card = {}, conversational, drop, limits, margin } = settings
+  const { aggregate = "majority", card = {}, conversational, drop, evaluationPrompts, limits, margin } = settings
+  const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
   const votes = report.agreement.votes_per_item
-  const languages = report.languages.filter(({ language }) => language !== "und").map(({ language }) => language)
+  const told = report.languages.filter(({ language }) => language !== "und")
+  const looked = told.reduce((sum, { items }) => sum + items, 0)
+  // A few are told wrongly.
+  const languages = told.filter(({ items }) => items >= leastLanguage * looked).map(({ language }) => language)
   return {
     ...card,
-    languages: card.languages ?? languages.slice(0, 20),
+    languages: card.languages ?? languages,
     inputs,
     ...(report.service === null
       ? {}
@@ -134,7 +142,13 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
       min_agreement: minAgreement ?? null,
       drop: drop ?? [],
       limits: defined(limits ?? {}),
-      splits: splits === undefined ? null : { ...defined(splits), seed: splitSeed },
+      splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed: splitSeed },
+      evaluation_prompts:
+        evaluationPrompts === undefined
+          ? null
+          : { count: evaluationPrompts.length, sha256: Sha256.hex(JSON.stringify(evaluationPrompts)) },
+      shuffle_seed: Option.getOrNull(Option.flatMap(run, ({ shuffleSeed }) => shuffleSeed)),
+      gold_mixed_in: report.gold.mixed_in,
       conversational: conversational ?? false,
       margin: margin ?? false,
     },

@@ -18,7 +18,7 @@ import { Ledger } from "../task/Ledger.ts"
 import * as LedgerLocation from "../task/LedgerLocation.ts"
 import { submit as submitLoop, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/WebhookReceiver.ts"
-import type { DatasetSettings } from "./DatasetSettings.ts"
+import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectsFile from "./RejectsFile.ts"
@@ -66,6 +66,7 @@ const ledgerOf = ({ directory, ...where }: Pick<Settings, "directory" | "ledger"
 export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
   const [elapsed, ended] = yield* Effect.timed(
     Effect.gen(function* () {
+      yield* validate(settings)
       const submittingDone = yield* Latch.make()
       let stopped = true
       const settled = yield* Latch.make()
@@ -108,10 +109,10 @@ const readAndSubmit = (settings: Parameters<typeof submitLoop>[1] & Pick<Setting
     const files: Array<InputFile> = []
     const remember = Ledger.use((ledger) =>
       Effect.flatMap(
-        ledger.lastCampaign,
+        ledger.newestRun,
         Option.match({
           onNone: () => Effect.void,
-          onSome: (campaign) => ledger.recordInputs({ campaign }, files),
+          onSome: (run) => ledger.recordInputs(run, files),
         }),
       ),
     )

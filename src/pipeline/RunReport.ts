@@ -22,7 +22,15 @@ import type { Progress } from "../task/LedgerStatus.ts"
 import type { RejectCount } from "./RejectsFile.ts"
 
 /** How a job stands, by the severest of what is left. */
-export type RunStatus = "done" | "results_invalid" | "all_rejected" | "unfinished" | "waiting" | "stopped" | "in_doubt"
+export type RunStatus =
+  | "limits_not_kept"
+  | "done"
+  | "results_invalid"
+  | "all_rejected"
+  | "unfinished"
+  | "waiting"
+  | "stopped"
+  | "in_doubt"
 
 export interface RunReport {
   readonly status: RunStatus

@@ -1,10 +1,13 @@
 /** What the command line can ask of a dataset: filters, limits, splits, formats; and what it says of it. */
+import { createHash } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
+import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, quick, reportOf, write } from "../support/cli.ts"
+import { cli, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 
 const words = ["amber", "basalt", "cedar", "dune", "ember", "fjord", "grove", "harbour", "island", "juniper"]
 
@@ -52,6 +55,7 @@ describe("--limit", () => {
       assert.strictEqual(said.status, 6)
       assert.match(said.stderr, /longer-chosen is 1, at most 0\.9 was asked for/)
       assert.include(said.stderr, `${directory}/refused/report.html`)
+      assert.match(said.stdout, /the dataset does not keep to its limits, and was not written/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const report = yield* readReport(`${directory}/refused/report.json`)
       const check = report.checks.find(({ check }) => check === "longer-chosen")
@@ -110,6 +114,23 @@ describe("--split", () => {
       const later = yield* run(40)
       assert.strictEqual(later.size, 40)
       for (const [id, split] of first) assert.strictEqual(later.get(id), split, id)
+    }))
+})
+
+describe("a dataset that is there", () => {
+  test("stays where no pair would be left, and the report says what became of the items", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* judged
+      const manifest = `${directory}/dataset/manifest.json`
+      const before = yield* fs.readFileString(manifest)
+      const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"])
+      assert.strictEqual(said.status, 0)
+      assert.match(said.stderr, /no pair is left: the dataset that is there, .* stays as it is/)
+      assert.match(said.stdout, /left out +40 items: 40 few votes/)
+      assert.strictEqual(yield* fs.readFileString(manifest), before)
+      const { funnel } = yield* readReport(`${directory}/refused/report.json`)
+      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "few_votes", count: 40 }])
     }))
 })
 
@@ -181,7 +202,6 @@ describe("a dataset", () => {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* judged
       const manifest = JSON.parse(yield* fs.readFileString(`${directory}/dataset/manifest.json`))
-      const { createHash } = yield* Effect.promise(() => import("node:crypto"))
       const bytes = yield* fs.readFile(`${directory}/items.jsonl`)
       assert.deepStrictEqual(manifest.inputs, [
         {
@@ -207,7 +227,9 @@ describe("refused are", () => {
     )
 
   wrong(/CHECK=VALUE, where CHECK is one of longer-chosen/, "--limit", "length=0.3")
-  wrong(/CHECK=VALUE/, "--limit", "longer-chosen=1.3")
+  wrong(/the VALUE of longer-chosen is a number from 0 to 1/, "--limit", "longer-chosen=1.3")
+  wrong(/the VALUE of length-effect is a number, 0 or more/, "--limit", "length-effect=big")
+  wrong(/name each check once/, "--limit", "longer-chosen=0.3", "--limit", "longer-chosen=0.4")
   wrong(/CHECK=VALUE/, "--limit", "longer-chosen")
   wrong(/SPLIT=SHARE, such as test=0\.1/, "--split", "dev=0.1")
   wrong(/SPLIT=SHARE/, "--split", "test=lots")
@@ -218,6 +240,22 @@ describe("refused are", () => {
   wrong(/--evaluation-path: only with --evaluation-prompts/, "--evaluation-path", "q")
   wrong(/leaks can be found with --evaluation-prompts only/, "--drop", "leaks")
   wrong(/share from 0 to 1/, "--min-agreement", "2")
+})
+
+/** Experts who choose by chance, and differ from task to task; nobody says who they are. */
+const arbitrary = ScriptedService.make((request, before) => {
+  if (request.method === "POST") return ScriptedService.obliging(request, before)
+  const taskId = request.path.split("/").at(-1)!
+  const { prompts } = JSON.parse(
+    before.filter(({ method }) => method === "POST")[Number(taskId.slice(5))]!.body,
+  ) as TaskRequest
+  const results = prompts.map(({ completions, prompt }) => ({
+    prompt,
+    best_completion_index:
+      createHash("sha256").update(taskId).update(prompt).digest().readUInt32LE() % completions.length,
+    annotations: {},
+  }))
+  return { status: 200, body: { task_id: taskId, status: "completed", results } }
 })
 
 describe("several votes and gold items", () => {
@@ -235,8 +273,9 @@ describe("several votes and gold items", () => {
         gold.map((item) => JSON.stringify(item)),
       )
       const asking = ["--votes", "3", "--gold", `${directory}/gold.jsonl`, "--gold-rate", "0.4", "--batch-size", "7"]
-      const flags = ["--expert", "random", "--ties", "keep", ...asking]
-      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags, ...quick])
+      const flags = ["--ties", "keep", ...asking]
+      const service = to(yield* arbitrary)
+      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags, ...quick], service)
       assert.strictEqual(said.status, 0, said.stderr)
       const report = yield* readReport(`${directory}/dataset/report.json`)
       const rows = yield* rowsOf(directory, "train")
@@ -265,8 +304,9 @@ test("the funnel: what goes on from a step is what came in, less what was lost",
       "not json",
       JSON.stringify({ prompt: "p", completions: ["same", "same"] }),
     ])
-    const flags = ["--expert", "random", "--votes", "2", "--drop", "near-duplicates", ...quick]
-    const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
+    const flags = ["--votes", "2", "--drop", "near-duplicates", ...quick]
+    const service = to(yield* arbitrary)
+    const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags], service)
     assert.strictEqual(said.status, 0, said.stderr)
     const { funnel } = yield* readReport(`${directory}/dataset/report.json`)
     const [read, submitted, judged, kept, pairs] = funnel

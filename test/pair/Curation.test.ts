@@ -41,7 +41,7 @@ describe("an item gives no pair, and is counted,", () => {
     ["low_agreement", [{ best: 0 }, { best: 0 }, { best: 1 }], { minAgreement: 0.7 }],
     ["leak", [{ best: 0 }], { drop: ["leaks"], evaluationPrompts: ["how tall is mount everest"] }],
     ["no_rationale", [{ best: 0, annotations: { rationale: " " } }], { drop: ["no-rationale"] }],
-    ["copied_rationale", [{ best: 0, annotations: { rationale: "First answer!" } }], { drop: ["copied-rationale"] }],
+    ["copied_rationale", [{ best: 0, annotations: { rationale: "First  ANSWER" } }], { drop: ["copied-rationale"] }],
     ["no_pair", [{ best: 0 }], { pairs: () => [] }],
   ])("%s", (reason, [first, ...more], options) => {
     const report = curate([item(0, [first!, ...more])], options)
@@ -133,7 +133,7 @@ describe("what is said of the items", () => {
   const gold = { best_completion_index: 1 }
   const items = [
     item(0, [{ best: 0, annotations: { rationale: "Shorter." }, order: [0, 1, 2] }]),
-    item(1, [{ best: 2, annotations: { rationale: "shorter" }, order: [2, 0, 1] }]),
+    item(1, [{ best: 2, annotations: { rationale: " shorter." }, order: [2, 0, 1] }]),
     item(2, [{ best: 1, order: [0, 1, 2] }], { gold }),
     item(3, [{ best: 0, order: [1, 2, 0] }], { gold, isCheck: true }),
     item(4, [{ best: 2, annotations: { rationale: "It says more." }, order: [1, 0, 2] }]),
@@ -160,7 +160,7 @@ describe("what is said of the items", () => {
     assert.deepInclude(checkOf(report, "gold-accuracy"), { value: 0.5, passed: false })
     assert.deepInclude(checkOf(report, "no-rationale"), { value: 0.25, passed: true, count: 1, of: 4 })
     assert.deepInclude(checkOf(report, "copied-rationale"), { value: 0.25, limit: null, passed: true })
-    assert.deepStrictEqual(checkOf(report, "copied-rationale").examples, [{ item_id: "item-1", detail: "shorter" }])
+    assert.deepStrictEqual(checkOf(report, "copied-rationale").examples, [{ item_id: "item-1", detail: "shorter." }])
     assert.deepInclude(checkOf(report, "other-languages"), { value: 1 / 3, count: 1, of: 3 })
   })
 

@@ -98,10 +98,18 @@ export const arrow = async (path: string): Promise<Array<Row>> => {
   return table.batches.flatMap(({ data }) => Array.from({ length: data.length }, (_, row) => valueAt(data, row) as Row))
 }
 
-const loadPolars = () => import("nodejs-polars").then(({ default: polars }) => polars)
+interface Polars {
+  readonly readParquet: (path: string) => { readonly toRecords: () => Array<Row> }
+}
 
-/** Polars' platform package is an optional one: where it did not install, there is none. */
-export const polars = await loadPolars().catch(() => undefined)
+// No dev dependency, see CONTRIBUTING: so its name is no name to the compiler.
+const polarsModule: string = "nodejs-polars"
+
+/** None where it is not installed. */
+export const polars = await import(polarsModule).then(
+  ({ default: polars }: { readonly default: Polars }) => polars,
+  () => undefined,
+)
 
 export const polarsParquet = async (path: string): Promise<Array<Row>> => polars!.readParquet(path).toRecords()
 

@@ -32,8 +32,8 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
       {failed.length > 0 && (
         <div class="verdict bad">
           <p class="verdict-title">
-            ✗ {count(failed.length)} of {plural(limited.length, "check")} failed. See to{" "}
-            {failed.length === 1 ? "it" : "them"} before training.
+            ✗ No dataset was written: {count(failed.length)} of {plural(limited.length, "limit")}{" "}
+            {failed.length === 1 ? "was" : "were"} not kept.
           </p>
           <ul>
             {failed.slice(0, mostFailed).map((check) => (

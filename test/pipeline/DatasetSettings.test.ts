@@ -1,0 +1,41 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type DatasetSettings, validate, wholeShares } from "../../src/pipeline/DatasetSettings.ts"
+
+/** As a program may have them that no compiler has seen. */
+const unchecked = (settings: object) => settings as DatasetSettings
+
+describe("settings of a dataset", () => {
+  it.effect.each<readonly [object, RegExp]>([
+    [{ limits: { "longr-chosen": 0.6 } }, /^limits: expected names among longer-chosen, .*, found longr-chosen$/],
+    [{ limits: { "longer-chosen": 65 } }, /^limits\.longer-chosen: expected a number from 0 to 1, found 65$/],
+    [{ limits: { alpha: Number.NaN } }, /^limits\.alpha: expected a number from -1 to 1, found NaN$/],
+    [{ drop: ["length-effect"] }, /^drop: expected names among near-duplicates, /],
+    [{ formats: ["openrlfh"] }, /^formats: expected names among trl, .*, found openrlfh$/],
+    [{ minVotes: 0 }, /^minVotes: expected 1 or more, found 0$/],
+    [{ minAgreement: 67 }, /^minAgreement: expected a share from 0 to 1, found 67$/],
+    [{ aggregate: "mean" }, /^aggregate: expected majority or dawid-skene, found mean$/],
+    [{ ties: "split" }, /^ties: expected drop or keep, found split$/],
+    [{ evaluationPrompts: [] }, /^evaluationPrompts: expected prompts, found none$/],
+    [{ splits: { test: 1.2 } }, /test/],
+    [{ splits: { train: 0.5, test: 0.1 } }, /add up to 1/],
+  ])("%o are refused with their name", ([settings, expected]) =>
+    Effect.gen(function* () {
+      assert.match((yield* Effect.flip(validate(unchecked(settings)))).message, expected)
+    }),
+  )
+
+  it.effect("that can be followed are not", () =>
+    validate({
+      limits: { "length-effect": 0.5, alpha: -1, leaks: 0 },
+      drop: ["near-duplicates"],
+      formats: ["verl"],
+      splits: { test: 0.1, validation: 0.05 },
+    }),
+  )
+
+  it("give train what is left over", () => {
+    assert.deepStrictEqual(wholeShares({ test: 0.1, validation: 0.05 }), { test: 0.1, validation: 0.05, train: 0.85 })
+    assert.deepStrictEqual(wholeShares({ test: 1 }), { test: 1 })
+  })
+})
