@@ -153,7 +153,7 @@ describe("the report in a browser", () => {
   inBrowser("says first what failed and what to do, then each section in its order", () =>
     opened(reports.full(), wide, async (page) => {
       const verdict = await page.locator(".verdict").innerText()
-      assert.include(verdict, "2 of 7 checks failed")
+      assert.include(verdict, "No dataset was written: 2 of 7 limits were not kept")
       assert.include(verdict, "longer-chosen")
       assert.include(verdict, "Balance the lengths")
       const headings = await page.getByRole("heading", { level: 2 }).allTextContents()

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import * as Reliabilities from "../../src/pair/Reliabilities.ts"
 import * as Consensus from "../../src/pair/Consensus.ts"
 import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
 import { fullRanking } from "../../src/pair/FullRanking.ts"
 import { marginOf, votesOf } from "../../src/pair/ItemVotes.ts"
-import { judgedItem } from "../support/judged.ts"
+import { judgedItem, type Said } from "../support/judged.ts"
 
 const abc = ["a", "b", "c"]
 
@@ -57,6 +58,96 @@ describe("the votes on an item", () => {
         ["bob", 2],
         ["cid", 1],
       ],
+    )
+  })
+})
+
+describe("an expert who judged an item several times", () => {
+  const by = (expert: string, best: number) => ({ best, annotations: { votes: [vote(expert, best)] } })
+
+  it("has one vote on it, the first", () => {
+    const item = judgedItem(abc, [by("ann", 0), by("ann", 1), by("ann", 1), by("bob", 0)])
+    assert.deepStrictEqual(
+      votesOf(item).map(({ choice, expert }) => [expert, choice]),
+      [
+        ["ann", 0],
+        ["bob", 0],
+      ],
+    )
+    assert.strictEqual(Consensus.byMajority(item).agreement, 1)
+  })
+
+  it("is nobody else's agreement", () => {
+    const { agreement, votes } = Consensus.byMajority(judgedItem(abc, [by("ann", 1), by("ann", 1), by("ann", 1)]))
+    assert.strictEqual(votes.length, 1)
+    assert.isNull(agreement)
+  })
+})
+
+describe("reliabilities", () => {
+  const by = (expert: string, best: number, annotations = {}) => ({ best, annotations: { expert, ...annotations } })
+
+  it("never make best what nobody voted for, however unreliable the experts are", () => {
+    const model = Reliabilities.make()
+    // Two who agree, and two who contradict them each time.
+    const items = Array.from({ length: 200 }, (_, i) =>
+      judgedItem(abc, [by("ann", i % 3), by("bob", i % 3), by("cid", (i + 1) % 3), by("dan", (i + 2) % 3)], {
+        itemId: `${i}`,
+      }),
+    )
+    for (const item of items) model.add(3, votesOf(item))
+    const fit = model.fit()
+    assert.isBelow(fit.of("cid")!, 1 / 3)
+    const probabilities = fit.probabilitiesOf(judgedItem(abc, [by("cid", 1), by("dan", 1)]))
+    assert.deepStrictEqual(probabilities, [0, 1, 0])
+    const { agreement, judgment } = Consensus.byProbability(
+      judgedItem(abc, [by("cid", 1), by("dan", 1)]),
+      probabilities,
+    )
+    assert.strictEqual(judgment.bestCompletionIndex, 1)
+    assert.strictEqual(agreement, 1)
+  })
+
+  it("take nothing from votes that prefer several alike", () => {
+    const tied = { ranking: [[0, 1], [2]] }
+    const model = Reliabilities.make()
+    for (let i = 0; i < 20; i++) {
+      model.add(3, votesOf(judgedItem(abc, [by("ann", 0, tied), by("bob", 1), by("cid", 1)], { itemId: `${i}` })))
+    }
+    const fit = model.fit()
+    assert.isNull(fit.of("ann"))
+    assert.isAbove(fit.of("bob")!, 0.8)
+    assert.deepStrictEqual(fit.probabilitiesOf(judgedItem(abc, [by("ann", 0, tied)])), [1 / 3, 1 / 3, 1 / 3])
+  })
+})
+
+const threeTimes = (said: Said): [Said, Said, Said] => [said, said, said]
+
+describe("pairs that more votes contradict than support", () => {
+  // Of b, c and d, c has the best mean rank; three of five rank b above it.
+  const item = judgedItem(
+    ["a", "b", "c", "d"],
+    [
+      ...threeTimes({ best: 0, annotations: { ranking: [[0], [1], [2], [3]] } }),
+      { best: 0, annotations: { ranking: [[0], [2], [3], [1]] } },
+      { best: 0, annotations: { ranking: [[0], [2], [3], [1]] } },
+    ],
+  )
+
+  it("are left out, and the weights of the others add up to 1", () => {
+    const consensus = Consensus.byMajority(item)
+    const all = fullRanking(consensus.judgment)
+    const pairs = Consensus.withVotes(all, consensus)
+    const against = all.filter(
+      ({ chosen_index, rejected_index }) => marginOf(consensus.votes, chosen_index, rejected_index) < 0,
+    )
+    assert.isNotEmpty(against)
+    assert.strictEqual(pairs.length, all.length - against.length)
+    assert.isTrue(pairs.every(({ vote_margin }) => vote_margin! >= 0))
+    assert.closeTo(
+      pairs.reduce((sum, { weight }) => sum + weight, 0),
+      1,
+      1e-12,
     )
   })
 })

@@ -13,6 +13,8 @@ import * as RunReport from "../../src/pipeline/RunReport.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import * as Source from "../../src/source/Source.ts"
 import { collect } from "../../src/task/Collect.ts"
+import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
+import { byMajority } from "../../src/pair/Consensus.ts"
 import * as Judgments from "../../src/task/Judgments.ts"
 import { defaultPartition, Ledger } from "../../src/task/Ledger.ts"
 import * as LedgerCheck from "../../src/task/LedgerCheck.ts"
@@ -93,6 +95,17 @@ describe("the order of completions", () => {
             assert.strictEqual(vote!.choice, bestCompletionIndex)
             assert.deepStrictEqual(vote!.order, order)
             if (isOnly) places.push(order.indexOf(bestCompletionIndex))
+          }
+          // The best against the rest: all of these are of another text, and none is longer.
+          const { judgment } = byMajority(item)
+          const pairs = bestAgainstRest(judgment)
+          assert.strictEqual(
+            pairs.length,
+            item.completions.filter((text) => text !== item.completions[judgment.bestCompletionIndex]).length,
+          )
+          for (const { chosen_index, rejected_index } of pairs) {
+            assert.strictEqual(lengths(item)[chosen_index], most)
+            assert.isAtMost(lengths(item)[rejected_index]!, most)
           }
         }
         assert.isAbove(places.length, 400)

@@ -2,7 +2,7 @@
 import type { Distribution, Length, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, length, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
-import { commonExtent, drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
+import { commonEdges, commonExtent, drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
 import { Facts, Section, Table } from "./parts.tsx"
 import { effectInWords } from "./wording.ts"
 
@@ -85,6 +85,10 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
     drawn.map(({ sizes }) => sizes.histogram),
     "characters",
   )
+  const like = commonEdges(
+    drawn.map(({ sizes }) => sizes.histogram),
+    "characters",
+  )
   const largest = sides.reduce((a, b) => ((b.sizes.p99 ?? 0) > (a.sizes.p99 ?? 0) ? b : a))
   return (
     <Section
@@ -112,10 +116,11 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
             description: `Histogram of the sizes of ${title.toLowerCase()}; the median is ${length(sizes.p50)} characters.`,
             draw: drawHistogram(sizes.histogram, {
               unit: "characters",
-              label: i === drawn.length - 1 || extent === undefined ? "characters →" : null,
+              label: i === drawn.length - 1 ? "characters →" : null,
               fill,
-              height: i === drawn.length - 1 || extent === undefined ? 138 : 120,
+              height: i === drawn.length - 1 ? 138 : 120,
               extent,
+              like,
               marks: sizes.p50 === null ? [] : [{ at: sizes.p50, words: `median ${length(sizes.p50)}`, dashed: true }],
             }),
           }))}

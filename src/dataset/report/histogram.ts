@@ -78,20 +78,28 @@ export interface HistogramOptions {
   /** Lines across, with what they mark. */
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
   /** Where the axis begins and ends, if not with the bins: for plots to be compared. */
-  readonly extent?: Extent | undefined
+  readonly extent?: Extent
+  /** Edges that say which kind of axis it is, if not its own. */
+  readonly like?: ReadonlyArray<number> | undefined
 }
 
 type Extent = readonly [low: number, high: number]
 
 const extentOf = (bins: ReadonlyArray<Bin>): Extent => [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
 
-/** Of all histograms together, as far as they are drawn; none where their axes are of different kinds. */
-export const commonExtent = (histograms: ReadonlyArray<Histogram>, unit: Unit): Extent | undefined => {
+/** Of all histograms together, as far as they are drawn. */
+export const commonExtent = (histograms: ReadonlyArray<Histogram>, unit: Unit): Extent => {
   const drawn = histograms.filter(({ counts }) => counts.length > 0).map((each) => worthDrawing(binsOf(each), unit))
-  if (new Set(drawn.map((bins) => isEven(edgesOf(bins)))).size > 1) return undefined
   const extents = drawn.map(extentOf)
   return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))]
 }
+
+/** The edges by which all histograms have one kind of axis: those of one whose bins grow, if there is one. */
+export const commonEdges = (histograms: ReadonlyArray<Histogram>, unit: Unit): ReadonlyArray<number> | undefined =>
+  histograms
+    .filter(({ counts }) => counts.length > 0)
+    .map((each) => edgesOf(worthDrawing(binsOf(each), unit)))
+    .find((edges) => !isEven(edges))
 
 /** A line that is seen on bars too. */
 export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
@@ -106,7 +114,7 @@ export const style = {
 
 /** A picture of the histogram, which has values; `fill` is a colour. */
 export const drawHistogram =
-  (histogram: Histogram, { extent, fill, height = 200, label, marks = [], unit }: HistogramOptions) =>
+  (histogram: Histogram, { extent, fill, height = 200, label, like, marks = [], unit }: HistogramOptions) =>
   (width: number): Element => {
     const bins = worthDrawing(binsOf(histogram), unit)
     const all = total(binsOf(histogram))
@@ -118,7 +126,7 @@ export const drawHistogram =
     }
     const [low, high] = extent ?? extentOf(bins)
     const { format, scale, ticks } = axisOf(
-      edgesOf(bins),
+      like ?? edgesOf(bins),
       [low, high],
       unit,
       width - margins.marginLeft - margins.marginRight,
