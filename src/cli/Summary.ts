@@ -179,11 +179,17 @@ const dataset = ({ directory, files, formats, refused, rows, splits }: DatasetIn
     .filter(({ refused }) => refused.count > 0)
     .map(({ format, refused: { count: refused, first } }) => {
       const [one] = first
-      const why = one === undefined ? "" : `, first of item ${one.item_id}: ${one.field}: ${one.reason}`
+      const why = one === undefined ? "" : `, first of item ${brief(one.item_id)}: ${one.field}: ${one.reason}`
       return ["", `${format} without ${count(refused, "pair")} that can't be written there${why}`] as const
     }),
   ...files.filter(({ path }) => path === "report.html").map(({ path }) => ["report", `${directory}/${path}`] as const),
 ]
+
+/** An id in one line: that of a join by prompt is a whole prompt. */
+const brief = (id: string): string => {
+  const line = id.replace(/\s+/g, " ")
+  return line.length <= 60 ? line : `${line.slice(0, 59).toWellFormed()}…`
+}
 
 /** The folders of a dataset's files, with their sizes. */
 const folders = (files: DatasetInfo["files"]): string =>
@@ -214,7 +220,8 @@ const pair = (pair: PreferencePair): ReadonlyArray<string> =>
   (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const)
     .filter((column) => pair[column] !== null)
     .flatMap((column) => {
-      const [first = "", ...more] = (column === "prompt" ? render(pair.prompt) : String(pair[column])).split("\n")
+      const text = column === "prompt" ? render(pair.prompt) : String(pair[column])
+      const [first = "", ...more] = (column === "item_id" ? brief(text) : text).split("\n")
       return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
     })
 

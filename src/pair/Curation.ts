@@ -5,7 +5,8 @@
  * Guarantees: pure but for what it has seen; the same items in the same order give the same pairs and the
  * same numbers. Each item that gives no pair is counted, under the first of the reasons that hold, in
  * the order of `LossReason`. Items with a known answer that were mixed in (`isCheck`) give none, and count
- * among gold alone and with the experts. Memory grows by some 400 bytes for each item.
+ * among gold alone and with the experts. Memory grows by some hundred bytes for each item, most of
+ * them for near-duplicates.
  */
 import { Option } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"

@@ -119,7 +119,6 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
   const { aggregate = "majority", card = {}, conversational, drop, evaluationPrompts, limits, margin } = settings
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
-  const votes = report.agreement.votes_per_item
   const told = report.languages.filter(({ language }) => language !== "und")
   const looked = told.reduce((sum, { items }) => sum + items, 0)
   // A few are told wrongly.
@@ -135,7 +134,7 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
     settings: {
       campaign: campaign === "all" ? "all" : report.campaign,
       pairs: strategyOf(pairs),
-      votes: votes.length === 0 ? null : Math.max(...votes.map(({ votes }) => votes)),
+      votes: Option.getOrNull(Option.map(run, ({ votes }) => votes)),
       aggregate,
       ties,
       min_votes: minVotes ?? null,
