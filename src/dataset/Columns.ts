@@ -11,9 +11,9 @@
  * A pair with a lone surrogate, which UTF-8 can't carry, makes no row.
  */
 import { Record } from "effect"
-import * as Conversation from "../domain/Conversation.ts"
 import type { Message } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
+import * as PairTexts from "./format/PairTexts.ts"
 import type { Feature, Features, Json, JsonRow } from "./format/Format.ts"
 
 export type Shape = "standard" | "conversational"
@@ -77,21 +77,15 @@ export const toRow = (pair: PreferencePair, shape: Shape): Row => ({
 })
 
 const standardTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
-  prompt: textOf(prompt),
+  prompt: PairTexts.toText(prompt),
   chosen,
   rejected,
 })
 
-const textOf = (prompt: PreferencePair["prompt"]): string => {
-  if (typeof prompt === "string") return prompt
-  const [first] = prompt
-  return prompt.length === 1 && first.role === "user" ? first.content : Conversation.render(prompt)
-}
-
 const conversationalTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
-  prompt: typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt,
-  chosen: [{ role: "assistant", content: chosen }],
-  rejected: [{ role: "assistant", content: rejected }],
+  prompt: PairTexts.toMessages(prompt),
+  chosen: PairTexts.answer(chosen),
+  rejected: PairTexts.answer(rejected),
 })
 
 /** The first member of the pair that holds a lone surrogate. */

@@ -27,6 +27,8 @@ export interface Ballot {
   readonly rationale?: string | undefined
 }
 
+type Choice = Pick<Ballot, "choice" | "ranking">
+
 export interface Tally {
   readonly best: number
   /** The share of first-choice votes that went to the best. */
@@ -70,11 +72,12 @@ export const tally = (completions: number, ballots: ReadonlyArray<Ballot>): Tall
 }
 
 /** Whether a vote agrees with what came out: its choice is the best, or it ranks the best at the top with others. */
-export const agrees = (ballot: Ballot, best: number): boolean => ballot.choice === best || topOf(ballot).includes(best)
+export const agrees = (ballot: Choice, best: number): boolean => ballot.choice === best || topOf(ballot).includes(best)
 
 const hasText = (text: string | undefined): boolean => text !== undefined && text.trim() !== ""
 
-const topOf = ({ choice, ranking }: Ballot): ReadonlyArray<number> => ranking?.[0] ?? [choice]
+/** What a vote has at the top: its choice, and what it ranks beside it. */
+export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
 /**
  * Adds the scores of one ranking, doubled, which makes them whole numbers: twice m less the mean rank is twice

@@ -11,9 +11,9 @@ import { Array as Arr } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { type Ballot, tally } from "../domain/Tally.ts"
+import { type Ballot, tally, topOf } from "../domain/Tally.ts"
 import type { Ranking } from "../domain/Vote.ts"
-import { type ItemVote, marginOf, topOf, votesOf } from "./ItemVotes.ts"
+import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 
 export interface Consensus {
   /** The first task's, with the choice, ranking and rationale that the votes come to. */
@@ -35,8 +35,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
 })
 
 /** By the number of votes. */
-export const byMajority = (item: JudgedItem): Consensus => {
-  const votes = votesOf(item)
+export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const [judgment] = item.judgments
   const counted = tally(item.completions.length, votes.map(ballotOf))
   if (item.judgments.length === 1) {
@@ -56,9 +55,12 @@ export const byMajority = (item: JudgedItem): Consensus => {
 const epsilon = 1e-9
 
 /** By the probability that each completion is the best one. @param probabilities of the completions, in their order */
-export const byProbability = (item: JudgedItem, probabilities: ReadonlyArray<number>): Consensus => {
-  const votes = votesOf(item)
-  if (votes.length === 1) return byMajority(item)
+export const byProbability = (
+  item: JudgedItem,
+  probabilities: ReadonlyArray<number>,
+  votes = votesOf(item),
+): Consensus => {
+  if (votes.length === 1) return byMajority(item, votes)
   const highest = Math.max(...probabilities)
   const top = probabilities.flatMap((probability, index) => (highest - probability <= epsilon ? [index] : []))
   const counted = tally(item.completions.length, votes.map(ballotOf))

@@ -23,7 +23,7 @@ import * as GoldScore from "./report/GoldScore.ts"
 import * as Lengths from "./report/Lengths.ts"
 import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
-import { textOf } from "./ItemVotes.ts"
+import { textOf, votesOf } from "./ItemVotes.ts"
 import * as Reliabilities from "./Reliabilities.ts"
 import * as Distribution from "./stats/Distribution.ts"
 import * as Leaks from "./text/Leaks.ts"
@@ -136,11 +136,13 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
   let kept = 0
   let pairCount = 0
 
-  const consensusOf = (item: JudgedItem): Consensus.Consensus =>
-    Option.match(reliabilities, {
-      onNone: () => Consensus.byMajority(item),
-      onSome: (reliabilities) => Consensus.byProbability(item, reliabilities.probabilitiesOf(item)),
+  const consensusOf = (item: JudgedItem): Consensus.Consensus => {
+    const votes = votesOf(item)
+    return Option.match(reliabilities, {
+      onNone: () => Consensus.byMajority(item, votes),
+      onSome: ({ probabilitiesOf }) => Consensus.byProbability(item, probabilitiesOf(item, votes), votes),
     })
+  }
 
   /** What holds against an item, or its pairs. Every tally sees every item that comes to it. */
   const select = (item: JudgedItem, consensus: Consensus.Consensus): LossReason | ReadonlyArray<PreferencePair> => {

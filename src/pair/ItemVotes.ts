@@ -13,6 +13,7 @@
 import { Option, Schema } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import { topOf } from "../domain/Tally.ts"
 import { type Ranking, Vote } from "../domain/Vote.ts"
 import { rankingOf } from "./Pairs.ts"
 
@@ -86,15 +87,8 @@ export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<Item
   return allVotesOf(item).filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))
 }
 
-/** The completions that a vote has at the top: its choice, and what it ranks beside it. */
-export const topOf = ({ choice, ranking }: Pick<ItemVote, "choice" | "ranking">): ReadonlyArray<number> =>
-  ranking?.[0] ?? [choice]
-
 /** Whether a vote prefers one completion: of several at the top, the choice is but the one that was shown first. */
 export const isDecided = (vote: ItemVote): boolean => topOf(vote).length === 1
-
-/** Whether a vote has a completion at the top. */
-export const isFor = (vote: ItemVote, index: number): boolean => topOf(vote).includes(index)
 
 /**
  * The share of the votes that prefer one completion to another, less the share of those that prefer

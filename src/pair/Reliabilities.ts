@@ -14,7 +14,7 @@ export interface Reliabilities {
   /** The probability that a vote of the expert is right, above 0 and below 1; null where no item of several votes has one. */
   readonly of: (expert: string | null) => number | null
   /** How probable it is that each completion is the best, in their order; they add up to 1. */
-  readonly probabilitiesOf: (item: JudgedItem) => ReadonlyArray<number>
+  readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
 /** Gathers votes. */
@@ -43,7 +43,7 @@ export const make = () => {
         const number = numbers.get(expert)
         return number === undefined || shared[number] === 0 ? null : (reliability[number] ?? null)
       }
-      return { of, probabilitiesOf: (item) => posterior(item.completions.length, votesOf(item), of) }
+      return { of, probabilitiesOf: (item, votes = votesOf(item)) => posterior(item.completions.length, votes, of) }
     },
   }
 }

@@ -23,6 +23,7 @@ import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
 import * as Judgments from "../task/Judgments.ts"
 import { Ledger } from "../task/Ledger.ts"
+import type { ItemStandings } from "../task/LedgerItems.ts"
 import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
@@ -95,11 +96,11 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       : Option.none<Reliabilities.Reliabilities>()
   const ledger = yield* Ledger
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  const judged = (yield* ledger.itemsByStanding(which))("judged")
+  const standing = yield* ledger.itemsByStanding(which)
   const curation = Curation.make(settings, {
     reliabilities,
     languageOf: yield* Language.load,
-    languageShare: Math.min(1, languagesLookedAt / Math.max(1, judged)),
+    languageShare: Math.min(1, languagesLookedAt / Math.max(1, standing("judged"))),
   })
   const table =
     settings.splits === undefined ? undefined : yield* SplitTable.make(wholeShares(settings.splits), settings.splitSeed)
@@ -127,7 +128,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
 
   const attachments = Effect.fnUntraced(function* (written: Dataset.Written) {
     const bridges = table === undefined ? null : table.bridges()
-    const report = yield* reportOf(campaign, { ...curation.finish(), bridges }, inSplits, written)
+    const report = yield* reportOf(which, standing, { ...curation.finish(), bridges }, inSplits, written)
     const files = [
       { path: "report.html", content: yield* ReportPage.render(report) },
       { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
@@ -140,11 +141,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     const isEmptied = isThere && written.rows === 0
     if (failed.length > 0 || isEmptied) {
       yield* fs.makeDirectory(refused, { recursive: true })
-      yield* Effect.forEach(files, ({ content, path }) =>
-        typeof content === "string"
-          ? fs.writeFileString(`${refused}/${path}`, content)
-          : fs.writeFile(`${refused}/${path}`, content),
-      )
+      yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
       const page = `${refused}/report.html`
       return yield* failed.length > 0
         ? new LimitsNotKept({ checks: failed, report: page })
@@ -186,13 +183,13 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
 
 /** The numbers of a dataset, with those that only the ledger has. */
 const reportOf = Effect.fnUntraced(function* (
-  which: Which,
+  campaign: Option.Option<number>,
+  standing: ItemStandings,
   { judged, kept, lost, pairs, ...report }: Curation.Curated & Pick<QualityReport, "bridges">,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {
   const ledger = yield* Ledger
-  const campaign = which === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(which))
   const terms = (yield* ledger.campaigns).find((known) => Option.contains(campaign, known.campaign))
   const turnaround = Distribution.make()
   yield* Stream.runForEach(ledger.turnarounds(campaign), (millis) => Effect.sync(() => turnaround.add(millis / 1000)))
@@ -202,7 +199,7 @@ const reportOf = Effect.fnUntraced(function* (
     campaign: Option.getOrNull(campaign),
     guidelines: terms?.guidelines ?? null,
     service: Option.getOrNull(yield* ledger.service),
-    funnel: yield* Funnel.make(campaign, { judged, kept, lost, pairs, written }),
+    funnel: yield* Funnel.make(campaign, standing, { judged, kept, lost, pairs, written }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {
       const counts = inSplits.get(split)

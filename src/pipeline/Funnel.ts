@@ -10,7 +10,7 @@ import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import type { LossReason } from "../pair/Curation.ts"
 import { Ledger } from "../task/Ledger.ts"
-import { type Standing, standings } from "../task/LedgerItems.ts"
+import { type ItemStandings, type Standing, standings } from "../task/LedgerItems.ts"
 
 type Losses = FunnelStep["lost"]
 
@@ -18,9 +18,10 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** @param campaign none for all */
+/** @param campaign none for all @param items how its items stand */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
+  items: ItemStandings,
   made: {
     readonly judged: number
     readonly kept: number
@@ -41,7 +42,6 @@ export const make = Effect.fnUntraced(function* (
       Effect.sync(() => void byCode.set(code, (byCode.get(code) ?? 0) + 1)),
     )
   }
-  const items = yield* ledger.itemsByStanding(campaign)
   const planned = standings.reduce((sum, standing) => sum + items(standing), 0)
   const lostAs = (...of: ReadonlyArray<Standing>): Losses =>
     present(

@@ -10,7 +10,8 @@
  */
 import { Cause, Duration, Effect, Exit, Fiber, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
-import { type InputFile, InputLog } from "../source/InputLog.ts"
+import type { InputFile } from "../domain/InputFile.ts"
+import { InputLog } from "../source/InputLog.ts"
 import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"

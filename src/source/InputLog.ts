@@ -5,14 +5,8 @@
  * were read, and not of those that stand there later. Who reads a file has nothing to do for it.
  */
 import { Context, Effect, Stream } from "effect"
+import type { InputFile } from "../domain/InputFile.ts"
 import * as Sha256 from "../node/Sha256.ts"
-
-export interface InputFile {
-  readonly file: string
-  readonly bytes: number
-  /** Hexadecimal. */
-  readonly sha256: string
-}
 
 /** Who is told; nobody by default. */
 export const InputLog = Context.Reference<((input: InputFile) => void) | undefined>("prefstream/source/InputLog", {

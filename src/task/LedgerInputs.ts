@@ -5,16 +5,9 @@
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { InputFile } from "../domain/InputFile.ts"
 import type { LedgerContext, Run } from "./LedgerModel.ts"
 import { inPortions, settingOf } from "./LedgerRows.ts"
-
-/** A file of the input that was read to its end. */
-export interface InputFile {
-  readonly file: string
-  readonly bytes: number
-  /** Hexadecimal. */
-  readonly sha256: string
-}
 
 export const make = ({ partition, sql, write }: LedgerContext) => {
   /** Remembers the files that a run has read. */

@@ -22,6 +22,9 @@ export const standings = [
 ] as const
 export type Standing = (typeof standings)[number]
 
+/** How many items stand so. */
+export type ItemStandings = (standing: Standing) => number
+
 export const make = ({ partition, sql }: LedgerContext) => {
   const inCampaign = (campaign: Option.Option<number>): Fragment =>
     Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
@@ -39,7 +42,8 @@ export const make = ({ partition, sql }: LedgerContext) => {
         WHERE t.partition_id = ${partition} AND ${inCampaign(campaign)}
         GROUP BY item.seq) AS stood GROUP BY standing`
     const counts = new Map(rows.map(({ items, standing }) => [Number(standing), Number(items)]))
-    return (standing: Standing): number => counts.get(standings.indexOf(standing)) ?? 0
+    const itemsAt: ItemStandings = (standing) => counts.get(standings.indexOf(standing)) ?? 0
+    return itemsAt
   })
 
   return { itemsByStanding }

@@ -193,7 +193,14 @@ const check = Effect.gen(function* () {
     )
     const kept = byItem.filter(({ isCheck }) => !isCheck).length
     const written = { rows: 0, refused: { count: 0, first: [] } }
-    const funnel = yield* Funnel.make(Option.some(campaign), { judged: kept, kept, pairs: 0, lost: [], written })
+    const standing = yield* ledger.itemsByStanding(Option.some(campaign))
+    const funnel = yield* Funnel.make(Option.some(campaign), standing, {
+      judged: kept,
+      kept,
+      pairs: 0,
+      lost: [],
+      written,
+    })
     const [read, submitted, judgedStep] = funnel
     const lost = ({ lost }: FunnelStep) => lost.reduce((sum, { count }) => sum + count, 0)
     const inRun = yield* ledger.lastRunIn(campaign)

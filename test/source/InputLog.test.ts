@@ -2,7 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { type InputFile, InputLog } from "../../src/source/InputLog.ts"
+import type { InputFile } from "../../src/domain/InputFile.ts"
+import { InputLog } from "../../src/source/InputLog.ts"
 import * as Source from "../../src/source/Source.ts"
 
 const item = (i: number) => `${JSON.stringify({ prompt: `p${i}`, completions: ["a", "b"] })}\n`

@@ -5,9 +5,11 @@
  * by their number of votes. Memory grows with the votes, by 8 bytes for each that tells its time.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import { agrees } from "../../domain/Tally.ts"
 import type { ExpertRow } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../Consensus.ts"
-import { isDecided, isFor } from "../ItemVotes.ts"
+import { isDecided } from "../ItemVotes.ts"
+import * as Distribution from "../stats/Distribution.ts"
 import { isRight } from "./GoldScore.ts"
 
 interface Row {
@@ -46,7 +48,7 @@ export const make = () => {
         row.votes++
         if (votes.length > 1) {
           row.shared++
-          if (isFor(vote, judgment.bestCompletionIndex)) row.withChoice++
+          if (agrees(vote, judgment.bestCompletionIndex)) row.withChoice++
         }
         const right = isRight(item, vote)
         if (right !== undefined) row.goldVotes++
@@ -69,7 +71,7 @@ export const make = () => {
           reliability: row.shared === 0 ? null : reliabilityOf(expert),
           gold_votes: row.goldVotes,
           gold_right: row.goldRight,
-          median_seconds: median(row.seconds),
+          median_seconds: Distribution.quantile(Float64Array.from(row.seconds).toSorted(), 0.5),
           ordered: row.ordered,
           chose_first: row.choseFirst,
         }))
@@ -80,11 +82,4 @@ export const make = () => {
             ((a.expert ?? "") < (b.expert ?? "") ? -1 : 1),
         ),
   }
-}
-
-const median = (values: ReadonlyArray<number>): number | null => {
-  if (values.length === 0) return null
-  const sorted = Float64Array.from(values).toSorted()
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
