@@ -4,7 +4,8 @@
  */
 export * as Source from "./source/Source.ts"
 export { PromptItem } from "./domain/PromptItem.ts"
-export type { Gold, Metadata, Origin, SourceItem } from "./domain/PromptItem.ts"
+export type { Gold, Metadata, SourceItem } from "./domain/PromptItem.ts"
+export { Origin } from "./domain/Origin.ts"
 export { Reject } from "./domain/Reject.ts"
 
 export { AnnotationApi } from "./api/AnnotationApi.ts"
@@ -40,6 +41,7 @@ export * as Pairs from "./pair/Pairs.ts"
 export type { PairStrategy } from "./pair/Pairs.ts"
 export { PreferencePair } from "./domain/PreferencePair.ts"
 export { Message, Prompt } from "./domain/Message.ts"
+export * as Conversation from "./domain/Conversation.ts"
 export type { QualityReport } from "./domain/QualityReport.ts"
 export * as Dataset from "./dataset/Dataset.ts"
 export { type FormatName, formatNames, formats } from "./dataset/format/Formats.ts"

@@ -6,6 +6,7 @@
  */
 import { Console, Effect } from "effect"
 import { render } from "../domain/Conversation.ts"
+import * as Origin from "../domain/Origin.ts"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as JobFolder from "../pipeline/JobFolder.ts"
@@ -151,7 +152,7 @@ const rejects = (report: RunReport, directory: string): ReadonlyArray<readonly [
         ["rejects", JobFolder.rejects(directory)],
         ...(report.rejects ?? []).map(
           ({ code, count, first }) =>
-            ["", `${number(count)} ${code}, first ${first.file}:${first.line}: ${first.reason}`] as const,
+            ["", `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`] as const,
         ),
       ]
 

@@ -107,13 +107,16 @@ const stateOf = ({ state }: TroubleReport): string => (state === "submitting" ? 
 /** `a.jsonl:1-20, b.jsonl:7`; the first few, where they are many. */
 const placesOf = (places: ListedTask["places"]): string => {
   if (places === null) return "pruned from the ledger"
-  const spans: Array<{ file: string; from: number; to: number }> = []
-  for (const { file, line } of places) {
+  const spans: Array<{ file: string; by: "line" | "row"; from: number; to: number }> = []
+  for (const { file, line, row } of places) {
+    const [by, at] = row === undefined ? (["line", line ?? 0] as const) : (["row", row] as const)
     const last = spans.at(-1)
-    if (last?.file === file && last.to + 1 === line) last.to = line
-    else spans.push({ file, from: line, to: line })
+    if (last?.file === file && last.by === by && last.to + 1 === at) last.to = at
+    else spans.push({ file, by, from: at, to: at })
   }
-  const shown = spans.slice(0, 5).map(({ file, from, to }) => `${file}:${from === to ? from : `${from}-${to}`}`)
+  const shown = spans
+    .slice(0, 5)
+    .map(({ by, file, from, to }) => `${file}${by === "line" ? ":" : ", row "}${from === to ? from : `${from}-${to}`}`)
   return spans.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ")
 }
 

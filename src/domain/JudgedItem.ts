@@ -6,13 +6,17 @@
  */
 import type { Array as Arr } from "effect"
 import type { Judgment } from "./Judgment.ts"
-import type { Gold, Metadata, Origin } from "./PromptItem.ts"
+import type { Prompt } from "./Message.ts"
+import type { Origin } from "./Origin.ts"
+import type { Gold, Metadata } from "./PromptItem.ts"
 
 export interface JudgedItem {
   /** The user's id, or the hash of the content. */
   readonly itemId: string
-  readonly prompt: string
+  readonly prompt: Prompt
   readonly completions: ReadonlyArray<string>
+  /** Who wrote each of the completions, in their order. */
+  readonly models: ReadonlyArray<string> | undefined
   readonly metadata: Metadata | undefined
   readonly gold: Gold | undefined
   /** Whether it was mixed in to see how well experts judge: it is no part of the dataset. */

@@ -5,14 +5,19 @@
  * them; so do the indices in `annotations` that prefstream's own service writes (`ranking`, `votes`).
  */
 import type { Annotations } from "./Task.ts"
-import type { Gold, Metadata, Origin } from "./PromptItem.ts"
+import type { Prompt } from "./Message.ts"
+import type { Origin } from "./Origin.ts"
+import type { Gold, Metadata } from "./PromptItem.ts"
 
 export interface Judgment {
   readonly taskId: string
   /** The user's id, or the hash of the content. */
   readonly itemId: string
-  readonly prompt: string
+  /** A conversation as the messages that the input had. */
+  readonly prompt: Prompt
   readonly completions: ReadonlyArray<string>
+  /** Who wrote each of the completions, in their order. */
+  readonly models: ReadonlyArray<string> | undefined
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
   readonly annotations: Annotations

@@ -4,7 +4,7 @@
  * Guarantees: a decoded conversation has at least one message, and no text with a lone surrogate.
  */
 import { Schema } from "effect"
-import { WellFormedText } from "./PromptItem.ts"
+import { WellFormedText } from "./Text.ts"
 
 /** One turn. Usual roles: `system`, `user`, `assistant`, `tool`. */
 export const Message = Schema.Struct({ role: WellFormedText, content: WellFormedText })

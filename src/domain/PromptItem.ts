@@ -1,7 +1,7 @@
 /**
  * A prompt and its candidate completions: the unit of work of the whole flow.
  *
- * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two
+ * Guarantees: a decoded `PromptItem` has a non-blank prompt, text or messages, at least two
  * distinct completions, none of them blank, and no text with a lone surrogate
  * (which no file format can carry unchanged). Member names are those of the
  * files, so nothing is renamed on the way.
@@ -9,19 +9,24 @@
  * Not checked here: that a user's `id` is unique; the ledger does that.
  */
 import { Schema } from "effect"
+import * as Conversation from "./Conversation.ts"
+import { Message } from "./Message.ts"
+import type { Origin } from "./Origin.ts"
+import { FilledText, WellFormedText } from "./Text.ts"
 
-/** Text that survives UTF-8 unchanged: a string without lone surrogates. */
-export const WellFormedText = Schema.String.check(
-  Schema.makeFilter((text) =>
-    text.isWellFormed() ? undefined : "expected well-formed Unicode, found a lone surrogate",
+/** Text, or a conversation that a completion goes on with: not all of its messages are blank. */
+const ItemPrompt = Schema.Union([
+  FilledText,
+  Schema.NonEmptyArray(Message).check(
+    Schema.makeFilter((messages) =>
+      messages.every(({ content }) => content.trim() === "")
+        ? "expected a message with text, found blank ones only"
+        : undefined,
+    ),
   ),
-)
+])
 
-const NotBlank = Schema.makeFilter<string>((text) =>
-  text.trim() === "" ? "expected text, found a blank string" : undefined,
-)
-
-const Completions = Schema.Array(WellFormedText.check(NotBlank)).check(
+const Completions = Schema.Array(FilledText).check(
   // Comparing is several times faster than a Set, which hashes every text to its end.
   Schema.makeFilter((completions) =>
     completions.every((completion) => completion === completions[0])
@@ -48,12 +53,22 @@ export type Gold = typeof Gold.Type
 /** One record of the `{prompt, completions}` layout, as it stands in a file. */
 export const PromptItem = Schema.Struct({
   /** The user's own identity for the item; without it the content is the identity. */
-  id: Schema.optionalKey(WellFormedText.check(NotBlank)),
-  prompt: WellFormedText.check(NotBlank),
+  id: Schema.optionalKey(FilledText),
+  prompt: ItemPrompt,
   completions: Completions,
+  /** Who wrote each of the completions, in their order. */
+  models: Schema.optionalKey(Schema.Array(FilledText)),
   gold: Schema.optionalKey(Gold),
   metadata: Schema.optionalKey(Metadata),
 }).check(
+  Schema.makeFilter((item) =>
+    item.models !== undefined && item.models.length !== item.completions.length
+      ? {
+          path: ["models"],
+          issue: `expected ${item.completions.length} names, one for each completion, found ${item.models.length}`,
+        }
+      : undefined,
+  ),
   Schema.makeFilter((item) =>
     item.gold !== undefined && item.gold.best_completion_index >= item.completions.length
       ? {
@@ -65,20 +80,24 @@ export const PromptItem = Schema.Struct({
 )
 export type PromptItem = typeof PromptItem.Type
 
-/** Where a record came from. `line` is one-based. */
-export const Origin = Schema.Struct({ file: Schema.String, line: Schema.Int })
-export type Origin = typeof Origin.Type
-
 /** A prompt item as a source gives it: with the place where it was read. */
 export interface SourceItem {
   readonly item: PromptItem
   readonly origin: Origin
+  /** Where each completion was read, in their order, where that is not the origin. */
+  readonly completionOrigins?: ReadonlyArray<Origin> | undefined
 }
 
 /**
  * What an expert sees of an item, as one element of a task's `prompts`: the JSON
- * text that is sent, and whose hash is the identity of the item's content. `id`,
- * `gold` and `metadata` are not content.
+ * text that is sent, and whose hash is the identity of the item's content. A conversation
+ * is sent as the text that `Conversation.render` makes of it. `id`, `models`, `gold` and
+ * `metadata` are not content.
  */
-export const content = (item: Pick<PromptItem, "prompt" | "completions">): string =>
-  JSON.stringify({ prompt: item.prompt, completions: item.completions })
+export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(asText(item))
+
+/** The prompt as the text that experts see, and the completions. */
+export const asText = ({ completions, prompt }: Pick<PromptItem, "prompt" | "completions">) => ({
+  prompt: Conversation.render(prompt),
+  completions,
+})

@@ -7,6 +7,7 @@
  * whole was.
  */
 import { Schema } from "effect"
+import { Origin } from "./Origin.ts"
 
 /** Why a record was refused; `reason` says it in words. */
 export const RejectCode = Schema.Literals([
@@ -25,9 +26,7 @@ export type RejectCode = typeof RejectCode.Type
 
 /** One line of the rejects file. */
 export const Reject = Schema.Struct({
-  file: Schema.String,
-  /** One-based line number in `file`. */
-  line: Schema.Int,
+  ...Origin.fields,
   code: RejectCode,
   /** One line: the field, what was expected, what was found. */
   reason: Schema.String,

@@ -9,6 +9,7 @@
  * them for near-duplicates.
  */
 import { Option } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
@@ -148,7 +149,8 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
   const select = (item: JudgedItem, consensus: Consensus.Consensus): LossReason | ReadonlyArray<PreferencePair> => {
     const { agreement, isTie, judgment, votes } = consensus
     const { itemId } = item
-    const leak = leaks.find(item.prompt)
+    const prompt = Conversation.render(item.prompt)
+    const leak = leaks.find(prompt)
     const isLeak = leakTally.add(
       leak !== undefined,
       itemId,
@@ -156,7 +158,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
     )
     const kind = rationales.add(judgment)
     const rationale = textOf(judgment.annotations.rationale)
-    const isMissing = missingTally.add(kind === "none", itemId, () => shorten(item.prompt))
+    const isMissing = missingTally.add(kind === "none", itemId, () => shorten(prompt))
     const isCopied = copiedTally.add(kind === "copied", itemId, () => shorten(rationale ?? ""))
     if (votes.length < minVotes) return "few_votes"
     if (isTie && ties === "drop") return "tie"
@@ -166,8 +168,8 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
     const pairs = Consensus.withVotes(toPairs(judgment), consensus)
     if (pairs.length === 0) return "no_pair"
-    const leader = duplicates.add(NormalisedPrompt.ofText(item.prompt)).leaders[0]
-    const isDuplicate = duplicateTally.add(leader !== undefined, itemId, () => shorten(item.prompt))
+    const leader = duplicates.add(NormalisedPrompt.ofText(prompt)).leaders[0]
+    const isDuplicate = duplicateTally.add(leader !== undefined, itemId, () => shorten(prompt))
     return isDuplicate && dropped.has("near-duplicates") ? "near_duplicate" : pairs
   }
 
@@ -187,7 +189,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
       agreements.add(consensus, item.completions.length)
       const key = drawKey(item)
       if (placeOf(key) < languageShare) {
-        const language = languageOf(item.prompt)
+        const language = languageOf(Conversation.render(item.prompt))
         languages.set(language, (languages.get(language) ?? 0) + 1)
       }
       const selected = select(item, consensus)

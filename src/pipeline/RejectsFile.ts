@@ -8,7 +8,7 @@
  * was refused. The ledger holds the same records, so a run that was killed before
  * it wrote the file loses none.
  */
-import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
+import { Effect, FileSystem, Option, PlatformError, Stream, Struct } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sync from "../node/Sync.ts"
 import { Ledger } from "../task/Ledger.ts"
@@ -31,11 +31,13 @@ const droppedItems = ({
     raw: JSON.stringify({ id: item.item_id, ...prompts[i], gold: item.gold, metadata: item.metadata }),
   }))
 
+const withText = ["raw", "raw_base64", "raw_bytes"] as const
+
 /** How many records were refused for the same kind of reason, and the first of them. */
 export interface RejectCount {
   readonly code: Reject["code"]
   readonly count: number
-  readonly first: Omit<Reject, "raw" | "raw_base64" | "raw_bytes">
+  readonly first: Omit<Reject, (typeof withText)[number]>
 }
 
 /** A failure to write names the file, where the system names a number. */
@@ -63,8 +65,9 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
     .pipe(Stream.flatMap((task) => Stream.fromIterable(droppedItems(task))))
   const encoder = new TextEncoder()
   const counts = new Map<Reject["code"], RejectCount>()
-  const count = ({ code, file, line, reason }: Reject) => {
-    const { count, first } = counts.get(code) ?? { count: 0, first: { code, file, line, reason } }
+  const count = (reject: Reject) => {
+    const { code } = reject
+    const { count, first } = counts.get(code) ?? { count: 0, first: Struct.omit(reject, withText) }
     counts.set(code, { code, count: count + 1, first })
   }
   yield* Effect.gen(function* () {

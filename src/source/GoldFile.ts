@@ -5,18 +5,19 @@
  * is left out in silence. The whole is held in memory.
  */
 import { Effect, Result, Schema, Stream } from "effect"
+import { describe, Origin } from "../domain/Origin.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
-import * as JsonLines from "./JsonLines.ts"
+import { originOf } from "./Row.ts"
+import * as JsonLines from "./JsonLinesItems.ts"
 
 /** A gold file can't be used as it is. */
 export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("UnusableGoldFile", {
-  file: Schema.String,
-  /** One-based; absent where the whole file is meant. */
-  line: Schema.optionalKey(Schema.Int),
+  /** Without line and row the whole file is meant. */
+  ...Origin.fields,
   problem: Schema.String,
 }) {
   override get message() {
-    return `gold file ${this.file}${this.line === undefined ? "" : `, line ${this.line}`}: ${this.problem}`
+    return `gold file ${describe(this)}: ${this.problem}`
   }
 }
 
@@ -28,13 +29,13 @@ export const read = Effect.fn("GoldFile.read")(function* (file: string) {
     Effect.forEach(
       Effect.fnUntraced(function* (record) {
         if (Result.isFailure(record)) {
-          const { line, reason } = record.failure
-          return yield* new UnusableGoldFile({ file, line, problem: reason })
+          const { reason, ...place } = record.failure
+          return yield* new UnusableGoldFile({ ...originOf(place), problem: reason })
         }
         const { item, origin } = record.success
         if (item.gold === undefined) {
           const problem = "gold: expected the right answer, found nothing"
-          return yield* new UnusableGoldFile({ file, line: origin.line, problem })
+          return yield* new UnusableGoldFile({ ...origin, problem })
         }
         items.push(record.success)
       }),

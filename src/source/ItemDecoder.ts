@@ -10,22 +10,15 @@ import { Result, Schema, SchemaIssue } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import * as IdLimit from "../domain/IdLimit.ts"
 import { PromptItem } from "../domain/PromptItem.ts"
-import type { Reject } from "../domain/Reject.ts"
-import * as FieldPath from "./FieldPath.ts"
+import { FilledText } from "../domain/Text.ts"
+import * as FieldPath from "./layout/FieldPath.ts"
+import { originOf, type Place, reject } from "./Row.ts"
 import type { SourceRecord } from "./SourceRecord.ts"
 
 SchemaJITCompiler.enable(PromptItem.ast)
 
 const parseItem = Schema.decodeUnknownResult(PromptItem, { reportInput: true })
-const parseText = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
-
-/** Where a record stands, and its text for the reject. */
-export interface Place {
-  readonly file: string
-  /** One-based. */
-  readonly line: number
-  readonly raw: string | undefined
-}
+const parseText = Schema.decodeUnknownResult(FilledText, { reportInput: true })
 
 /** What the members of an item are called in the file, where it is not their own name. */
 export type MemberNames = { readonly [Member in keyof PromptItem]?: string }
@@ -41,18 +34,9 @@ export const decode = (value: unknown, place: Place, names: MemberNames = {}): S
   if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
   const problem = jsonProblem(item.success.metadata)
   return problem === undefined
-    ? Result.succeed({ item: item.success, origin: { file: place.file, line: place.line } })
+    ? Result.succeed({ item: item.success, origin: originOf(place) })
     : reject(place, "invalid_shape", `${names.metadata ?? "metadata"}: ${problem}`)
 }
-
-export const reject = (place: Place, code: Reject["code"], reason: string): Result.Result<never, Reject> =>
-  Result.fail({
-    file: place.file,
-    line: place.line,
-    code,
-    reason,
-    ...(place.raw === undefined ? undefined : { raw: place.raw }),
-  })
 
 /** A prompt's or completion's text; the failure is the reason, and names `path`. */
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>

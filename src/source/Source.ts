@@ -7,8 +7,8 @@
  * `records` are run.
  */
 export { read as gold } from "./GoldFile.ts"
-export { join, type JoinOptions } from "./Join.ts"
-export { jsonl, type JsonLinesOptions } from "./JsonLines.ts"
+export { join, type JoinOptions } from "./layout/Join.ts"
+export { jsonl, type JsonLinesOptions } from "./JsonLinesItems.ts"
 export { fromIterable, fromStream } from "./Memory.ts"
 export { SourceError } from "./SourceError.ts"
 export { texts } from "./Texts.ts"

@@ -5,9 +5,9 @@
  * names file, line and field. A line may also be the text itself, as a JSON string.
  */
 import { Effect, Result, Stream } from "effect"
-import * as FieldPath from "./FieldPath.ts"
-import * as Json from "./Json.ts"
-import * as Lines from "./Lines.ts"
+import * as FieldPath from "./layout/FieldPath.ts"
+import * as Json from "./format/Json.ts"
+import * as Lines from "./format/Lines.ts"
 import { FileUnreadable, invalidOption, requireFiles, SourceError } from "./SourceError.ts"
 
 const unusable = (file: string, line: number, problem: string): SourceError =>
@@ -28,7 +28,7 @@ export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<s
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)
   yield* requireFiles(files)
   const textOf = (file: string) => (line: Lines.LineResult) => {
-    if (Result.isFailure(line)) return Effect.fail(unusable(file, line.failure.line, line.failure.reason))
+    if (Result.isFailure(line)) return Effect.fail(unusable(file, line.failure.line ?? 0, line.failure.reason))
     const { number, text } = line.success
     const parsed = Json.parse(text)
     if (Result.isFailure(parsed)) return Effect.fail(unusable(file, number, parsed.failure))

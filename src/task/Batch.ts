@@ -29,6 +29,8 @@ export interface BatchItem extends SourceItem {
   readonly itemId: string
   /** Hash of the content, hexadecimal. */
   readonly contentHash: string
+  /** The prompt as it is sent. */
+  readonly prompt: string
   /** The element of the task's `prompts`. */
   readonly json: string
   /** `json` as UTF-8. */
@@ -66,14 +68,14 @@ export const cut = (items: ReadonlyArray<BatchItem>, limits: BatchLimits, finish
   const add = (item: BatchItem) => {
     batch.push(item)
     bytes += item.utf8.length
-    prompts.add(item.item.prompt)
+    prompts.add(item.prompt)
   }
   const fit = (together: ReadonlyArray<BatchItem>) =>
     batch.length + together.length <= limits.maxPrompts &&
     together.reduce((sum, { utf8 }) => sum + utf8.length, bytes) <= limits.maxBytes
   for (let i = 0; i < items.length; i++) {
     const item = items[i]!
-    const isRepeated = prompts.has(item.item.prompt)
+    const isRepeated = prompts.has(item.prompt)
     if (batch.length > 0 && (isRepeated || !fit([item, ...goldFor(item, prompts)]))) close(i)
     add(item)
     for (const gold of goldFor(item, prompts)) {
@@ -89,9 +91,9 @@ export const cut = (items: ReadonlyArray<BatchItem>, limits: BatchLimits, finish
 }
 
 /** The first of the item's gold items whose prompt is neither the item's nor among these. */
-const goldFor = ({ gold, item }: BatchItem, prompts: ReadonlySet<string>): ReadonlyArray<BatchItem> => {
+const goldFor = ({ gold, prompt }: BatchItem, prompts: ReadonlySet<string>): ReadonlyArray<BatchItem> => {
   for (const other of gold ?? []) {
-    if (other.item.prompt !== item.prompt && !prompts.has(other.item.prompt)) return [other]
+    if (other.prompt !== prompt && !prompts.has(other.prompt)) return [other]
   }
   return []
 }

@@ -11,6 +11,7 @@
  */
 import { Array as Arr, Effect, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Conversation from "../domain/Conversation.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
@@ -62,8 +63,9 @@ export const match = (
     judgments.push({
       taskId,
       itemId: details.item_id,
-      prompt,
+      prompt: details.conversation === true ? Option.getOrElse(Conversation.parse(prompt), () => prompt) : prompt,
       completions,
+      models: details.models,
       bestCompletionIndex: order?.[index] ?? index,
       annotations: order === undefined ? annotations : Order.undoAnnotations(annotations, order),
       metadata: details.metadata,
@@ -138,8 +140,8 @@ export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, Judg
   )
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
-  const { completions, gold, isCheck, itemId, metadata, origin, prompt } = judgments[0]
-  return { itemId, prompt, completions, metadata, gold, isCheck, origin, judgments }
+  const { completions, gold, isCheck, itemId, metadata, models, origin, prompt } = judgments[0]
+  return { itemId, prompt, completions, models, metadata, gold, isCheck, origin, judgments }
 }
 
 /** The judgments of the last campaign. */

@@ -24,7 +24,7 @@ import {
 import { inPortions, insertTask, withPayload } from "./LedgerRows.ts"
 
 const detailsOf = (
-  { isCheck, item, itemId, origin }: BatchItem,
+  { completionOrigins, isCheck, item, itemId, origin }: BatchItem,
   order: ReadonlyArray<number> | undefined,
 ): ItemDetails => ({
   item_id: itemId,
@@ -33,6 +33,9 @@ const detailsOf = (
   ...(order === undefined ? {} : { order }),
   ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
   ...(item.gold === undefined ? {} : { gold: item.gold }),
+  ...(item.models === undefined ? {} : { models: item.models }),
+  ...(completionOrigins === undefined ? {} : { completion_origins: completionOrigins }),
+  ...(typeof item.prompt === "string" ? {} : { conversation: true }),
 })
 
 const toRow = ({ body, idempotencyKey, items, orders, utf8, vote = 1, votes = 1 }: NewTask) =>
@@ -139,7 +142,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       }),
     )
     for (const [seq, { body, items, of, size }] of placed) {
-      const prompts = of.map(({ item: { completions, prompt } }) => ({ prompt, completions }))
+      const prompts = of.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
       questions.add(seq, { body, prompts, items }, size)
     }
     if (step.tasks.length > 0) yield* planned.open

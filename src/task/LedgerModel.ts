@@ -3,7 +3,8 @@
  */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { Gold, Metadata, Origin } from "../domain/PromptItem.ts"
+import { Origin } from "../domain/Origin.ts"
+import { Gold, Metadata } from "../domain/PromptItem.ts"
 import type { BatchItem } from "./Batch.ts"
 import type { TaskPrompt } from "../domain/Task.ts"
 import type { QuestionCache } from "./QuestionCache.ts"
@@ -79,6 +80,11 @@ export const ItemDetails = Schema.Struct({
   origin: Origin,
   metadata: Schema.optionalKey(Metadata),
   gold: Schema.optionalKey(Gold),
+  models: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Where each completion was read, where that is not the origin. */
+  completion_origins: Schema.optionalKey(Schema.Array(Origin)),
+  /** Set where the prompt was a conversation, and the text that was sent is what `Conversation.parse` reads. */
+  conversation: Schema.optionalKey(Schema.Literal(true)),
   /** The order in which the completions were sent, as indices into those of the input; absent where it is the same. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** Set where it is no item of the input, but a gold item that was mixed in. */

@@ -7,6 +7,7 @@
  * have if it had been planned so. The hash of an item's content is that of the item as the input has it.
  */
 import { Array as Arr, Bytes } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../domain/Task.ts"
@@ -19,11 +20,12 @@ import * as Order from "./Order.ts"
 const encoder = new TextEncoder()
 
 /** An item with what it is known by: the id that it has, or else the hash of its content. */
-export const identify = ({ item, origin }: SourceItem): BatchItem => {
-  const json = content(item)
+export const identify = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
+  const prompt = Conversation.render(item.prompt)
+  const json = content({ prompt, completions: item.completions })
   const utf8 = encoder.encode(json)
   const contentHash = Sha256.hex(utf8)
-  return { item, origin, json, utf8, contentHash, itemId: item.id ?? contentHash }
+  return { item, origin, completionOrigins, prompt, json, utf8, contentHash, itemId: item.id ?? contentHash }
 }
 
 /** Of an id that stands for other content already. */
@@ -37,7 +39,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
 const comma = encoder.encode(",")
 
 /** The text of an item with its completions in another order, and the same as UTF-8. */
-const reordered = ({ item: { completions, prompt } }: BatchItem, order: ReadonlyArray<number>) => {
+const reordered = ({ item: { completions }, prompt }: BatchItem, order: ReadonlyArray<number>) => {
   const json = content({ prompt, completions: Order.apply(completions, order) })
   return { json, utf8: encoder.encode(json) }
 }

@@ -12,7 +12,7 @@ import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { type Array as Arr, Effect, Layer, Redacted, Result, Stream } from "effect"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
-import { content, type SourceItem } from "../../src/domain/PromptItem.ts"
+import { asText, content, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { rlhfRanking } from "../../src/domain/Task.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
@@ -44,10 +44,11 @@ const withLedger = Pipeline.run({ directory, source, guidelines, batch }).pipe(
 )
 
 const identify = ({ item, origin }: SourceItem): BatchItem => {
+  const { prompt } = asText(item)
   const json = content(item)
   const utf8 = new TextEncoder().encode(json)
   const contentHash = Sha256.hex(utf8)
-  return { item, origin, json, utf8, contentHash, itemId: item.id ?? contentHash }
+  return { item, origin, prompt, json, utf8, contentHash, itemId: item.id ?? contentHash }
 }
 
 const withoutLedger = Effect.gen(function* () {
@@ -90,7 +91,7 @@ const withoutLedger = Effect.gen(function* () {
         origin,
         ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
       }))
-      const prompts = items.map(({ item: { completions, prompt } }) => ({ prompt, completions }))
+      const prompts = items.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
       const judgments = () => Result.getOrThrow(Judgments.match(taskId, { items: details, prompts }, view.body))
       const found = judgments()
       // What is kept is what was sent and what the service answered, as the ledger does.

@@ -7,6 +7,7 @@ const judgment: Judgment = {
   itemId: "item",
   prompt: "p",
   completions: ["a", "b", "c"],
+  models: undefined,
   bestCompletionIndex: 1,
   annotations: { rationale: "b is right" },
   metadata: { subject: "maths" },

@@ -40,6 +40,7 @@ const judgmentOf = ({ groups, isRanked, texts }: Omit<Case, "swap">): Judgment =
   taskId: "task",
   itemId: "item",
   prompt: "p",
+  models: undefined,
   completions: texts,
   bestCompletionIndex: groups[0]![0]!,
   annotations: isRanked ? { ranking: groups } : {},

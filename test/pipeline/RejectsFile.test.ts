@@ -167,7 +167,7 @@ describe("rejects.jsonl", () => {
       assert.strictEqual(byUs?.code, "invalid_json")
       assert.deepStrictEqual(
         byService.map(({ code, file, line }) => ({ code, file, line })),
-        [4, 5].map((line) => ({ code: "refused_by_service", file, line })),
+        [4, 5].map((line) => ({ code: "refused_by_service" as const, file, line })),
       )
       for (const [i, { raw, reason }] of byService.entries()) {
         assert.match(reason, /422.*prompt 2 is not for our experts/)

@@ -1,6 +1,7 @@
 /** Real files with given contents, and what a source makes of them. */
 import { NodeServices } from "@effect/platform-node"
 import { Array, Effect, FileSystem, Path, Result, Stream } from "effect"
+import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Source, SourceRecord } from "../../src/source/Source.ts"
 
 export const platform = NodeServices.layer
@@ -31,7 +32,7 @@ export const collect = <E, R>(source: Source<E, R>) =>
 export const summary = (records: ReadonlyArray<SourceRecord>): ReadonlyArray<string> =>
   records.map((record) =>
     Result.match(record, {
-      onSuccess: ({ item, origin }) => `${origin.line} item ${item.id ?? item.prompt}`,
+      onSuccess: ({ item, origin }) => `${origin.line} item ${item.id ?? Conversation.render(item.prompt)}`,
       onFailure: ({ line, code, reason }) => `${line} ${code} ${reason}`,
     }),
   )

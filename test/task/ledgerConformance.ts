@@ -899,7 +899,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
                     votes: 1,
                     taskId: `task_${withoutNul(textOf(i))}${i}`,
                     body: task.body,
-                    prompts: task.items.map(({ item }) => ({ prompt: item.prompt, completions: item.completions })),
+                    prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
                     items: task.items.map(({ item, itemId, origin }) => ({
                       item_id: itemId,
                       origin,

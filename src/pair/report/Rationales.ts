@@ -6,6 +6,7 @@
  * rationale, whose hashes are kept (52 bits: among a million, two different ones are taken for
  * the same with a probability of 1 in 9,000).
  */
+import * as Conversation from "../../domain/Conversation.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { textOf } from "../ItemVotes.ts"
@@ -25,7 +26,8 @@ export const make = () => {
       if (rationale === null) return "none"
       const text = NormalisedPrompt.ofText(rationale)
       const hash = hashOf(text)
-      const isCopy = seen.has(hash) || [prompt, ...completions].some((other) => sameText(other, text))
+      const isCopy =
+        seen.has(hash) || [Conversation.render(prompt), ...completions].some((other) => sameText(other, text))
       seen.add(hash)
       return isCopy ? "copied" : "own"
     },

@@ -11,6 +11,7 @@
  * Records without `gold` are passed over; a file without any answer is an error.
  */
 import { Effect, FileSystem, Option, Schema, SchemaIssue, Stream } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
 import { Gold, PromptItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -74,7 +75,7 @@ export const read = Effect.fn("GoldExpert.read")(function* (
       return yield* new GoldFileError({ file, line, problem })
     }
     const sorted = sortDistinct(item.completions)
-    const key = identify(item.prompt, sorted)
+    const key = identify(Conversation.render(item.prompt), sorted)
     const rank = sorted.indexOf(best)
     const known = answers.get(key)
     if (known !== undefined && known.rank !== rank) {

@@ -12,16 +12,17 @@
  * that belong to a refused prompt are mended with it: they are no rejects of their own.
  */
 import { Array, Effect, Path, Result, Schema, Stream } from "effect"
-import * as IdLimit from "../domain/IdLimit.ts"
-import { Reject } from "../domain/Reject.ts"
-import * as Sha256 from "../node/Sha256.ts"
+import * as IdLimit from "../../domain/IdLimit.ts"
+import { Reject } from "../../domain/Reject.ts"
+import * as Sha256 from "../../node/Sha256.ts"
 import * as FieldPath from "./FieldPath.ts"
-import * as ItemDecoder from "./ItemDecoder.ts"
+import * as ItemDecoder from "../ItemDecoder.ts"
 import * as JoinScratch from "./JoinScratch.ts"
-import * as Json from "./Json.ts"
-import * as Lines from "./Lines.ts"
-import { invalidOption, requireFiles, type SourceError } from "./SourceError.ts"
-import type { Source, SourceRecord } from "./SourceRecord.ts"
+import * as Json from "../format/Json.ts"
+import * as Lines from "../format/Lines.ts"
+import { type Place, reject } from "../Row.ts"
+import { invalidOption, requireFiles, type SourceError } from "../SourceError.ts"
+import type { Source, SourceRecord } from "../SourceRecord.ts"
 
 /** Where a value stands in a row is a field path such as `choices[0].message.content`. */
 export interface JoinOptions extends Lines.LinesOptions {
@@ -114,7 +115,7 @@ type Scratch = Effect.Success<ReturnType<typeof JoinScratch.make>>
 
 /** A line of JSON with its key. */
 interface Row {
-  readonly place: ItemDecoder.Place & { readonly raw: string }
+  readonly place: Place & { readonly raw: string }
   readonly value: unknown
   readonly key: string
 }
@@ -123,9 +124,9 @@ const parseRow = (file: string, line: Lines.LineResult, keyPath: FieldPath.Field
   if (Result.isFailure(line)) return Result.fail(line.failure)
   const place = { file, line: line.success.number, raw: line.success.text }
   const value = Json.parse(place.raw)
-  if (Result.isFailure(value)) return ItemDecoder.reject(place, "invalid_json", value.failure)
+  if (Result.isFailure(value)) return reject(place, "invalid_json", value.failure)
   const key = ItemDecoder.decodeKey(keyPath.get(value.success), keyPath.text)
-  if (Result.isFailure(key)) return ItemDecoder.reject(place, "invalid_shape", key.failure)
+  if (Result.isFailure(key)) return reject(place, "invalid_shape", key.failure)
   return Result.succeed({ place, value: value.success, key: key.success })
 }
 
@@ -133,12 +134,12 @@ const spill = (layout: Layout, scratch: Scratch, file: number) => {
   const name = layout.completions[file]!
   const toRow = (line: Lines.LineResult): JoinScratch.ScratchRow => {
     const row = parseRow(name, line, layout.completionKey)
-    if (Result.isFailure(row)) return { line: row.failure.line, reject: row.failure }
+    if (Result.isFailure(row)) return { line: row.failure.line ?? 0, reject: row.failure }
     const { place, value, key } = row.success
     const text = ItemDecoder.decodeText(layout.completion.get(value), layout.completion.text)
-    if (Result.isSuccess(text)) return { line: place.line, key, raw: place.raw }
-    const refused = ItemDecoder.reject(place, "invalid_shape", text.failure)
-    return { line: place.line, reject: Result.merge(refused) }
+    if (Result.isSuccess(text)) return { line: place.line ?? 0, key, raw: place.raw }
+    const refused = reject(place, "invalid_shape", text.failure)
+    return { line: place.line ?? 0, reject: Result.merge(refused) }
   }
   return Lines.read(name, layout).pipe(
     Stream.runForEachArray((lines) =>
@@ -150,8 +151,8 @@ const spill = (layout: Layout, scratch: Scratch, file: number) => {
   )
 }
 
-const duplicate = (place: ItemDecoder.Place, key: string, firstLine: number): Result.Result<never, Reject> =>
-  ItemDecoder.reject(place, "duplicate_key", `expected each key once, found ${quote(key)} in line ${firstLine} already`)
+const duplicate = (place: Place, key: string, firstLine: number): Result.Result<never, Reject> =>
+  reject(place, "duplicate_key", `expected each key once, found ${quote(key)} in line ${firstLine} already`)
 
 const joinPrompts = Effect.fnUntraced(function* (
   layout: Layout,
@@ -159,13 +160,13 @@ const joinPrompts = Effect.fnUntraced(function* (
   lines: Array.NonEmptyReadonlyArray<Lines.LineResult>,
 ) {
   const rows = Array.map(lines, (line) => parseRow(layout.prompts, line, layout.promptKey))
-  const keys = Array.getSuccesses(rows).map((row) => ({ key: row.key, line: row.place.line }))
+  const keys = Array.getSuccesses(rows).map((row) => ({ key: row.key, line: row.place.line ?? 0 }))
   const duplicates = yield* scratch.claim(keys)
   const found = yield* scratch.find(keys.map(({ key }) => key))
   return Array.map(
     rows,
     Result.flatMap((row): SourceRecord => {
-      const firstLine = duplicates.get(row.place.line)
+      const firstLine = duplicates.get(row.place.line ?? 0)
       return firstLine === undefined
         ? joinPrompt(layout, row, found.get(row.key) ?? [])
         : duplicate(row.place, row.key, firstLine)
@@ -184,11 +185,11 @@ const joinPrompt = (
   if (found.length < layout.completions.length) {
     const absent = layout.completions.filter((_, file) => !found.some((row) => row.file === file))
     const problem = `expected a usable row for key ${quote(key)} in each completions file, found none in ${absent.join(", ")}`
-    if (!layout.keepIncomplete) return ItemDecoder.reject(place, "no_match", problem)
-    if (found.length < 2) return ItemDecoder.reject(place, "no_match", `${problem}; two completions are the least`)
+    if (!layout.keepIncomplete) return reject(place, "no_match", problem)
+    if (found.length < 2) return reject(place, "no_match", `${problem}; two completions are the least`)
     if (gold !== undefined && !namesModels(metadata, models)) {
       const why = `${layout.gold.text} may count them, and ${layout.metadata.text}.models does not say which there are`
-      return ItemDecoder.reject(place, "no_match", `${problem}; ${why}`)
+      return reject(place, "no_match", `${problem}; ${why}`)
     }
   }
   return ItemDecoder.decode(
@@ -217,7 +218,7 @@ const decodeReject = Schema.decodeSync(Schema.fromJsonString(Reject))
 
 const leftoverRecord = (layout: Layout, row: JoinScratch.LeftoverRow): SourceRecord =>
   row.reject === null
-    ? ItemDecoder.reject(
+    ? reject(
         { file: layout.completions[row.file]!, line: row.line, raw: row.raw ?? undefined },
         "no_match",
         `expected a prompt with key ${quote(row.key ?? "")} in ${layout.prompts}, found none`,

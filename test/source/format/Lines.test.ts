@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
-import * as Lines from "../../src/source/Lines.ts"
-import { platform, writeFiles } from "./support.ts"
+import * as Lines from "../../../src/source/format/Lines.ts"
+import { platform, writeFiles } from "../support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -8,9 +8,9 @@
 import { Array, Context, Effect, FileSystem, Layer, Option, Path, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Reject } from "../domain/Reject.ts"
-import * as SqliteClient from "../node/SqliteClient.ts"
-import { fromPlatformError, ScratchFailed, SourceError } from "./SourceError.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import * as SqliteClient from "../../node/SqliteClient.ts"
+import { fromPlatformError, ScratchFailed, SourceError } from "../SourceError.ts"
 
 /** A row of a completions file: with its key, or refused. */
 export type ScratchRow =

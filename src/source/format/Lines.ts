@@ -14,9 +14,9 @@
  */
 import { Effect, FileSystem, Option, Result, Stream } from "effect"
 import { Base64 } from "effect/encoding"
-import type { Reject } from "../domain/Reject.ts"
-import { logged } from "./InputLog.ts"
-import { fromPlatformError, type SourceError } from "./SourceError.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import { logged } from "../InputLog.ts"
+import { fromPlatformError, type SourceError } from "../SourceError.ts"
 
 export interface Line {
   /** One-based. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Path, Schema, Stream } from "effect"
-import * as Source from "../../src/source/Source.ts"
-import { sharedData } from "../support/sharedData.ts"
-import { collect, platform, summary, toLines, writeFiles } from "./support.ts"
+import * as Source from "../../../src/source/Source.ts"
+import { sharedData } from "../../support/sharedData.ts"
+import { collect, platform, summary, toLines, writeFiles } from "../support.ts"
 
 interface Files {
   readonly prompts: ReadonlyArray<unknown>
@@ -388,7 +388,7 @@ describe("join of this repository's sample", () => {
   it.effect("gives the items of the joined sample file", () =>
     Effect.gen(function* () {
       const path = yield* Path.Path
-      const data = path.join(import.meta.dirname, "../../data")
+      const data = path.join(import.meta.dirname, "../../../data")
       const joined = yield* collect(
         Source.join({
           prompts: path.join(data, "joined/prompts.jsonl"),

@@ -1,5 +1,5 @@
 /**
- * Files of complete items, one JSON object a line: `{prompt, completions, id?, gold?, metadata?}`.
+ * JSON Lines files of complete items, one object a line: `{prompt, completions, id?, models?, gold?, metadata?}`.
  *
  * Guarantees: every line that is not blank gives one record, in order. Members
  * that an item does not have are left out of it: what is to go along belongs
@@ -9,11 +9,11 @@
  * Not checked: that an `id` occurs once.
  */
 import { Array, Effect, Result, Stream } from "effect"
+import type * as Lines from "./format/Lines.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
-import * as Json from "./Json.ts"
-import * as Lines from "./Lines.ts"
+import * as RowFiles from "./RowFiles.ts"
 import { invalidOption, requireFiles } from "./SourceError.ts"
-import type { Source, SourceRecord } from "./SourceRecord.ts"
+import type { Source } from "./SourceRecord.ts"
 
 export interface JsonLinesOptions extends Lines.LinesOptions {}
 
@@ -26,18 +26,12 @@ export const jsonl = (files: string | ReadonlyArray<string>, options?: JsonLines
       if (all.length === 0) return yield* invalidOption("files", "expected at least one file, found none")
       yield* requireFiles(all)
       return Stream.flatMap(Stream.fromArray(all), (file) =>
-        Lines.read(file, options).pipe(Stream.mapArray(Array.map((line) => toRecord(file, line)))),
+        RowFiles.open(file, { ...options, format: "jsonl" }).pipe(
+          Effect.map((opened) => opened.rows()),
+          Stream.unwrap,
+          Stream.mapArray(Array.map(Result.flatMap(({ place, value }) => ItemDecoder.decode(value, place)))),
+        ),
       )
     }).pipe(Stream.unwrap),
   }
-}
-
-const toRecord = (file: string, line: Lines.LineResult): SourceRecord => {
-  if (Result.isFailure(line)) return Result.fail(line.failure)
-  const { number, text } = line.success
-  const place = { file, line: number, raw: text }
-  const value = Json.parse(text)
-  return Result.isSuccess(value)
-    ? ItemDecoder.decode(value.success, place)
-    : ItemDecoder.reject(place, "invalid_json", value.failure)
 }

@@ -1,0 +1,16 @@
+/** What text has to be like to go through every file format unchanged, and to be worth showing. */
+import { Schema } from "effect"
+
+/** Text that survives UTF-8 unchanged: a string without lone surrogates. */
+export const WellFormedText = Schema.String.check(
+  Schema.makeFilter((text) =>
+    text.isWellFormed() ? undefined : "expected well-formed Unicode, found a lone surrogate",
+  ),
+)
+
+export const notBlank = Schema.makeFilter<string>((text) =>
+  text.trim() === "" ? "expected text, found a blank string" : undefined,
+)
+
+/** Well-formed, and not only white space. */
+export const FilledText = WellFormedText.check(notBlank)

@@ -1,0 +1,25 @@
+/**
+ * JSON Lines: a record a line.
+ *
+ * Guarantees: every line that is not blank gives one record, in order.
+ */
+import { Array, Result, Stream } from "effect"
+import { reject, type RowResult } from "../Row.ts"
+import * as Json from "./Json.ts"
+import * as Lines from "./Lines.ts"
+
+/** `file` is the name in places and rejects. */
+export const rows =
+  (file: string, options?: Lines.LinesOptions) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E, R> =>
+    bytes.pipe(Lines.fromBytes(file, options), Stream.mapArray(Array.map((line) => toRow(file, line))))
+
+const toRow = (file: string, line: Lines.LineResult): RowResult => {
+  if (Result.isFailure(line)) return Result.fail(line.failure)
+  const { number, text } = line.success
+  const place = { file, line: number, raw: text }
+  const value = Json.parse(text)
+  return Result.isSuccess(value)
+    ? Result.succeed({ place, value: value.success })
+    : reject(place, "invalid_json", value.failure)
+}

@@ -1,0 +1,68 @@
+/**
+ * How the records of a file make prompt items: where prompt, completions and the rest stand.
+ *
+ * ```
+ * items   a record is an item: a prompt and the list of its completions
+ * wide    a record is an item: a column for each completion (`response_a`, `response_b`)
+ * pairs   a record is an item: `chosen` and `rejected`, to be judged again
+ * long    a record is one completion: those with the same key make an item
+ * ```
+ */
+import type { Result } from "effect"
+import type { Prompt } from "../../domain/Message.ts"
+import type { Metadata } from "../../domain/PromptItem.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import type { Place, Row } from "../Row.ts"
+import type { SourceRecord } from "../SourceRecord.ts"
+
+export const layoutNames = ["items", "wide", "pairs", "long"] as const
+export type LayoutName = (typeof layoutNames)[number]
+
+/**
+ * Where the parts of an item stand in a record, as field paths (`choices[0].turns[0].content`).
+ * What is not given has the default of its layout, or is found by looking at the first records.
+ */
+export interface LayoutOptions {
+  /** Default: found by looking. */
+  readonly layout?: LayoutName | undefined
+  readonly id?: string | undefined
+  /** A path to text or to a list of messages; or a template such as `{instruction}\n\n{input}`. */
+  readonly prompt?: string | undefined
+  /** `items`: a path to the list. `wide`: a path for each completion. `pairs`: two paths, the preferred one's first. */
+  readonly completions?: string | ReadonlyArray<string> | undefined
+  /** `long`: the path to the record's completion. */
+  readonly completion?: string | undefined
+  /** `long`: the path to what the records of an item have in common. Default: the prompt. */
+  readonly key?: string | undefined
+  /** `long`: the path to the name of who wrote the completion. `items`: to the list of names. */
+  readonly model?: string | undefined
+  readonly gold?: string | undefined
+  readonly metadata?: string | undefined
+  /** Top-level members that go along in the metadata, under their names. */
+  readonly keep?: ReadonlyArray<string> | undefined
+  /** `wide`: what becomes of a record that lacks a completion. Default `reject`; two are needed in any case. */
+  readonly missing?: "reject" | "keep" | undefined
+}
+
+/** One completion of an item whose completions stand in several records. */
+export interface Part {
+  readonly place: Place
+  /** Parts with the same key make an item. */
+  readonly key: string
+  readonly prompt: Prompt
+  readonly completion: string
+  readonly model: string | undefined
+  readonly metadata: Metadata | undefined
+}
+
+/** A layout whose fields are known. */
+export type Layout = {
+  readonly name: LayoutName
+  /** For messages: `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`. */
+  readonly description: string
+  /** Top-level members of a record that it reads; undefined where it reads all. */
+  readonly columns: ReadonlyArray<string> | undefined
+} & (
+  | { readonly reads: "items"; readonly toRecord: (row: Row) => SourceRecord }
+  | { readonly reads: "parts"; readonly toPart: (row: Row) => Result.Result<Part, Reject> }
+)

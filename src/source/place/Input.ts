@@ -1,0 +1,21 @@
+/**
+ * A file to be read, wherever it is: what all places have in common.
+ *
+ * Guarantees: `bytes` are the file as it was found, from its first byte to its last: what is missing,
+ * or was changed meanwhile, is a failure and no shorter file. Each run of `bytes` begins anew.
+ */
+import type { Effect, Stream } from "effect"
+import type { SourceError } from "../SourceError.ts"
+
+export interface Input {
+  /** As messages, rejects and the manifest name it: a path, a URL, `standard input`. */
+  readonly name: string
+  /** In bytes, where it is known before reading. */
+  readonly size: number | undefined
+  readonly bytes: Stream.Stream<Uint8Array, SourceError>
+  /**
+   * The bytes from `start` up to `end`, exclusive; exactly so many. Absent where a file can only be read
+   * from its beginning on.
+   */
+  readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
+}
