@@ -18,6 +18,8 @@ export interface Place extends Origin {
 export interface Row {
   readonly place: Place
   readonly value: unknown
+  /** Set where cells hold text alone, so that lists, objects and numbers stand in them as text (CSV). */
+  readonly isTextual?: true | undefined
 }
 
 export type RowResult = Result.Result<Row, Reject>

@@ -1,8 +1,8 @@
 /**
  * The formats of files, and which of them a file has.
  */
-import { Effect, Stream } from "effect"
-import type { FileSystem, Path, Scope } from "effect"
+import { Effect } from "effect"
+import type { FileSystem, Path, Scope, Stream } from "effect"
 import { logged } from "../InputLog.ts"
 import type { Input } from "../place/Input.ts"
 import type { RowResult } from "../Row.ts"
@@ -30,8 +30,6 @@ export interface RowFile {
   readonly format: FormatName
   /** For messages: `JSONL`, `CSV with ";", gzip`, `Parquet, 1,000 rows`. */
   readonly description: string
-  /** Whether lists and objects stand in it as the text of JSON, since its cells hold text only. */
-  readonly isTextual: boolean
   /** How many records it has, where the file says so. */
   readonly count: number | undefined
   /**
@@ -52,7 +50,6 @@ export const open: (
       name: input.name,
       format: "jsonl",
       description: "JSONL",
-      isTextual: false,
       count: undefined,
       rows: () => input.bytes.pipe(logged(input.name), JsonLines.rows(input.name, options)),
     })
