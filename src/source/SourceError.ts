@@ -31,6 +31,18 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
   }
 }
 
+/** How the records make items can't be told by looking at them. */
+export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUnknown", {
+  /** The file that was looked at. */
+  file: Schema.String,
+  /** What was found, and which options tell it. */
+  problem: Schema.String,
+}) {
+  override get message(): string {
+    return `${this.file}: ${this.problem}`
+  }
+}
+
 /** The scratch database, to which a join moves what does not fit in memory, failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
   problem: Schema.String,
@@ -42,7 +54,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
 }
 
 export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
-  reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, ScratchFailed]),
+  reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, LayoutUnknown, ScratchFailed]),
 }) {
   override get message(): string {
     return this.reason.message

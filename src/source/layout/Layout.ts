@@ -64,5 +64,5 @@ export type Layout = {
   readonly columns: ReadonlyArray<string> | undefined
 } & (
   | { readonly reads: "items"; readonly toRecord: (row: Row) => SourceRecord }
-  | { readonly reads: "parts"; readonly toPart: (row: Row) => Result.Result<Part, Reject> }
+  | { readonly reads: "parts"; readonly keyIsId: boolean; readonly toPart: (row: Row) => Result.Result<Part, Reject> }
 )
