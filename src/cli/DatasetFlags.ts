@@ -144,8 +144,10 @@ export const datasetFlags = {
     Flag.withDefault(false),
   ),
   conversational: Flag.Boolean("conversational").pipe(
-    Flag.withDescription("Prompt, chosen and rejected as lists of messages rather than text"),
-    Flag.withDefault(false),
+    Flag.withDescription(
+      "Prompt, chosen and rejected as lists of messages; --no-conversational: as text (default: as the first prompt of the input is)",
+    ),
+    Flag.optional,
   ),
   title: Flag.String("title").pipe(Flag.withDescription("The dataset's name, on its card"), Flag.optional),
   license: Flag.String("license").pipe(
@@ -169,7 +171,7 @@ interface DatasetFlags {
   readonly splitSeed: Option.Option<number>
   readonly formats: ReadonlyArray<FormatName>
   readonly margin: boolean
-  readonly conversational: boolean
+  readonly conversational: Option.Option<boolean>
   readonly title: Option.Option<string>
   readonly license: Option.Option<string>
 }
@@ -236,7 +238,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
     splitSeed: Option.getOrElse(flags.splitSeed, () => pipeline.splitSeed),
     formats: flags.formats.length > 0 ? [...new Set(flags.formats)] : pipeline.formats,
     margin: flags.margin || pipeline.margin,
-    conversational: flags.conversational || pipeline.conversational,
+    conversational: Option.getOrElse(flags.conversational, () => pipeline.conversational),
     card: {
       ...pipeline.card,
       ...(Option.isSome(flags.title) ? { name: flags.title.value } : {}),

@@ -14,6 +14,7 @@ import { exportCommand } from "./ExportCommand.ts"
 import { ledgerCommand } from "./LedgerCommand.ts"
 import { isBusy } from "./JobFlags.ts"
 import { resolveCommand } from "./ResolveCommand.ts"
+import { inspectCommand } from "./InspectCommand.ts"
 import { runCommand } from "./RunCommand.ts"
 import { scheduleCommand } from "./ScheduleCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
@@ -21,6 +22,7 @@ import { statusCommand } from "./StatusCommand.ts"
 import { submitCommand } from "./SubmitCommand.ts"
 import * as Talk from "./Talk.ts"
 import { verifyCommand } from "./VerifyCommand.ts"
+import { validateCommand } from "./ValidateCommand.ts"
 import { version } from "../node/Version.ts"
 
 const command = Command.make("prefstream").pipe(
@@ -33,6 +35,8 @@ const command = Command.make("prefstream").pipe(
     collectCommand,
     exportCommand,
     statusCommand,
+    inspectCommand,
+    validateCommand,
     verifyCommand,
     resolveCommand,
     ledgerCommand,

@@ -52,9 +52,16 @@ const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
 
 /** What a pipeline file says itself, and the command line must not say as well. */
 const saidByProgram = {
-  key: "--key",
+  inputFormat: "--input-format",
+  delimiter: "--delimiter",
+  layout: "--layout",
   promptPath: "--prompt-path",
-  completionPath: "--completion-path",
+  completionsPath: "--completions-path",
+  key: "--key",
+  modelPath: "--model-path",
+  idPath: "--id-path",
+  goldPath: "--gold-path",
+  metadataPath: "--metadata-path",
   missing: "--missing",
   guidelines: "--guidelines",
   guidelinesFile: "--guidelines-file",
@@ -73,6 +80,9 @@ export const fromProgram = Effect.fnUntraced(function* (
   flags: { readonly [Name in keyof typeof saidByProgram]?: Option.Option<unknown> } & {
     readonly files: ReadonlyArray<string>
     readonly completions: ReadonlyArray<string>
+    readonly completionPath: ReadonlyArray<string>
+    readonly keep: ReadonlyArray<string>
+    readonly header: boolean
     readonly experts?: ReadonlyArray<string>
     readonly shuffle?: boolean
   },
@@ -80,6 +90,9 @@ export const fromProgram = Effect.fnUntraced(function* (
   const said = [
     ...(flags.files.length > 1 ? ["other files"] : []),
     ...(flags.completions.length > 0 ? ["--completions"] : []),
+    ...(flags.completionPath.length > 0 ? ["--completion-path"] : []),
+    ...(flags.keep.length > 0 ? ["--keep"] : []),
+    ...(flags.header ? [] : ["--no-header"]),
     ...(flags.experts !== undefined && flags.experts.length > 0 ? ["--expert"] : []),
     ...(flags.shuffle === false ? ["--no-shuffle"] : []),
     ...Record.keys(saidByProgram).flatMap((name) =>

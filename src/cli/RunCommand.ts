@@ -10,7 +10,7 @@ import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
 import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { askingFlags, askingOf } from "./AskingFlags.ts"
-import * as InputFiles from "./InputFiles.ts"
+import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "./InputFlags.ts"
 import { asJob, graceOf, jobFlags, orInDoubt, orLimits, waitForOthers } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
@@ -22,7 +22,8 @@ import * as Summary from "./Summary.ts"
 import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 
 const flags = {
-  ...Settings.input,
+  ...inputFlags,
+  ...rejectFlags,
   ...Settings.task,
   ...askingFlags,
   ...Settings.service,
@@ -74,6 +75,7 @@ export const runCommand = Command.make(
     const ledger = yield* ledgerOf(flags, directory, pipeline)
     yield* Settings.endOfCheck(program === undefined && Option.isSome(flags.baseUrl) ? service : undefined)
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
+    yield* sayFound(pipeline.source)
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.run(settings)).pipe(
       orInDoubt,
@@ -121,7 +123,7 @@ export const runCommand = Command.make(
 )
 
 const fromFlags = Effect.fnUntraced(function* (
-  flags: Parameters<typeof InputFiles.sourceOf>[0] &
+  flags: InputFlags &
     Parameters<typeof Settings.submitOptionsOf>[0] &
     Parameters<typeof askingOf>[0] &
     Settings.ServiceFlags & {
@@ -135,7 +137,7 @@ const fromFlags = Effect.fnUntraced(function* (
   judge: JudgeSettings | undefined,
 ) {
   const directory = Settings.directoryOf(flags.directory)
-  const source = yield* InputFiles.sourceOf(flags)
+  const source = yield* sourceOf(flags, directory)
   const options = { ...(yield* Settings.submitOptionsOf(flags)), ...(yield* askingOf(flags)) }
   if (Option.isSome(flags.baseUrl) && (flags.experts.length > 0 || Option.isSome(flags.turnaround))) {
     return yield* new UsageError({

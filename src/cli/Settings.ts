@@ -5,16 +5,15 @@
  * in every command; the token is `Redacted` from the moment it is read.
  */
 import { Config, ConfigProvider, Context, Duration, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
-import { Argument, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../api/ServiceProfile.ts"
-import { defaultLimits } from "../task/Batch.ts"
+import { type BatchLimits, defaultLimits } from "../task/Batch.ts"
 import type { Replannable } from "../task/LedgerResolve.ts"
 import { defaultMaxAttempts, type SubmitOptions } from "../task/Submit.ts"
 import { done, Finished, UsageError } from "./ExitStatus.ts"
 import { judgeFlags } from "./JudgeFlags.ts"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
-const NotNegative = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const units: { readonly [unit: string]: (amount: number) => Duration.Duration } = {
   ms: Duration.millis,
@@ -63,50 +62,6 @@ export const timeout = duration("timeout").pipe(
   Flag.optional,
 )
 
-/** The input: one or several files of items, or files to be joined. */
-export const input = {
-  files: Argument.String("FILE").pipe(
-    Argument.withDescription(
-      "JSONL files of {prompt, completions}, folders of them, or patterns such as 'items/*.jsonl'; with --completions, one file of prompts",
-    ),
-    Argument.variadic(),
-  ),
-  completions: Flag.String("completions").pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription(
-      "JSONL file of one model's completions, to be joined to the prompts by --key; once for each model",
-    ),
-    Flag.atLeast(0),
-  ),
-  key: Flag.String("key").pipe(
-    Flag.withMetavar("PATH"),
-    Flag.withDescription("Join: where the key stands, in all files (default: id)"),
-    Flag.optional,
-  ),
-  promptPath: Flag.String("prompt-path").pipe(
-    Flag.withMetavar("PATH"),
-    Flag.withDescription("Join: where the prompt stands, such as turns[0].content (default: prompt)"),
-    Flag.optional,
-  ),
-  completionPath: Flag.String("completion-path").pipe(
-    Flag.withMetavar("PATH"),
-    Flag.withDescription("Join: where the completion stands, such as choices[0].message.content (default: completion)"),
-    Flag.optional,
-  ),
-  missing: Flag.Literals("missing", ["reject", "keep"]).pipe(
-    Flag.withDescription(
-      "Join: what to do with a prompt that a model did not answer; keep needs two completions that are left (default: reject)",
-    ),
-    Flag.optional,
-  ),
-  maxRejects: Flag.Int("max-rejects").pipe(
-    Flag.withMetavar("N"),
-    Flag.withSchema(NotNegative),
-    Flag.withDescription("Stop, and exit with 5, when more records than this are refused"),
-    Flag.optional,
-  ),
-}
-
 /** How items become tasks. */
 export const task = {
   guidelines: Flag.String("guidelines").pipe(
@@ -153,12 +108,20 @@ export const task = {
   ),
 }
 
+export const batchOf = (flags: {
+  readonly batchSize: Option.Option<number>
+  readonly batchBytes: Option.Option<number>
+}): BatchLimits => ({
+  maxPrompts: Option.getOrElse(flags.batchSize, () => defaultLimits.maxPrompts),
+  maxBytes: Option.getOrElse(flags.batchBytes, () => defaultLimits.maxBytes),
+})
+
 export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
   readonly guidelines: Option.Option<string>
   readonly guidelinesFile: Option.Option<string>
   readonly batchSize: Option.Option<number>
   readonly batchBytes: Option.Option<number>
-  readonly maxRejects: Option.Option<number>
+  readonly maxRejects: Option.Option<SubmitOptions["maxRejects"] & {}>
   readonly newCampaign: boolean
   readonly resubmit: ReadonlyArray<Replannable>
   readonly maxAttempts: Option.Option<number>
@@ -176,10 +139,7 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
     : undefined
   return {
     guidelines: Option.getOrElse(flags.guidelines, () => fromFile),
-    batch: {
-      maxPrompts: Option.getOrElse(flags.batchSize, () => defaultLimits.maxPrompts),
-      maxBytes: Option.getOrElse(flags.batchBytes, () => defaultLimits.maxBytes),
-    },
+    batch: batchOf(flags),
     maxRejects: Option.getOrUndefined(flags.maxRejects),
     ...(yield* againOf(flags)),
   }

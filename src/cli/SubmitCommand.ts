@@ -5,7 +5,7 @@ import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import { askingFlags, askingOf } from "./AskingFlags.ts"
-import * as InputFiles from "./InputFiles.ts"
+import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "./InputFlags.ts"
 import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
@@ -17,7 +17,8 @@ import * as Summary from "./Summary.ts"
 export const submitCommand = Command.make(
   "submit",
   {
-    ...Settings.input,
+    ...inputFlags,
+    ...rejectFlags,
     ...Settings.task,
     ...askingFlags,
     ...Settings.service,
@@ -38,6 +39,7 @@ export const submitCommand = Command.make(
     const ledger = yield* ledgerOf(flags, directory, pipeline)
     yield* Settings.endOfCheck(program === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
+    yield* sayFound(pipeline.source)
     const settings = { ...pipeline, ...(yield* Settings.againOf(flags, pipeline)), directory, timeout, grace }
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.submit(settings)).pipe(
@@ -60,7 +62,7 @@ export const submitCommand = Command.make(
 )
 
 const fromFlags = Effect.fnUntraced(function* (
-  flags: Parameters<typeof InputFiles.sourceOf>[0] &
+  flags: InputFlags &
     Parameters<typeof Settings.submitOptionsOf>[0] &
     Parameters<typeof askingOf>[0] & { readonly directory: Option.Option<string> },
 ) {
@@ -68,7 +70,7 @@ const fromFlags = Effect.fnUntraced(function* (
     ...(yield* Settings.submitOptionsOf(flags)),
     ...(yield* askingOf(flags)),
     directory: Settings.directoryOf(flags.directory),
-    source: yield* InputFiles.sourceOf(flags),
+    source: yield* sourceOf(flags, Settings.directoryOf(flags.directory)),
     service: Settings.serviceRequired,
   })
 })

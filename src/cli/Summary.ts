@@ -109,7 +109,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [
         report.max_rejects === null
           ? "The last run did not read its input to the end. The same command goes on from there."
-          : `The last run stopped at ${count(report.rejected, "rejected record")}, as --max-rejects was ${number(report.max_rejects)}. Mend the input, or allow more; then the same command goes on.`,
+          : `The last run stopped at ${count(report.rejected, "rejected record")}, as --max-rejects was ${typeof report.max_rejects === "number" ? number(report.max_rejects) : report.max_rejects}. Mend the input, or allow more; then the same command goes on.`,
       ]
     case "all_rejected":
       return [`Ended${after}: not one record could be used.`]

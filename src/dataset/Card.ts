@@ -150,6 +150,8 @@ const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]: stri
   task_id: "The annotation task that it was judged in",
   chosen_index: "Index of `chosen` among the item's completions, from 0 on",
   rejected_index: "Index of `rejected`",
+  chosen_model: "Who wrote `chosen`, where the input says",
+  rejected_model: "Who wrote `rejected`, where the input says",
   weight: "1 divided by the number of the item's pairs",
   votes: "How many votes the item has",
   agreement: "Share of the votes that went to the best completion, where there are several",

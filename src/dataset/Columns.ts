@@ -11,6 +11,7 @@
  * A pair with a lone surrogate, which UTF-8 can't carry, makes no row.
  */
 import { Record } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
 import type { Message } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as PairTexts from "./format/PairTexts.ts"
@@ -29,6 +30,8 @@ const standard: PairFeatures = {
   task_id: "string",
   chosen_index: "int32",
   rejected_index: "int32",
+  chosen_model: "string",
+  rejected_model: "string",
   weight: "float64",
   votes: "int32",
   agreement: "float64",
@@ -69,6 +72,8 @@ export const toRow = (pair: PreferencePair, shape: Shape): Row => ({
   task_id: pair.task_id,
   chosen_index: pair.chosen_index,
   rejected_index: pair.rejected_index,
+  chosen_model: pair.chosen_model,
+  rejected_model: pair.rejected_model,
   weight: pair.weight,
   votes: pair.votes,
   agreement: pair.agreement,
@@ -77,7 +82,7 @@ export const toRow = (pair: PreferencePair, shape: Shape): Row => ({
 })
 
 const standardTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
-  prompt: PairTexts.toText(prompt),
+  prompt: Conversation.toText(prompt),
   chosen,
   rejected,
 })
@@ -94,7 +99,17 @@ export const illFormed = (pair: PreferencePair): keyof PreferencePair | undefine
   return undefined
 }
 
-const textColumns = ["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const
+const textColumns = [
+  "prompt",
+  "chosen",
+  "rejected",
+  "rationale",
+  "item_id",
+  "task_id",
+  "chosen_model",
+  "rejected_model",
+  "metadata",
+] as const
 
 const isWellFormed = (value: Text | null): boolean =>
   value === null ||

@@ -30,6 +30,17 @@ export const render = (prompt: Prompt): string =>
 const renderMessage = ({ content, role }: Message): string =>
   `[${role.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}]\n${escapeLines(content)}`
 
+/**
+ * The prompt column of datasets whose prompts are text: a single user message is its content, as a prompt that
+ * is text is what the user says; another conversation is rendered.
+ */
+export const toText = (prompt: Prompt): string =>
+  typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user" ? prompt[0].content : render(prompt)
+
+/** What was said, without who said it. */
+export const contents = (prompt: Prompt): ReadonlyArray<string> =>
+  typeof prompt === "string" ? [prompt] : prompt.map(({ content }) => content)
+
 /** The messages of a text that `render` made of messages; none where it begins with no header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
   const lines = text.split("\n")

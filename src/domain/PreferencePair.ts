@@ -22,6 +22,10 @@ export const PreferencePair = Schema.Struct({
   chosen_index: Schema.Int,
   /** Zero-based index of `rejected` among the item's completions. */
   rejected_index: Schema.Int,
+  /** Who wrote `chosen`, null where the input does not say. */
+  chosen_model: Schema.NullOr(Schema.String),
+  /** Who wrote `rejected`, null where the input does not say. */
+  rejected_model: Schema.NullOr(Schema.String),
   /** 1 divided by the number of the item's pairs. */
   weight: Schema.Finite,
   /** How many votes the item has. */

@@ -77,6 +77,19 @@ export interface ExpertRow {
   readonly chose_first: number
 }
 
+/** Of pairs whose completions are of two models. */
+export interface ModelRow {
+  /** As the input names it. */
+  readonly model: string
+  /** Items with such a pair that it is in. */
+  readonly items: number
+  /** Pairs in which its completion is the chosen one, and the rejected one. */
+  readonly chosen: number
+  readonly rejected: number
+  /** The mean over its items of its share in the item's pairs: each item counts once. */
+  readonly share_won: number
+}
+
 export interface GoldReport {
   /** Items mixed in by `--gold`, and items of the input with a known answer. */
   readonly mixed_in: number
@@ -164,6 +177,8 @@ export interface QualityReport {
   readonly funnel: ReadonlyArray<FunnelStep>
   readonly agreement: Agreement
   readonly experts: ReadonlyArray<ExpertRow>
+  /** The 100 with most items at the most, the largest share won first; none where the input does not say who wrote what. */
+  readonly models: ReadonlyArray<ModelRow>
   readonly gold: GoldReport
   readonly position: Position
   readonly length: Length

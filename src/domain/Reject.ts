@@ -12,6 +12,7 @@ import { Origin } from "./Origin.ts"
 /** Why a record was refused; `reason` says it in words. */
 export const RejectCode = Schema.Literals([
   "invalid_json",
+  "invalid_csv",
   "invalid_shape",
   "invalid_utf8",
   "oversized_line",

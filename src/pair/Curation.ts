@@ -22,6 +22,7 @@ import * as Agreements from "./report/Agreements.ts"
 import * as Experts from "./report/Experts.ts"
 import * as GoldScore from "./report/GoldScore.ts"
 import * as Lengths from "./report/Lengths.ts"
+import * as Models from "./report/Models.ts"
 import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
 import { textOf, votesOf } from "./ItemVotes.ts"
@@ -123,6 +124,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
   const gold = GoldScore.make()
   const positions = Positions.make()
   const lengths = Lengths.make()
+  const models = Models.make()
   const rationales = Rationales.make()
   const sample = makeSample()
   const seconds = Distribution.make()
@@ -149,7 +151,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
   const select = (item: JudgedItem, consensus: Consensus.Consensus): LossReason | ReadonlyArray<PreferencePair> => {
     const { agreement, isTie, judgment, votes } = consensus
     const { itemId } = item
-    const prompt = Conversation.render(item.prompt)
+    const prompt = Conversation.toText(item.prompt)
     const leak = leaks.find(prompt)
     const isLeak = leakTally.add(
       leak !== undefined,
@@ -189,7 +191,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
       agreements.add(consensus, item.completions.length)
       const key = drawKey(item)
       if (placeOf(key) < languageShare) {
-        const language = languageOf(Conversation.render(item.prompt))
+        const language = languageOf(Conversation.contents(item.prompt).join("\n"))
         languages.set(language, (languages.get(language) ?? 0) + 1)
       }
       const selected = select(item, consensus)
@@ -200,6 +202,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
       kept++
       pairCount += selected.length
       lengths.add(selected)
+      models.add(selected)
       sample.add(selected[0]!, key)
       return selected
     },
@@ -278,6 +281,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
         }),
         agreement,
         experts: experts.finish(Option.getOrElse(reliabilities, gathered.fit).of),
+        models: models.finish(),
         gold: goldReport,
         position,
         length,

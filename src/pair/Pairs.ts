@@ -68,7 +68,7 @@ export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair)
 
 /** The rows of those pairs that differ. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
-  const { annotations, completions, itemId, metadata, prompt, taskId } = judgment
+  const { annotations, completions, itemId, metadata, models, prompt, taskId } = judgment
   const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
   const metadataText = metadata === undefined ? null : JSON.stringify(metadata)
   const pairs = indices.filter((pair) => differ(judgment, pair))
@@ -81,6 +81,8 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     task_id: taskId,
     chosen_index: chosen,
     rejected_index: rejected,
+    chosen_model: models?.[chosen] ?? null,
+    rejected_model: models?.[rejected] ?? null,
     weight: 1 / pairs.length,
     votes: 1,
     agreement: null,

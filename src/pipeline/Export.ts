@@ -148,16 +148,18 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
         : new NoPairs({ report: page })
     }
     yield* fs.remove(refused, { recursive: true, force: true })
-    facts = yield* Facts.of(campaign, settings, report)
+    facts = yield* Facts.of(campaign, { ...settings, conversational }, report)
     return files
   })
 
+  const first = yield* Stream.runHead(ledger.prompts)
+  const conversational = settings.conversational ?? Option.exists(first, ({ prompt }) => typeof prompt !== "string")
   let facts: DatasetFacts = {}
   let leftOut: Exported["leftOut"]
   const info = yield* Dataset.write(pairs, {
     directory,
     splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
-    conversational: settings.conversational,
+    conversational,
     formats: settings.formats,
     margin: settings.margin,
     attachments,

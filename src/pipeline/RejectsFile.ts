@@ -8,37 +8,21 @@
  * was refused. The ledger holds the same records, so a run that was killed before
  * it wrote the file loses none.
  */
-import { Effect, FileSystem, Option, PlatformError, Stream, Struct } from "effect"
+import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sync from "../node/Sync.ts"
 import { Ledger } from "../task/Ledger.ts"
-import type { ReadQuestion } from "../task/LedgerModel.ts"
+import type { DroppedTask } from "../task/LedgerStreams.ts"
 import * as JobFolder from "./JobFolder.ts"
+import * as RejectCounts from "./RejectCounts.ts"
 
-const droppedItems = ({
-  items,
-  prompts,
-  reason,
-  state,
-}: Omit<ReadQuestion, "body"> & {
-  readonly state: "refused" | "given_up"
-  readonly reason: string
-}): ReadonlyArray<Reject> =>
-  items.map((item, i) => ({
-    ...item.origin,
+const droppedItems = ({ items, reason, state }: DroppedTask): ReadonlyArray<Reject> =>
+  items.map(({ completions, gold, item_id, metadata, models, origin, prompt }) => ({
+    ...origin,
     code: state === "refused" ? "refused_by_service" : "given_up",
     reason,
-    raw: JSON.stringify({ id: item.item_id, ...prompts[i], gold: item.gold, metadata: item.metadata }),
+    raw: JSON.stringify({ id: item_id, prompt, completions, models, gold, metadata }),
   }))
-
-const withText = ["raw", "raw_base64", "raw_bytes"] as const
-
-/** How many records were refused for the same kind of reason, and the first of them. */
-export interface RejectCount {
-  readonly code: Reject["code"]
-  readonly count: number
-  readonly first: Omit<Reject, (typeof withText)[number]>
-}
 
 /** A failure to write names the file, where the system names a number. */
 const about = (path: string, error: PlatformError.PlatformError): PlatformError.PlatformError =>
@@ -64,16 +48,11 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
     .dropped(Option.map(run, ({ campaign }) => campaign))
     .pipe(Stream.flatMap((task) => Stream.fromIterable(droppedItems(task))))
   const encoder = new TextEncoder()
-  const counts = new Map<Reject["code"], RejectCount>()
-  const count = (reject: Reject) => {
-    const { code } = reject
-    const { count, first } = counts.get(code) ?? { count: 0, first: Struct.omit(reject, withText) }
-    counts.set(code, { code, count: count + 1, first })
-  }
+  const counts = RejectCounts.make()
   yield* Effect.gen(function* () {
     yield* Stream.concat(bySource, later).pipe(
       Stream.mapArray((rejects) => {
-        rejects.forEach(count)
+        rejects.forEach(counts.add)
         return [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]
       }),
       Stream.run(fs.sink(partial)),
@@ -86,5 +65,5 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
     Effect.catchTag("PlatformError", (error) => Effect.fail(about(file, error))),
     Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true }))),
   )
-  return [...counts.values()].toSorted((a, b) => b.count - a.count)
+  return counts.byCode()
 })

@@ -19,7 +19,8 @@ import type { FunnelStep } from "../domain/QualityReport.ts"
 import { Ledger } from "../task/Ledger.ts"
 import { lostStates, type StateCounts, type TaskState, type Trouble } from "../task/LedgerModel.ts"
 import type { Progress } from "../task/LedgerStatus.ts"
-import type { RejectCount } from "./RejectsFile.ts"
+import type { RejectLimit } from "../task/RejectLimit.ts"
+import type { RejectCount } from "./RejectCounts.ts"
 
 /** How a job stands, by the severest of what is left. */
 export type RunStatus =
@@ -45,8 +46,8 @@ export interface RunReport {
   readonly rejected: number
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
-  /** How many rejected records the run allowed, where more of them ended it. */
-  readonly max_rejects: number | null
+  /** How many rejected records the run allowed, or which share of those read (`1%`), where more of them ended it. */
+  readonly max_rejects: RejectLimit | null
   /** Tasks and their items by state, over all campaigns; an item counts in each of its votes, a gold item with the others. */
   readonly tasks: StateCounts
   /** How many votes an item has, at the most. */
@@ -152,7 +153,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     run: 0,
     campaign: null,
     readFinished: true,
-    maxRejects: Option.none<number>(),
+    maxRejects: Option.none<RejectLimit>(),
     counts: { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 },
   }))
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)

@@ -8,7 +8,7 @@ import { Effect, Result, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import { originOf } from "./Row.ts"
-import * as JsonLines from "./JsonLinesItems.ts"
+import * as Files from "./Files.ts"
 
 /** A gold file can't be used as it is. */
 export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("UnusableGoldFile", {
@@ -21,11 +21,11 @@ export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("Un
   }
 }
 
-/** Reads the whole of a JSONL file of `{prompt, completions, gold}`. */
+/** Reads the whole of a file, of any format and layout in which `Files.files` finds gold answers. */
 export const read = Effect.fn("GoldFile.read")(function* (file: string) {
   const items: Array<SourceItem> = []
   yield* Stream.runForEachArray(
-    JsonLines.jsonl(file).records,
+    Files.files(file).records,
     Effect.forEach(
       Effect.fnUntraced(function* (record) {
         if (Result.isFailure(record)) {

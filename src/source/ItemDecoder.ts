@@ -3,15 +3,23 @@
  *
  * Guarantees: an item satisfies `PromptItem`, and its metadata can be written as
  * JSON and read by any JSON reader. A reject's reason is one line: the field's
- * path, what was expected, what was found. Members that `PromptItem` does not have
- * are left out.
+ * path as it is in the file, what was expected, what was found. Members that
+ * `PromptItem` does not have are left out.
+ *
+ * Taken as well, and brought into the item's form: messages as `Messages` reads them, a completion that
+ * is the assistant's turn of a conversation, gold and metadata as the text of a JSON object, and nulls for
+ * optional members, which count as absent: that is how tables are exported.
  */
 import { Result, Schema, SchemaIssue } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import * as IdLimit from "../domain/IdLimit.ts"
-import { PromptItem } from "../domain/PromptItem.ts"
+import type { Prompt } from "../domain/Message.ts"
+import { type Metadata, PromptItem } from "../domain/PromptItem.ts"
 import { FilledText } from "../domain/Text.ts"
+import { fromText } from "./layout/Field.ts"
 import * as FieldPath from "./layout/FieldPath.ts"
+import { describe, isEmpty, isObject } from "./layout/Found.ts"
+import * as Messages from "./layout/Messages.ts"
 import { originOf, type Place, reject } from "./Row.ts"
 import type { SourceRecord } from "./SourceRecord.ts"
 
@@ -19,23 +27,66 @@ SchemaJITCompiler.enable(PromptItem.ast)
 
 const parseItem = Schema.decodeUnknownResult(PromptItem, { reportInput: true })
 const parseText = Schema.decodeUnknownResult(FilledText, { reportInput: true })
+const parsePrompt = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
+
+/** What a list is called, and what its elements are. */
+export interface ListName {
+  readonly name: string
+  readonly nameAt: (index: number) => string
+}
 
 /** What the members of an item are called in the file, where it is not their own name. */
-export type MemberNames = { readonly [Member in keyof PromptItem]?: string }
+export interface MemberNames {
+  readonly id?: string
+  readonly prompt?: string
+  readonly completions?: ListName
+  readonly models?: ListName
+  readonly gold?: string
+  readonly metadata?: string
+}
 
 /**
- * `value.id` may be text or a safe integer. An optional member that is null counts as
- * absent: that is how tables are exported.
+ * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
+ *
+ * @param isTextual whether lists, objects and numbers may stand in their members as text, and an
+ * empty text for nothing
  */
-export const decode = (value: unknown, place: Place, names: MemberNames = {}): SourceRecord => {
-  const named = withTextId(withoutNulls(value), names)
-  if (Result.isFailure(named)) return reject(place, "invalid_shape", named.failure)
-  const item = parseItem(named.success)
+export const decode = (value: unknown, place: Place, names: MemberNames = {}, isTextual = false): SourceRecord => {
+  const usual = toUsual(value, names, isTextual)
+  if (Result.isFailure(usual)) return reject(place, "invalid_shape", usual.failure)
+  const item = parseItem(usual.success)
   if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
-  const problem = jsonProblem(item.success.metadata)
+  const problem = jsonProblem(item.success.metadata, names.metadata ?? "metadata")
   return problem === undefined
     ? Result.succeed({ item: item.success, origin: originOf(place) })
-    : reject(place, "invalid_shape", `${names.metadata ?? "metadata"}: ${problem}`)
+    : reject(place, "invalid_shape", problem)
+}
+
+/** A prompt of its own; the failure is the reason, and names `path`. */
+export const decodePrompt = (value: unknown, path: string, isTextual = false): Result.Result<Prompt, string> =>
+  Result.flatMap(toPrompt(value, path, isTextual), (prompt) =>
+    Result.mapError(parsePrompt(prompt), ({ issue }) => {
+      const problem = firstProblem(issue)
+      return `${path}${FieldPath.formatTail(problem.path)}: ${problem.message}`
+    }),
+  )
+
+/** A completion of its own, which may be given as messages. The failure is the reason, and names `path`. */
+export const decodeCompletion = (
+  value: unknown,
+  prompt: Prompt | undefined,
+  path: string,
+  isTextual = false,
+): Result.Result<string, string> =>
+  Result.flatMap(toCompletion(value, prompt, path, isTextual), (text) => decodeText(text, path))
+
+/** What goes along with an item; nothing where it is null. The failure is the reason, and names `path`. */
+export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
+  const metadata = isEmpty(value) ? undefined : fromText(value)
+  if (metadata === undefined) return Result.succeed(undefined)
+  if (!isObject(metadata)) return Result.fail(`${path}: expected an object, found ${describe(value)}`)
+  const problem = jsonProblem(metadata, path)
+  return problem === undefined ? Result.succeed(metadata) : Result.fail(problem)
 }
 
 /** A prompt's or completion's text; the failure is the reason, and names `path`. */
@@ -62,33 +113,115 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
     () => `${path}: expected at most ${IdLimit.limit} of text, found ${describe(value)}`,
   )
 
-export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-const withoutNulls = (value: unknown): unknown => {
-  if (!isObject(value)) return value
-  const { gold } = value
-  const noRationale = isObject(gold) && gold["rationale"] === null
-  if (value["id"] !== null && gold !== null && value["metadata"] !== null && !noRationale) return value
-  const withGold = noRationale ? { ...value, gold: withoutNull(gold) } : value
-  return withoutNull(withGold)
+/** The value in the form that the schema has; it stays the same object where it is in this form already. */
+const toUsual = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
+  if (!isObject(value)) return Result.succeed(value)
+  if (isTextual || !isUsual(value)) {
+    const usual = mend(value, names, isTextual)
+    return Result.flatMap(usual, (object) => withTextId(object, names))
+  }
+  return withTextId(value, names)
 }
 
-const withoutNull = (object: { readonly [member: string]: unknown }) =>
-  Object.fromEntries(Object.entries(object).filter(([, member]) => member !== null))
+type Members = { readonly [member: string]: unknown }
 
-const withTextId = (value: unknown, names: MemberNames): Result.Result<unknown, string> =>
-  isObject(value) && Object.hasOwn(value, "id")
+const isUsual = (value: Members): boolean =>
+  typeof value["prompt"] === "string" &&
+  hasTextsAlone(value["completions"]) &&
+  value["id"] !== null &&
+  value["models"] !== null &&
+  isUsualObject(value["metadata"]) &&
+  isUsualObject(value["gold"]) &&
+  !(isObject(value["gold"]) && value["gold"]["rationale"] === null)
+
+const isUsualObject = (value: unknown): boolean => value !== null && typeof value !== "string"
+
+const hasTextsAlone = (values: unknown): boolean => {
+  if (!Array.isArray(values)) return false
+  for (const value of values) if (typeof value !== "string") return false
+  return true
+}
+
+const mend = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> => {
+  const prompt = toPrompt(own(value, "prompt"), names.prompt ?? "prompt", isTextual)
+  if (Result.isFailure(prompt)) return Result.fail(prompt.failure)
+  const completions = toCompletions(own(value, "completions"), prompt.success, names, isTextual)
+  if (Result.isFailure(completions)) return Result.fail(completions.failure)
+  const metadata = fromText(own(value, "metadata"))
+  const gold = fromText(own(value, "gold"))
+  const optional = {
+    id: own(value, "id"),
+    models: isTextual ? fromText(own(value, "models")) : own(value, "models"),
+    gold: isObject(gold) ? withoutEmpty(isTextual ? withNumber(gold) : gold, isTextual) : gold,
+    metadata,
+  }
+  return Result.succeed({
+    prompt: prompt.success,
+    ...(completions.success === undefined ? undefined : { completions: completions.success }),
+    ...withoutEmpty(optional, isTextual),
+  })
+}
+
+const own = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
+
+const toPrompt = (value: unknown, path: string, isTextual: boolean): Result.Result<Prompt, string> => {
+  if (typeof value === "string") {
+    const messages = isTextual ? fromText(value) : value
+    return Messages.isList(messages) ? Messages.decode(messages, path) : Result.succeed(value)
+  }
+  return Array.isArray(value)
+    ? Messages.decode(value, path)
+    : Result.fail(`${path}: expected text or a list of messages, found ${describe(value)}`)
+}
+
+const toCompletions = (
+  value: unknown,
+  prompt: Prompt,
+  names: MemberNames,
+  isTextual: boolean,
+): Result.Result<unknown, string> => {
+  const values = isTextual ? fromText(value) : value
+  if (!Array.isArray(values)) return Result.succeed(values)
+  const completions: Array<unknown> = []
+  for (const [i, completion] of values.entries()) {
+    const text = toCompletion(completion, prompt, names.completions?.nameAt(i) ?? `completions[${i}]`, isTextual)
+    if (Result.isFailure(text)) return Result.fail(text.failure)
+    completions.push(text.success)
+  }
+  return Result.succeed(completions)
+}
+
+/** What is neither text nor messages stays as it is, for the schema to refuse. */
+const toCompletion = (
+  value: unknown,
+  prompt: Prompt | undefined,
+  path: string,
+  isTextual: boolean,
+): Result.Result<unknown, string> => {
+  if (typeof value === "string" && !isTextual) return Result.succeed(value)
+  const messages = isTextual ? fromText(value) : value
+  if (Messages.isList(messages)) return Messages.decodeCompletion(messages, prompt, path)
+  return Messages.isMessageLike(messages) ? Messages.decodeCompletion([messages], prompt, path) : Result.succeed(value)
+}
+
+const withoutEmpty = (object: Members, isTextual: boolean): Members =>
+  Object.fromEntries(
+    Object.entries(object).filter(([, member]) =>
+      isTextual ? !isEmpty(member) : member !== null && member !== undefined,
+    ),
+  )
+
+const withNumber = (gold: Members): Members => {
+  const index = gold["best_completion_index"]
+  return typeof index === "string" && /^\d{1,15}$/.test(index)
+    ? { ...gold, best_completion_index: Number(index) }
+    : gold
+}
+
+const withTextId = (value: Members, names: MemberNames): Result.Result<Members, string> =>
+  Object.hasOwn(value, "id")
     ? Result.map(decodeId(value["id"], names.id ?? "id"), (id) => (id === value["id"] ? value : { ...value, id }))
     : Result.succeed(value)
-
-const describe = (value: unknown): string => {
-  if (value === undefined) return "nothing"
-  if (Array.isArray(value)) return "an array"
-  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
-  if (typeof value !== "string") return typeof value === "object" ? "an object" : `a ${typeof value}`
-  return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
-}
 
 const expectedTypes: { readonly [tag: string]: string } = {
   Arrays: "an array",
@@ -128,31 +261,54 @@ const firstProblem = (
 
 const describeIssue = (issue: SchemaIssue.Issue, names: MemberNames): string => {
   const { path, message } = firstProblem(issue)
-  const [member, ...rest] = path
+  const [member, index, ...rest] = path
   if (member === undefined) return message
-  const name = (names as { readonly [member: PropertyKey]: string | undefined })[member]
-  return `${name === undefined ? FieldPath.format(path) : name + FieldPath.formatTail(rest)}: ${message}`
+  const name = new Map<PropertyKey, string | ListName>(Object.entries(names)).get(member) ?? String(member)
+  if (typeof name === "object" && typeof index === "number") {
+    return `${name.nameAt(index)}${FieldPath.formatTail(rest)}: ${message}`
+  }
+  return `${typeof name === "object" ? name.name : name}${FieldPath.formatTail(path.slice(1))}: ${message}`
 }
 
 /** Readers of JSON give up at depths from about 100 on, and so does the engine's own writer at some thousands. */
 const maxDepth = 100
 
-/** Why a value cannot be written as JSON and read again; it may come from a program, so it may even hold itself. */
-const jsonProblem = (value: unknown, depth = 0): string | undefined => {
+/**
+ * Why a value cannot be written as JSON and read again; it may come from a program, so it may even hold itself.
+ * Names `path` and what follows it.
+ */
+export const jsonProblem = (value: unknown, path: string): string | undefined => {
+  const problem = findJsonProblem(value, 0)
+  return problem === undefined ? undefined : `${path}${FieldPath.formatTail(problem.keys ?? [])}: ${problem.message}`
+}
+
+interface JsonProblem {
+  /** Not told of what is nested too deep, since the path would be as long. */
+  readonly keys: ReadonlyArray<string | number> | undefined
+  readonly message: string
+}
+
+const findJsonProblem = (value: unknown, depth: number): JsonProblem | undefined => {
+  const message = scalarProblem(value)
+  if (message !== undefined) return { keys: [], message }
+  if (typeof value !== "object" || value === null) return undefined
+  if (depth === maxDepth)
+    return { keys: undefined, message: `expected at most ${maxDepth} levels of nesting, found more` }
+  for (const [key, member] of Object.entries(value)) {
+    const problem = findJsonProblem(member, depth + 1)
+    if (problem !== undefined) {
+      return { ...problem, keys: problem.keys && [Array.isArray(value) ? Number(key) : key, ...problem.keys] }
+    }
+  }
+  return undefined
+}
+
+const scalarProblem = (value: unknown): string | undefined => {
   if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") {
     return `expected values that JSON has, found a ${typeof value}`
   }
-  if (
-    typeof value === "number" &&
+  return typeof value === "number" &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
-  ) {
-    return `expected numbers that keep their digits, up to 2^53, or text, found ${value}`
-  }
-  if (typeof value !== "object" || value === null) return undefined
-  if (depth === maxDepth) return `expected at most ${maxDepth} levels of nesting, found more`
-  for (const member of Object.values(value)) {
-    const problem = jsonProblem(member, depth + 1)
-    if (problem !== undefined) return problem
-  }
-  return undefined
+    ? `expected numbers that keep their digits, up to 2^53, or text, found ${value}`
+    : undefined
 }

@@ -1,15 +1,16 @@
 /**
- * Where prompt items come from: files of complete items (`jsonl`), prompts and
+ * Where prompt items come from: files of any format and layout (`files`), prompts and
  * completions in separate files (`join`), or a program that has items already
- * (`fromIterable`, `fromStream`).
+ * (`fromIterable`, `fromStream`). `jsonl` is for JSON Lines of complete items alone.
  *
  * Every constructor only describes the source; nothing is opened before its
  * `records` are run.
  */
+export { files, type FilesOptions } from "./Files.ts"
 export { read as gold } from "./GoldFile.ts"
 export { join, type JoinOptions } from "./layout/Join.ts"
 export { jsonl, type JsonLinesOptions } from "./JsonLinesItems.ts"
 export { fromIterable, fromStream } from "./Memory.ts"
 export { SourceError } from "./SourceError.ts"
 export { texts } from "./Texts.ts"
-export type { Source, SourceRecord } from "./SourceRecord.ts"
+export type { Found, Source, SourceRecord } from "./SourceRecord.ts"

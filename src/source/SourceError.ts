@@ -64,6 +64,9 @@ export class SourceError extends Schema.TaggedError<SourceError>()("SourceError"
 export const invalidOption = (option: string, problem: string): SourceError =>
   new SourceError({ reason: new InvalidOption({ option, problem }) })
 
+export const unreadable = (file: string, problem: string, cause?: unknown): SourceError =>
+  new SourceError({ reason: new FileUnreadable({ file, problem, ...(cause === undefined ? undefined : { cause }) }) })
+
 export const fromPlatformError = (file: string, error: PlatformError.PlatformError): SourceError =>
   new SourceError({
     reason:

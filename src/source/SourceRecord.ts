@@ -16,7 +16,10 @@ export type SourceRecord = Result.Result<SourceItem, Reject>
 /** What files are, and how their records make items. */
 export interface Found {
   /** Those that were looked at: the first ones, up to one that has records. */
-  readonly files: ReadonlyArray<{ readonly name: string; /** Such as `CSV with ";", gzip`. */ readonly description: string }>
+  readonly files: ReadonlyArray<{
+    readonly name: string
+    /** Such as `CSV with ";", gzip`. */ readonly description: string
+  }>
   /** How many there are in all. */
   readonly count: number
   /** Folders and patterns without a file. */

@@ -1,17 +1,18 @@
 /**
- * One text of each line of JSON Lines files: the prompts of an evaluation, say.
+ * One text of each record of files of any format: the prompts of an evaluation, say.
  *
- * Guarantees: all lines are read, or none: a line that has no text where it is looked for is an error that
- * names file, line and field. A line may also be the text itself, as a JSON string.
+ * Guarantees: all records are read, or none: one that has no text where it is looked for is an error that
+ * names file, line and field. A record may also be the text itself, as a JSON string.
  */
 import { Effect, Result, Stream } from "effect"
-import * as FieldPath from "./layout/FieldPath.ts"
-import * as Json from "./format/Json.ts"
-import * as Lines from "./format/Lines.ts"
-import { FileUnreadable, invalidOption, requireFiles, SourceError } from "./SourceError.ts"
+import * as Origin from "../domain/Origin.ts"
+import * as Field from "./layout/Field.ts"
+import * as RowFiles from "./RowFiles.ts"
+import type { RowResult } from "./Row.ts"
+import { FileUnreadable, invalidOption, SourceError } from "./SourceError.ts"
 
-const unusable = (file: string, line: number, problem: string): SourceError =>
-  new SourceError({ reason: new FileUnreadable({ file: `${file}:${line}`, problem }) })
+const unusable = (place: Origin.Origin, problem: string): SourceError =>
+  new SourceError({ reason: new FileUnreadable({ file: Origin.describe(place), problem }) })
 
 const kindOf = (value: unknown): string =>
   value === undefined
@@ -22,23 +23,25 @@ const kindOf = (value: unknown): string =>
         ? "an array"
         : `a value of type ${typeof value}`
 
-/** @param path where the text stands in a line's object, such as `turns[0].content` */
+/** @param path where the text stands in a record, such as `turns[0].content`, or a template of several */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
-  const field = FieldPath.parse(path)
+  const field = Field.parse(path)
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)
-  yield* requireFiles(files)
-  const textOf = (file: string) => (line: Lines.LineResult) => {
-    if (Result.isFailure(line)) return Effect.fail(unusable(file, line.failure.line ?? 0, line.failure.reason))
-    const { number, text } = line.success
-    const parsed = Json.parse(text)
-    if (Result.isFailure(parsed)) return Effect.fail(unusable(file, number, parsed.failure))
-    const value = typeof parsed.success === "string" ? parsed.success : field.success.get(parsed.success)
-    return typeof value === "string"
-      ? Effect.succeed(value)
-      : Effect.fail(unusable(file, number, `${path}: expected a string, found ${kindOf(value)}`))
+  const textOf = (row: RowResult) => {
+    if (Result.isFailure(row)) return Effect.fail(unusable(row.failure, row.failure.reason))
+    const { place, value } = row.success
+    const text = typeof value === "string" ? value : field.success.get(value)
+    return typeof text === "string"
+      ? Effect.succeed(text)
+      : Effect.fail(unusable(place, `${path}: expected a string, found ${kindOf(text)}`))
   }
   const found = yield* Effect.forEach(files, (file) =>
-    Lines.read(file).pipe(Stream.mapEffect(textOf(file)), Stream.runCollect),
+    RowFiles.open(file).pipe(
+      Effect.map((opened) => opened.rows(field.success.columns)),
+      Stream.unwrap,
+      Stream.mapEffect(textOf),
+      Stream.runCollect,
+    ),
   )
   return found.flat()
 })

@@ -11,6 +11,7 @@
  */
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
+import * as Origin from "../domain/Origin.ts"
 import { PromptItem, type SourceItem } from "../domain/PromptItem.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { BatchItem } from "./Batch.ts"
@@ -35,10 +36,13 @@ export const highestRate = 0.5
 export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGold", {
   /** The place in the list, from 0 on; absent where the whole is meant. */
   index: Schema.optionalKey(Schema.Int),
+  /** Where it was read, where that is known. */
+  origin: Schema.optionalKey(Origin.Origin),
   problem: Schema.String,
 }) {
   override get message() {
-    return this.index === undefined ? `gold: ${this.problem}` : `gold.items[${this.index}]: ${this.problem}`
+    const item = this.index === undefined ? "" : `.items[${this.index}]`
+    return `gold${item}${this.origin === undefined ? "" : ` (${Origin.describe(this.origin)})`}: ${this.problem}`
   }
 }
 
@@ -60,11 +64,12 @@ export const make = Effect.fn("GoldItems.make")(function* ({
     items,
     Effect.fnUntraced(function* (given, index) {
       const found = "item" in given ? given : { item: given, origin: { file: "memory", line: index + 1 } }
+      const place = { index, ...("item" in given ? { origin: given.origin } : {}) }
       if (found.item.gold === undefined) {
-        return yield* new UnusableGold({ index, problem: "gold: expected the right answer, found nothing" })
+        return yield* new UnusableGold({ ...place, problem: "gold: expected the right answer, found nothing" })
       }
       if (Option.isNone(decode(found.item))) {
-        return yield* new UnusableGold({ index, problem: "expected a prompt item" })
+        return yield* new UnusableGold({ ...place, problem: "expected a prompt item" })
       }
       return identify(found)
     }),

@@ -11,11 +11,11 @@
  */
 import { Array as Arr, Effect, Option, Result, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Conversation from "../domain/Conversation.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import { Ledger } from "./Ledger.ts"
+import { promptOf } from "./LedgerRows.ts"
 import * as Order from "./Order.ts"
 import type { CompletedTask, NoSuchCampaign, ReadQuestion } from "./LedgerModel.ts"
 
@@ -63,7 +63,7 @@ export const match = (
     judgments.push({
       taskId,
       itemId: details.item_id,
-      prompt: details.conversation === true ? Option.getOrElse(Conversation.parse(prompt), () => prompt) : prompt,
+      prompt: promptOf(prompt, details),
       completions,
       models: details.models,
       bestCompletionIndex: order?.[index] ?? index,

@@ -22,6 +22,7 @@ import {
   TermsChanged,
 } from "./LedgerModel.ts"
 import { storable } from "./LedgerRows.ts"
+import type { RejectLimit } from "./RejectLimit.ts"
 
 interface CampaignRow {
   readonly campaign: number
@@ -109,14 +110,14 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
       failure,
       maxRejects,
     }: {
-      /** How many rejects were allowed, where the run ends because there were more. */
-      readonly maxRejects?: number | undefined
+      /** How many rejects were allowed, or which share, where the run ends because there were more. */
+      readonly maxRejects?: RejectLimit | undefined
       /** Why it failed, where it did. */
       readonly failure?: string | undefined
     } = {},
   ) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects ?? null},
+    yield* write(sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects === undefined ? null : String(maxRejects)},
       failure = ${storable(failure ?? null)} WHERE ${here} AND run = ${run}`)
   })
 

@@ -14,7 +14,7 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { match } from "./Judgments.ts"
 import { TaskState } from "./LedgerModel.ts"
-import { readQuestion } from "./LedgerRows.ts"
+import { fits, readQuestion } from "./LedgerRows.ts"
 import * as Payload from "./Payload.ts"
 
 export type FindingCode =
@@ -369,6 +369,8 @@ const payloadFinding = (
   const isWhole = found === ids.filter((id) => id !== undefined).length
   const other = isWhole ? asked.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
   if (other !== undefined) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
+  const misfit = asked.items.find((item, i) => !fits(item, asked.prompts[i]!))
+  if (misfit !== undefined) return unreadable(`what is kept of the item ${misfit.item_id} does not fit what was sent`)
   if (row.state !== "completed" || row.result === null) return []
   const result = row.result
   const judged = Result.flatMap(

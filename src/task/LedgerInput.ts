@@ -22,6 +22,7 @@ import {
   type TaskState,
 } from "./LedgerModel.ts"
 import { inPortions, insertTask, withPayload } from "./LedgerRows.ts"
+import { parseLimit } from "./RejectLimit.ts"
 
 const detailsOf = (
   { completionOrigins, isCheck, item, itemId, origin }: BatchItem,
@@ -214,7 +215,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         | "read_finished"
         | "votes",
         number
-      > & { readonly max_rejects: number | null; readonly shuffle_seed: number | null }
+      > & { readonly max_rejects: string | null; readonly shuffle_seed: number | null }
     >`SELECT * FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       run: Number(row.run),
@@ -225,8 +226,8 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       votes: Number(row.votes),
       /** From which the orders of their completions are drawn; none where these are sent as in the input. */
       shuffleSeed: Option.map(Option.fromNullishOr(row.shuffle_seed), Number),
-      /** How many rejects it allowed, where it ended because there were more. */
-      maxRejects: Option.map(Option.fromNullishOr(row.max_rejects), Number),
+      /** How many rejects it allowed, or which share, where it ended because there were more. */
+      maxRejects: Option.flatMap(Option.fromNullishOr(row.max_rejects), parseLimit),
       counts: {
         read: Number(row.read_count),
         new: Number(row.new_count),

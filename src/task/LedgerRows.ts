@@ -2,7 +2,9 @@
  * Rows of the ledger as they are written and read, and no more of them in a statement than
  * any database takes.
  */
-import { Array as Arr, Effect, Schema } from "effect"
+import { Array as Arr, Effect, Option, Schema } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
+import type { Prompt } from "../domain/Message.ts"
 import { parseTaskRequest, type TaskPrompt } from "../domain/Task.ts"
 import {
   type BatchPlace,
@@ -40,6 +42,18 @@ export const promptsOf = (
     const order = items[i]?.order
     return order === undefined ? prompt : { ...prompt, completions: Order.undo(prompt.completions, order) }
   })
+
+/** A prompt that was sent as the input had it: a conversation as messages. */
+export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
+  conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
+
+/** Whether what is kept of an item goes with what was sent of it. */
+export const fits = (
+  { completion_origins, conversation, models, order }: ItemDetails,
+  { completions, prompt }: TaskPrompt,
+): boolean =>
+  [completion_origins, models, order].every((each) => each === undefined || each.length === completions.length) &&
+  (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
 /** A task with what it asks as the columns of `task_request`. */
 export const withPayload = <Task extends TaskQuestion>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {

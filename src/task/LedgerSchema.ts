@@ -18,7 +18,7 @@ import { SqlClient } from "effect/sql"
 import * as Migrations from "../sql/Migrations.ts"
 
 /**
- * What was read, and under which terms. `max_rejects` is how many rejects a run allowed that
+ * What was read, and under which terms. `max_rejects` is how many rejects a run allowed (`10`, `1%`) that
  * ended because there were more; `failure` says why a run ended that failed. `votes` and
  * `shuffle_seed` (null where completions are sent as they are) are those that new items were planned with.
  */
@@ -51,7 +51,7 @@ const createInput = Effect.gen(function* () {
     read_finished INTEGER NOT NULL DEFAULT 0,
     votes INTEGER NOT NULL DEFAULT 1,
     shuffle_seed BIGINT,
-    max_rejects BIGINT,
+    max_rejects TEXT,
     failure TEXT,
     PRIMARY KEY (partition_id, run)
   )`

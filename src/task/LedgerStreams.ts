@@ -4,16 +4,21 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Prompt } from "../domain/Message.ts"
+import type { PromptItem } from "../domain/PromptItem.ts"
 import { Reject } from "../domain/Reject.ts"
-import {
-  type BatchPlace,
-  type CompletedTask,
-  type LedgerContext,
-  lostStates,
-  type ReadQuestion,
-} from "./LedgerModel.ts"
-import { batchColumns, type BatchRow, placeOf, readQuestion } from "./LedgerRows.ts"
+import { type BatchPlace, type CompletedTask, type ItemDetails, type LedgerContext, lostStates } from "./LedgerModel.ts"
+import { batchColumns, type BatchRow, placeOf, promptOf, readQuestion } from "./LedgerRows.ts"
 import * as Payload from "./Payload.ts"
+
+/** An item that nobody will judge, as the input had it. */
+interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
+
+export interface DroppedTask {
+  readonly state: "refused" | "given_up"
+  readonly reason: string
+  readonly items: ReadonlyArray<DroppedItem>
+}
 
 /** Small, since a row of `completed` holds a task's whole request and result. */
 const pageSize = 16
@@ -88,12 +93,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
    * Tasks of a campaign that the service refused, or a person gave up, with those of their items that
    * nobody will judge: each in its first vote.
    */
-  const dropped = (
-    campaign: Option.Option<number>,
-  ): Stream.Stream<
-    { readonly state: "refused" | "given_up"; readonly reason: string } & Omit<ReadQuestion, "body">,
-    SqlError
-  > =>
+  const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<
         BatchRow & {
@@ -114,15 +114,17 @@ export const make = ({ partition, sql }: LedgerContext) => {
         Effect.fnUntraced(function* (row) {
           const open = yield* placesOpen(placeOf(row))
           const { items, prompts } = readQuestion(row)
-          const isLost = (_: unknown, i: number) => {
+          const isLost = (i: number) => {
             const at = Number(row.seq) + i
             return items[i]!.check !== true && !open.some(({ end, first }) => first <= at && at < end)
           }
           return {
             state: row.state,
             reason: row.reason ?? "",
-            prompts: prompts.filter(isLost),
-            items: items.filter(isLost),
+            items: items.flatMap((details, i): ReadonlyArray<DroppedItem> => {
+              const { completions, prompt } = prompts[i]!
+              return isLost(i) ? [{ ...details, prompt: promptOf(prompt, details), completions }] : []
+            }),
           }
         }),
       ),
@@ -133,15 +135,15 @@ export const make = ({ partition, sql }: LedgerContext) => {
    * over all campaigns: where several have an item, once in each. Without gold items that were mixed
    * in, and without what was pruned.
    */
-  const prompts: Stream.Stream<{ readonly itemId: string; readonly prompt: string }, SqlError> = pages(
+  const prompts: Stream.Stream<{ readonly itemId: string; readonly prompt: Prompt }, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
       WHERE t.partition_id = ${partition} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
     (row) => Number(row.seq),
     (row) => {
       const { items, prompts } = readQuestion(row)
-      return items.flatMap(({ check, item_id }, i) =>
-        check === true ? [] : [{ itemId: item_id, prompt: prompts[i]!.prompt }],
+      return items.flatMap((details, i) =>
+        details.check === true ? [] : [{ itemId: details.item_id, prompt: promptOf(prompts[i]!.prompt, details) }],
       )
     },
   ).pipe(Stream.flattenIterable)

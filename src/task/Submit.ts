@@ -24,11 +24,11 @@ import {
   Latch,
   Option,
   Result,
-  Schema,
   Stream,
 } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
+import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
@@ -39,6 +39,7 @@ import { Ledger } from "./Ledger.ts"
 import * as GoldItems from "./GoldItems.ts"
 import type { PlannedTask, ReadCounts, Run, RunTerms, TaskQuestion } from "./LedgerModel.ts"
 import type { Replannable } from "./LedgerResolve.ts"
+import * as RejectLimit from "./RejectLimit.ts"
 import * as SecondLook from "./SecondLook.ts"
 import { conflict, halve, identify, newTasks } from "./TaskQuestion.ts"
 import * as Workers from "./Workers.ts"
@@ -63,19 +64,12 @@ export interface SubmitOptions extends RunTerms {
   /** How often a task's items are sent at the most, the first time included. Defaults to 3. */
   readonly maxAttempts?: number | undefined
   readonly batch?: BatchLimits | undefined
-  /** Rejected records after which reading stops with `TooManyRejects`. Without it there is no limit. */
-  readonly maxRejects?: number | undefined
-}
-
-/** More records were refused than the run allows. */
-export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooManyRejects", {
-  rejected: Schema.Int,
-  limit: Schema.Int,
-}) {
-  override get message() {
-    const rejected = this.rejected === 1 ? "1 record was" : `${this.rejected} records were`
-    return `${rejected} rejected, ${this.limit} ${this.limit === 1 ? "is" : "are"} allowed`
-  }
+  /**
+   * Rejected records after which the run stops with `TooManyRejects`: a number, or a share of those that are
+   * read, such as `"1%"`. A share is held to at the end of the reading, and before it from the 1,000th record on.
+   * What the service refuses counts, too. Without it there is no limit.
+   */
+  readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
 
 /** The task was sent, or split, since it was seen to be planned. */
@@ -122,11 +116,14 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     readonly settled?: Latch.Latch | undefined
   } = {},
 ) {
-  const { shuffleSeed = false, votes = 1 } = options
+  const { maxRejects, shuffleSeed = false, votes = 1 } = options
   if (!Number.isSafeInteger(votes) || votes < 1)
     return yield* Effect.die(new RangeError(`no number of votes: ${votes}`))
   if (shuffleSeed !== false && !Number.isSafeInteger(shuffleSeed)) {
     return yield* Effect.die(new RangeError(`a seed is a whole number, and not ${shuffleSeed}`))
+  }
+  if (maxRejects !== undefined && !RejectLimit.isLimit(maxRejects)) {
+    return yield* Effect.die(new RangeError(`no limit of rejects: ${String(maxRejects)}`))
   }
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
@@ -145,30 +142,20 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   )
   if (again > 0) yield* Effect.logInfo(`sent again, as new tasks: ${again} of earlier runs`)
   if (options.settled !== undefined) yield* options.settled.open
-  const halt = yield* Deferred.make<never, E | SubmitError | TooManyRejects>()
+  const halt = yield* Deferred.make<never, E | SubmitError | RejectLimit.TooManyRejects>()
   const readingDone = yield* Latch.make()
-  let rejections = 0
-  const limit = options.maxRejects
-  const isTooMany = () => limit !== undefined && rejections > limit
-  /** Counts records that were refused, by the source or by the service. */
-  const rejected = (count: number) =>
-    Effect.suspend(() => {
-      rejections += count
-      return limit !== undefined && isTooMany()
-        ? Effect.fail(new TooManyRejects({ rejected: rejections, limit }))
-        : Effect.void
-    })
-  const reader = plan(run, records, { ...options, mix }, rejected).pipe(
+  const counter = RejectLimit.counter(maxRejects)
+  const reader = plan(run, records, { ...options, mix }, counter).pipe(
     Effect.raceFirst(Deferred.await(halt)),
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),
   )
-  yield* Effect.all([reader, send(readingDone, halt, rejected)], { concurrency: 2, discard: true }).pipe(
+  yield* Effect.all([reader, send(readingDone, halt, counter)], { concurrency: 2, discard: true }).pipe(
     Effect.ensuring(
       Effect.gen(function* () {
         const exit = (yield* Deferred.isDone(halt)) ? yield* Effect.exit(Deferred.await(halt)) : Exit.void
         const failure = Exit.isFailure(exit) ? reasonOf(exit.cause) : undefined
-        yield* Effect.ignore(ledger.endRun(run, { maxRejects: isTooMany() ? limit : undefined, failure }))
+        yield* Effect.ignore(ledger.endRun(run, { maxRejects: counter.isTooMany() ? maxRejects : undefined, failure }))
       }),
     ),
   )
@@ -180,7 +167,7 @@ const plan = Effect.fnUntraced(function* <E, R>(
   run: Run,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: SubmitOptions & { readonly mix: GoldItems.Mix },
-  rejected: (count: number) => Effect.Effect<void, TooManyRejects>,
+  counter: RejectLimit.Counter,
 ) {
   const ledger = yield* Ledger
   const mostCharacters = stepCharacters / (options.votes ?? 1)
@@ -219,7 +206,7 @@ const plan = Effect.fnUntraced(function* <E, R>(
     // What waits for its task to fill is in no table yet: it counts with the step that plans it.
     const recorded = { ...counts, read: counts.read - waiting.length, new: counts.new - waiting.length }
     yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
-    yield* rejected(rejects.length)
+    yield* counter.add({ read: records.length, rejected: rejects.length })
   })
 
   let gathered: Array<Result.Result<SourceItem, Reject>> = []
@@ -238,14 +225,15 @@ const plan = Effect.fnUntraced(function* <E, R>(
     return gathered.length >= stepRecords || characters >= mostCharacters ? flush : Effect.void
   })
   yield* flush
+  yield* counter.end
   yield* step([], true)
 })
 
 /** Sends planned tasks until none is left and the reading is done, or until `halt` is set. */
 const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
-  halt: Deferred.Deferred<never, E | SubmitError | TooManyRejects>,
-  rejected: (count: number) => Effect.Effect<void, TooManyRejects>,
+  halt: Deferred.Deferred<never, E | SubmitError | RejectLimit.TooManyRejects>,
+  counter: RejectLimit.Counter,
 ) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -311,7 +299,8 @@ const send = Effect.fnUntraced(function* <E>(
 
   const refuse = Effect.fnUntraced(function* (task: PlannedTask, reason: string) {
     yield* ledger.markRefused(task.seq, reason)
-    yield* rejected(yield* ledger.itemsLostWith(task.seq)).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
+    const rejected = yield* ledger.itemsLostWith(task.seq)
+    yield* counter.add({ read: 0, rejected }).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
   })
 
   /** What becomes of a task that was not taken. */
@@ -384,8 +373,10 @@ const send = Effect.fnUntraced(function* <E>(
   if (left !== undefined) yield* Deferred.fail(halt, left)
 })
 
+const lengthOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length, 0)
+
 const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
   Result.match(record, {
-    onSuccess: ({ item }) => item.completions.reduce((sum, text) => sum + text.length, item.prompt.length),
+    onSuccess: ({ item }) => lengthOf(item.completions) + lengthOf(Conversation.contents(item.prompt)),
     onFailure: ({ raw = "", raw_base64 = "" }) => raw.length + raw_base64.length,
   })

@@ -162,6 +162,7 @@ describe("the report in a browser", () => {
         "Checks",
         "Agreement",
         "Experts",
+        "Models",
         "Gold items",
         "Chosen position",
         "Length of chosen and rejected",
@@ -172,6 +173,14 @@ describe("the report in a browser", () => {
         "Examples",
       ])
       assert.strictEqual(await page.locator("figure svg[role=img]").count(), 12)
+      assert.include(
+        (await section(page, "Models").innerText()).replace(/\s+/g, " "),
+        "2 models; large-2 wins the largest share of its pairs: 71.3%.",
+      )
+      assert.deepStrictEqual(
+        await page.getByRole("region", { name: "Pairs won by model" }).locator("tbody tr").allInnerTexts(),
+        ["large-2\t2,401\t1,802\t703\t71.3%", "small-1\t2,399\t690\t1,795\t28.0%"],
+      )
     }),
   )
 
@@ -180,6 +189,7 @@ describe("the report in a browser", () => {
       assert.include(await section(page, "Agreement").innerText(), "Each item has one vote: agreement can’t be told.")
       assert.include(await section(page, "Gold items").innerText(), "No item has a known answer")
       assert.include(await section(page, "Chosen position").innerText(), "is not known")
+      assert.include(await section(page, "Models").innerText(), "The input does not say which model wrote which")
       assert.include(await section(page, "Experts").first().innerText(), "votes without a name")
       assert.strictEqual(await section(page, "Agreement").locator("svg").count(), 0)
       assert.strictEqual(await section(page, "Turnaround").locator("svg").count(), 0)

@@ -163,7 +163,7 @@ describe("2: the command line or a setting is wrong", () => {
     ["a missing file", ["run", "absent.jsonl"], /absent\.jsonl: there is no such file/],
     ["a missing file of completions", ["run", sample, "--completions", "absent.jsonl"], /absent\.jsonl: there is no/],
     ["a missing file of guidelines", ["run", sample, "--guidelines-file", "absent.md"], /absent\.md/],
-    ["two files of prompts in a join", ["run", sample, sample, "--completions", sample], /one file of prompts/],
+    ["a join of one file of completions", ["run", sample, "--completions", sample], /two files or more/],
     ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
     ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
     [
@@ -200,7 +200,7 @@ describe("2: the command line or a setting is wrong", () => {
     ["no ledger to export from", ["export"], /there is no ledger at .*--dir/],
     ["a time that is none", ["run", sample, "--timeout", "soon"], /--timeout.*"soon".*30s/],
     ["a batch of nothing", ["run", sample, "--batch-size", "0"], /--batch-size.*"0".*greater than 0/],
-    ["join flags without a join", ["run", sample, "--key", "id"], /--key.*--completions/],
+    ["flags that no join has", ["run", sample, "--completions", sample, "--keep", "x"], /--keep: not in a join/],
     [
       "a pipeline file together with what it says itself",
       ["run", `${root}pipelines/quickstart.ts`, "--batch-size", "3", "--expert", "first"],

@@ -144,7 +144,7 @@ describe("trouble with the ledger's file", () => {
   const tell = Effect.fnUntraced(function* (args: ReadonlyArray<string>, dir: string) {
     const told = yield* Effect.forEach([args, ["status", "--dir", dir], ["export", "--dir", dir]], (args) => cli(args))
     return told.map(({ status, stderr, stdout }) => {
-      const line = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("Reading "))
+      const line = stderr.split("\n").filter((line) => line !== "" && !/^(Reading|Found in) /.test(line))
       assert.strictEqual(line.length, 1, stderr)
       assert.notMatch(stderr, /^ +at /m, "a stack")
       return { status, stdout, line: line[0]! }

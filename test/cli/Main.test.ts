@@ -60,7 +60,10 @@ describe("stdout is data, stderr is talk", () => {
       assert.match(said.stdout, /dataset +144 pairs in /)
       assert.match(said.stdout, /\n {2}chosen +\S/)
       assert.notInclude(said.stdout + said.stderr, escape)
-      assert.match(said.stderr, /^Reading .*data\/sample\.jsonl; the job folder is .*\n$/)
+      assert.match(
+        said.stderr,
+        /^Reading .*data\/sample\.jsonl; the job folder is .*\nFound in .*: JSONL; items: .*\n$/,
+      )
     }))
 
   test("a failure leaves stdout empty, also with --json", () =>

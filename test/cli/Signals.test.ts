@@ -233,7 +233,7 @@ describe("schedule finds out before its first wait", () => {
     ["a file that is not there", [...cron, "--", "submit", "absent.jsonl"], /absent.jsonl: there is no such file/],
     ["a ledger command that does not fit", [...cron, "--", "ledger", "prune", "--results"], /--results: only with --before/],
     ["a ledger command without its file", [...cron, "--", "ledger", "backup"], /FILE/],
-    ["flags that don't go together", [...cron, "--", "run", sample, "--key", "x"], /--key: only for a join/],
+    ["flags that don't go together", [...cron, "--", "run", sample, "--completions", sample, "--layout", "long"], /--layout: not in a join/],
     ["a missing token", [...cron, "--", "run", sample, "--base-url", "http://127.0.0.1:1/v1"], /PREFSTREAM_TOKEN/],
     ["a missing service", [...cron, "--", "collect", "--dir", "x"], /set the address of the annotation service/],
     ["a pipeline file that is none", [...cron, "--", "run", `${root}vitest.config.ts`], /made by Pipeline.make/],

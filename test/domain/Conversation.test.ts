@@ -59,6 +59,19 @@ describe("Conversation", () => {
     fc.assert(fc.property(text, (prompt) => assert.strictEqual(Conversation.render(prompt), prompt)))
   })
 
+  it("in a column of text, one message of the user is what a text is", () => {
+    assert.strictEqual(Conversation.toText("[user]\na"), "[user]\na")
+    assert.strictEqual(Conversation.toText([{ role: "user", content: "[x]\n\n[y]" }]), "[x]\n\n[y]")
+    assert.strictEqual(Conversation.toText([{ role: "system", content: "a" }]), "[system]\na")
+    const two = [
+      { role: "user", content: "a" },
+      { role: "user", content: "b" },
+    ] as const
+    assert.strictEqual(Conversation.toText(two), Conversation.render(two))
+    assert.deepStrictEqual(Conversation.contents(two), ["a", "b"])
+    assert.deepStrictEqual(Conversation.contents("a"), ["a"])
+  })
+
   it("parse gives back the messages that render was given, whatever they hold", () => {
     fc.assert(
       fc.property(messages, ([first, ...rest]) => {

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
 import type { JudgedItem } from "../../src/domain/JudgedItem.ts"
 import * as Curation from "../../src/pair/Curation.ts"
+import { fullRanking } from "../../src/pair/FullRanking.ts"
 import * as Reliabilities from "../../src/pair/Reliabilities.ts"
 import { judgedItem, type Said } from "../support/judged.ts"
 
@@ -176,6 +177,60 @@ describe("what is said of the items", () => {
     assert.deepInclude(length, { longer_chosen: 1, equal: 1, shorter_chosen: 0, share_longer: 1 })
     assert.strictEqual(length.rejected.max, 2)
     assert.strictEqual(length.prompt.min, 2)
+  })
+
+  it("looks at what is said in a conversation, not at its roles", () => {
+    const prompt = [
+      { role: "assistant", content: "Wie geht es Ihnen?" },
+      { role: "user", content: "Nenne einen Fluss." },
+    ] as const
+    const copied = { rationale: "nenne einen  fluss." }
+    const { languages, checks, length } = curate([item(0, [{ best: 0, annotations: copied }], { prompt })])
+    assert.deepStrictEqual(languages, [{ language: "de", items: 1 }])
+    assert.strictEqual(checks.find(({ check }) => check === "copied-rationale")?.value, 1)
+    assert.strictEqual(length.prompt.max, prompt[0].content.length + prompt[1].content.length)
+  })
+
+  it("finds a message of the user that repeats a text, whole", () => {
+    const { lost } = curate(
+      [item(0, [{ best: 0 }]), item(1, [{ best: 0 }], { prompt: [{ role: "user", content: prompts[0]! }] })],
+      { drop: ["near-duplicates"] },
+    )
+    assert.deepStrictEqual(lost, [{ reason: "near_duplicate", count: 1 }])
+  })
+
+  it("counts how models fare against others, each item once", () => {
+    const of = (i: number, models: ReadonlyArray<string> | undefined, best: number, ranking?: unknown) =>
+      item(i, [{ best, annotations: ranking === undefined ? {} : { ranking } }], { models })
+    const { models } = curate(
+      [
+        // A wins two pairs of two; B and C each lose one.
+        of(0, ["A", "B", "C"], 0),
+        // B wins one of its two, A both, C none.
+        of(1, ["A", "B", "C"], 0, [[0], [1], [2]]),
+        // The pair of A with itself says nothing: B wins two.
+        of(2, ["A", "A", "B"], 2),
+        of(3, undefined, 1),
+        // One model alone.
+        of(4, ["C", "C", "C"], 0),
+      ],
+      { pairs: fullRanking },
+    )
+    assert.deepStrictEqual(models, [
+      { model: "A", items: 3, chosen: 4, rejected: 2, share_won: (1 + 1 + 0) / 3 },
+      { model: "B", items: 3, chosen: 3, rejected: 2, share_won: (0 + 1 / 2 + 1) / 3 },
+      { model: "C", items: 2, chosen: 0, rejected: 3, share_won: 0 },
+    ])
+  })
+
+  it("gives the models with most items, no more than 100", () => {
+    const completions = ["a", "b"]
+    const items = Array.from({ length: 120 }, (_, i) =>
+      judgedItem(completions, [{ best: 0 }], { itemId: `${i}`, prompt: `Number ${i}`, models: ["often", `once ${i}`] }),
+    )
+    const { models } = curate(items)
+    assert.strictEqual(models.length, 100)
+    assert.deepStrictEqual(models[0], { model: "often", items: 120, chosen: 120, rejected: 0, share_won: 1 })
   })
 
   it("is the same for the same items", () => {

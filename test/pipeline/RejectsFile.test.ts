@@ -31,8 +31,8 @@ const embedded = ["--expert", "first", "--json"]
 const bad: ReadonlyArray<readonly [line: string, code: Reject["code"], reason: RegExp]> = [
   ["not JSON", "invalid_json", /^column 1: expected a value, found/],
   ['{"prompt": "cut off', "invalid_json", /^column \d+: expected /],
-  ['{"prompt":7,"completions":["a","b"]}', "invalid_shape", /^prompt: expected a string, found 7$/],
-  ['{"completions":["a","b"]}', "invalid_shape", /^prompt: expected a value, found nothing$/],
+  ['{"prompt":7,"completions":["a","b"]}', "invalid_shape", /^prompt: expected text or a list of messages, found 7$/],
+  ['{"completions":["a","b"]}', "invalid_shape", /^prompt: expected text or a list of messages, found nothing$/],
   ['{"prompt":"p","completions":"a"}', "invalid_shape", /^completions: expected an array, found "a"$/],
   [
     '{"prompt":"p","completions":["a",["b"]]}',

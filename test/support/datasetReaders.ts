@@ -51,6 +51,8 @@ const typesOf = (shape: Shape): Readonly<Record<string, string>> => ({
   task_id: "VARCHAR",
   chosen_index: "INTEGER",
   rejected_index: "INTEGER",
+  chosen_model: "VARCHAR",
+  rejected_model: "VARCHAR",
   weight: "DOUBLE",
   votes: "INTEGER",
   agreement: "DOUBLE",

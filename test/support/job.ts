@@ -26,4 +26,6 @@ export const inProcess =
 export const test = (
   name: string,
   effect: () => Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof platform>>,
-) => it.live(name, () => Effect.provide(Effect.scoped(effect()), platform))
+  /** In milliseconds. Default: the suite's own. */
+  timeout?: number,
+) => it.live(name, () => Effect.provide(Effect.scoped(effect()), platform), timeout)

@@ -20,6 +20,7 @@ export const judgedItem = (
     itemId: "item",
     prompt: "Prompt",
     completions,
+    models: undefined,
     metadata: undefined,
     gold: undefined,
     isCheck: false,

@@ -10,6 +10,8 @@ export const pair = (i: number, members: Partial<PreferencePair> = {}): Preferen
   task_id: `task-${Math.floor(i / 20)}`,
   chosen_index: i % 2,
   rejected_index: (i + 1) % 2,
+  chosen_model: i % 5 === 0 ? null : `model ${i % 2}`,
+  rejected_model: i % 5 === 0 ? null : `model ${(i + 1) % 2}`,
   weight: 1 / ((i % 3) + 1),
   votes: (i % 3) + 1,
   agreement: i % 3 === 0 ? null : 2 / 3,

@@ -240,6 +240,10 @@ export const full = (): QualityReport => {
       method: "dawid-skene",
     },
     experts: expertRows(random, [...names, null]),
+    models: [
+      { model: "large-2", items: 2401, chosen: 1802, rejected: 703, share_won: 0.7134 },
+      { model: "small-1", items: 2399, chosen: 690, rejected: 1795, share_won: 0.2801 },
+    ],
     gold: {
       mixed_in: 210,
       in_input: 0,
@@ -394,6 +398,7 @@ export const empty = (): QualityReport => ({
     method: "majority",
   },
   experts: [],
+  models: [],
   gold: { mixed_in: 0, in_input: 0, votes: 0, right: 0, accuracy: null, low: null, high: null, wrong: [] },
   position: { by_completions: [], first_half: 0, second_half: 0, p_value: null, known: 0 },
   length: {
@@ -448,6 +453,7 @@ export const hostile = (): QualityReport => {
       ],
     })),
     experts: base.experts.map((row, i) => ({ ...row, expert: text(i * 7) })),
+    models: attacks.map((model) => ({ model, items: 3, chosen: 2, rejected: 1, share_won: 2 / 3 })),
     gold: {
       ...base.gold,
       wrong: attacks.map((attack, i) => ({

@@ -5,6 +5,7 @@ import { type BatchItem, cut } from "../../src/task/Batch.ts"
 const item = (bytes: number, i = 0, prompt = i): BatchItem => ({
   item: { prompt: `p${prompt}`, completions: ["a", "b"] },
   origin: { file: "memory", line: i + 1 },
+  prompt: `p${prompt}`,
   itemId: String(i),
   contentHash: String(i),
   json: "x",
@@ -21,7 +22,7 @@ const withGold = (host: BatchItem, ...prompts: ReadonlyArray<number>): BatchItem
 })
 
 const prompts = (batches: ReadonlyArray<ReadonlyArray<BatchItem>>) =>
-  batches.map((batch) => batch.map(({ item }) => item.prompt.slice(1)))
+  batches.map((batch) => batch.map(({ prompt }) => prompt.slice(1)))
 
 describe("Batch.cut with gold items", () => {
   const limits = { maxPrompts: 3, maxBytes: 100 }

@@ -52,11 +52,20 @@ describe("GoldItems.make", () => {
     }),
   )
 
+  it.effect("names the row of an item that was read from a file without lines", () =>
+    Effect.gen(function* () {
+      const [item] = items(1)
+      const row = { ...item!, origin: { file: "gold.parquet", row: 7 } }
+      const { message } = yield* Effect.flip(GoldItems.make({ items: [row] }))
+      assert.match(message, /^gold\.items\[0\] \(gold\.parquet, row 7\): /)
+    }),
+  )
+
   const unusable: ReadonlyArray<readonly [string, GoldItems.GoldOptions, RegExp]> = [
     [
       "an item without an answer",
       { items: [...known(2), ...items(1)] },
-      /gold\.items\[2\]: gold: expected the right answer/,
+      /^gold\.items\[2\] \(memory:1\): gold: expected the right answer/,
     ],
     [
       "an answer beyond the completions",

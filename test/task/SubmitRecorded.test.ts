@@ -93,6 +93,27 @@ describe("what a reading recorded", () => {
       assert.strictEqual(counts.new % batch.maxPrompts, 0)
     }))
 
+  test("holds a step of long conversations before the reading ends", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const long = items(20, (i) => ({ prompt: [{ role: "user", content: `${i}`.padEnd(1_000_000) }] }))
+      const atEnd = Effect.map(account(directory), ({ run }) =>
+        Option.match(run, {
+          onNone: () => 0,
+          onSome: ({ counts }) => counts.read,
+        }),
+      )
+      let recorded = 0
+      const records = Stream.concat(
+        Stream.fromArrays(...long.map((item) => [Result.succeed(item)])),
+        Stream.fromEffectDrain(Effect.tap(atEnd, (read) => Effect.sync(() => void (recorded = read)))),
+      )
+      yield* submit(records, { batch }).pipe(inProcess(directory, service.profile))
+      // Of 8 MB each.
+      assert.isAtLeast(recorded, 8)
+    }))
+
   test("is not all, though no task is left, where it failed or was stopped before anything was read", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory

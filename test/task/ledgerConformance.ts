@@ -22,6 +22,7 @@ import * as Payload from "../../src/task/Payload.ts"
 import { items } from "../support/items.ts"
 import { difficultTexts } from "../support/pairs.ts"
 import { campaignConformance } from "./campaignConformance.ts"
+import { conversationConformance } from "./conversationConformance.ts"
 import { deliveryConformance } from "./deliveryConformance.ts"
 import { resolveConformance } from "./resolveConformance.ts"
 import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject, type LedgerTest } from "./support.ts"
@@ -139,6 +140,27 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
             yield* ledger.lastRun,
             Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: more }),
           )
+        }),
+      )
+
+      test(
+        "knows how many rejects the last run allowed, or which share, where there were more",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const allowed = Effect.map(ledger.lastRun, (run) => Option.flatMap(run, ({ maxRejects }) => maxRejects))
+          for (const maxRejects of [0, 1000, "1%", "0.25%"] as const) {
+            const run = yield* plan([])
+            yield* ledger.record(run, {
+              tasks: [],
+              known: [],
+              rejects: [reject(1)],
+              counts: { ...nothing, read: 1, rejected: 1 },
+              finished: false,
+            })
+            assert.deepStrictEqual(yield* allowed, Option.none())
+            yield* ledger.endRun(run, { maxRejects })
+            assert.deepStrictEqual(yield* allowed, Option.some(maxRejects))
+          }
         }),
       )
 
@@ -940,12 +962,11 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
           for (let seq = 0; seq < 50; seq++) yield* ledger.markRefused(seq, `reason ${seq}`)
           const refused = yield* Stream.runCollect(ledger.dropped(never))
           assert.deepStrictEqual(
-            refused.map(({ items, prompts, reason }) => [reason, prompts, items.map((item) => item.item_id)]),
-            tasks.map(({ items: [{ item }] }, i) => [
-              `reason ${i}`,
-              [{ prompt: item.prompt, completions: item.completions }],
-              [`item-${i}`],
+            refused.map(({ items, reason }) => [
+              reason,
+              items.map(({ completions, item_id, prompt }) => [item_id, prompt, completions]),
             ]),
+            tasks.map(({ items: [{ item }] }, i) => [`reason ${i}`, [[`item-${i}`, item.prompt, item.completions]]]),
           )
         }),
       )
@@ -1354,6 +1375,7 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
     })
 
     campaignConformance(test)
+    conversationConformance(test)
     deliveryConformance(test)
     resolveConformance(test)
 

@@ -1,7 +1,7 @@
 /** Steps of reading as the submit loop hands them to the ledger. */
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
+import { asText, content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
 import type { BatchItem } from "../../src/task/Batch.ts"
@@ -9,10 +9,12 @@ import { Ledger } from "../../src/task/Ledger.ts"
 import type { NewTask, ReadCounts } from "../../src/task/LedgerModel.ts"
 import { items } from "../support/items.ts"
 
-export const batchItem = ({ item, origin }: SourceItem): BatchItem => {
+export const batchItem = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
   const json = content(item)
+  const { prompt } = asText(item)
   const contentHash = Sha256.hex(json)
-  return { item, origin, json, utf8: Buffer.from(json), contentHash, itemId: item.id ?? contentHash }
+  const itemId = item.id ?? contentHash
+  return { item, origin, completionOrigins, prompt, json, utf8: Buffer.from(json), contentHash, itemId }
 }
 
 /** `n` items with the ids `item-0`, `item-1` and so on, from `first` on. */

@@ -7,6 +7,7 @@
  * from the end of both sides, so sides that differ in nothing else are refused.
  */
 import { Result, Schema } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
 import { type Format, type FormatOptions, refuse, rowPerPair } from "./Format.ts"
 import { describe } from "./Found.ts"
 import * as PairTexts from "./PairTexts.ts"
@@ -31,7 +32,7 @@ export const openRlhf: Format = {
         withoutLineEnds(chosen) === withoutLineEnds(rejected)
           ? refuse("rejected", `expected more than line feeds to differ from chosen, found ${describe(rejected)}`)
           : Result.succeed({
-              prompt: PairTexts.toText(prompt) + (options?.separator ?? ""),
+              prompt: Conversation.toText(prompt) + (options?.separator ?? ""),
               chosen,
               rejected,
               margin: marginOf(pair, options),

@@ -6,7 +6,6 @@
  * completions are neither empty nor equal.
  */
 import { Result } from "effect"
-import * as Conversation from "../../domain/Conversation.ts"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { type Refusal, refuse } from "./Format.ts"
@@ -47,12 +46,6 @@ export const answer = (content: string) => [{ role: "assistant", content }]
 /** A prompt that is text is what the user says. */
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>
   typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
-
-/** A single user message is its content; other conversations are rendered. */
-export const toText = (prompt: Prompt): string =>
-  typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user"
-    ? prompt[0].content
-    : Conversation.render(prompt)
 
 /** Messages that an answer of the assistant may follow: the last one is the user's, or a tool's. */
 export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> => {

@@ -13,6 +13,7 @@
  * (`trl-implicit-conversational`) are never cut.
  */
 import { Result, Schema } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { type Features, type Format, type FormatOptions, type JsonRow, rowPerPair } from "./Format.ts"
 import { describe } from "./Found.ts"
@@ -46,7 +47,7 @@ export const trl: Format = {
   encoder: (options) =>
     rowPerPair("trl", (pair) =>
       Result.map(PairTexts.check(pair), ({ prompt, chosen, rejected }) => ({
-        prompt: PairTexts.toText(prompt) + (options?.separator ?? ""),
+        prompt: Conversation.toText(prompt) + (options?.separator ?? ""),
         chosen,
         rejected,
         ...marginColumn(pair, options),
@@ -88,7 +89,7 @@ export const trlImplicit: Format = {
   encoder: (options) =>
     rowPerPair("trl-implicit", (pair) =>
       Result.map(PairTexts.check(pair), ({ prompt, chosen, rejected }) => {
-        const start = PairTexts.toText(prompt) + (options?.separator ?? defaultSeparator)
+        const start = Conversation.toText(prompt) + (options?.separator ?? defaultSeparator)
         return { chosen: start + chosen, rejected: start + rejected, ...marginColumn(pair, options) }
       }),
     ),
@@ -174,7 +175,7 @@ export const trlUnpaired: Format = {
   encoder: (options) =>
     Unpaired.encoder("trl-unpaired", (pair) =>
       Result.map(PairTexts.check(pair), () => {
-        const prompt = PairTexts.toText(pair.prompt) + (options?.separator ?? "")
+        const prompt = Conversation.toText(pair.prompt) + (options?.separator ?? "")
         return (completion, label) => ({ prompt, completion, label })
       }),
     ),

@@ -5,6 +5,7 @@
  * such as a chat template's headers, must be in the prompt. A separator, if set, ends the prompt.
  */
 import { Result, Schema } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
 import { type Format, rowPerPair } from "./Format.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { differ, Filled } from "./RowSchema.ts"
@@ -17,7 +18,7 @@ export const verl: Format = {
   encoder: (options) =>
     rowPerPair("verl", (pair) =>
       Result.map(PairTexts.check(pair), ({ prompt, chosen, rejected }) => ({
-        prompt: PairTexts.toText(prompt) + (options?.separator ?? ""),
+        prompt: Conversation.toText(prompt) + (options?.separator ?? ""),
         chosen,
         rejected,
       })),

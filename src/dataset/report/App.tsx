@@ -11,6 +11,7 @@ import { Gold } from "./Gold.tsx"
 import { Headline } from "./Headline.tsx"
 import { Languages } from "./Languages.tsx"
 import { LengthDifference, Sizes } from "./Length.tsx"
+import { Models } from "./Models.tsx"
 import { Name } from "./parts.tsx"
 import { ChosenPosition } from "./Position.tsx"
 import { isSystemDark, showScheme } from "./scheme.ts"
@@ -23,6 +24,7 @@ const contents = [
   ["checks", "Checks"],
   ["agreement", "Agreement"],
   ["experts", "Experts"],
+  ["models", "Models"],
   ["gold", "Gold"],
   ["position", "Position"],
   ["length", "Length"],
@@ -96,6 +98,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <Checks report={report} />
       <Agreement report={report} />
       <Experts report={report} />
+      <Models report={report} />
       <Gold report={report} />
       <ChosenPosition report={report} />
       <LengthDifference report={report} />

@@ -48,6 +48,7 @@ const reasons: Record<string, string> = {
   not_submitted: "not submitted yet",
   given_up: "given up",
   invalid_json: "no JSON",
+  invalid_csv: "no CSV",
   invalid_shape: "of another shape than was expected",
   no_match: "without a match in the join",
   conflicting_id: "with an id that stands for other content",

@@ -5,6 +5,7 @@
  * rejected count once for each pair. Cohen's d is of chosen against rejected as two groups (Cohen, 1988,
  * "Statistical Power Analysis for the Behavioral Sciences": 0.2 is small, 0.5 medium, 0.8 large).
  */
+import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Length } from "../../domain/QualityReport.ts"
 import * as Distribution from "../stats/Distribution.ts"
@@ -38,12 +39,7 @@ export const make = () => {
     add: (pairs: ReadonlyArray<PreferencePair>): void => {
       const [first] = pairs
       if (first === undefined) return
-      const { prompt } = first
-      prompts.add(
-        typeof prompt === "string"
-          ? characters(prompt)
-          : prompt.reduce((sum, { content }) => sum + characters(content), 0),
-      )
+      prompts.add(Conversation.contents(first.prompt).reduce((sum, text) => sum + characters(text), 0))
       for (const pair of pairs) {
         const [a, b] = [characters(pair.chosen), characters(pair.rejected)]
         chosen.add(a)

@@ -2,7 +2,7 @@
  * Experts' reasons that say nothing: those that are missing, and those that are copies.
  *
  * Guarantees: a copy is one whose normal form (case and white space apart) stood at an
- * earlier item, or is that of the prompt or of a completion. Memory: some 40 bytes for each different
+ * earlier item, or is that of the prompt, of a message in it, or of a completion. Memory: some 40 bytes for each different
  * rationale, whose hashes are kept (52 bits: among a million, two different ones are taken for
  * the same with a probability of 1 in 9,000).
  */
@@ -26,8 +26,8 @@ export const make = () => {
       if (rationale === null) return "none"
       const text = NormalisedPrompt.ofText(rationale)
       const hash = hashOf(text)
-      const isCopy =
-        seen.has(hash) || [Conversation.render(prompt), ...completions].some((other) => sameText(other, text))
+      const shown = [Conversation.render(prompt), ...Conversation.contents(prompt), ...completions]
+      const isCopy = seen.has(hash) || shown.some((other) => sameText(other, text))
       seen.add(hash)
       return isCopy ? "copied" : "own"
     },

@@ -15,8 +15,8 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** The normal form of a prompt; a conversation is one text, roles included. */
-export const ofPrompt = (prompt: Prompt): string => ofText(Conversation.render(prompt))
+/** The normal form of a prompt; a conversation is one text, roles included, but for a single message of the user. */
+export const ofPrompt = (prompt: Prompt): string => ofText(Conversation.toText(prompt))
 
 export const ofText = (text: string): string => {
   const folded = isAscii(text) ? text.toLowerCase() : foldUnicode(text)

@@ -1,6 +1,6 @@
 /**
  * An expert that knows the answers from a file: prompt items as JSON lines, those
- * with `gold` being the answers.
+ * with `gold` being the answers. A conversation is known by the text that experts are sent.
  *
  * Guarantees: an answer is given only for the very completions that it was given
  * among, in whichever order they come, and it follows the text of the best one,
@@ -12,6 +12,7 @@
  */
 import { Effect, FileSystem, Option, Schema, SchemaIssue, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
+import * as Origin from "../../domain/Origin.ts"
 import { Gold, PromptItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -25,7 +26,7 @@ export class GoldFileError extends Schema.TaggedError<GoldFileError>()("GoldFile
   problem: Schema.String,
 }) {
   override get message() {
-    return `gold file ${this.file}${this.line === undefined ? "" : `, line ${this.line}`}: ${this.problem}`
+    return `gold file ${Origin.describe(this)}: ${this.problem}`
   }
 }
 

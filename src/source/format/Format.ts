@@ -1,20 +1,30 @@
 /**
  * The formats of files, and which of them a file has.
+ *
+ * Guarantees: compression is told by a file's content and never by its name alone, so is the format where the
+ * content tells; `Sniff` says how. What cannot be read is a failure that says what it is and what to do. The
+ * input log is told of a file's bytes as they stand in the file.
  */
-import { Effect } from "effect"
-import type { FileSystem, Path, Scope, Stream } from "effect"
-import { logged } from "../InputLog.ts"
+import { Effect, Option, Stream } from "effect"
+import type { FileSystem, Path, Scope } from "effect"
+import { InputLog, logged } from "../InputLog.ts"
 import type { Input } from "../place/Input.ts"
+import * as Spool from "../place/Spool.ts"
 import type { RowResult } from "../Row.ts"
-import type { SourceError } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../SourceError.ts"
+import * as Compression from "./Compression.ts"
+import * as Csv from "./Csv.ts"
+import { concat } from "./HeldBytes.ts"
+import * as JsonArray from "./JsonArray.ts"
 import * as JsonLines from "./JsonLines.ts"
+import * as Parquet from "./Parquet.ts"
+import * as Sniff from "./Sniff.ts"
 
-export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
-export type FormatName = (typeof formatNames)[number]
+export { formatNames } from "./Sniff.ts"
 
 export interface FormatOptions {
   /** Default: found by looking at the file's beginning, and where that does not tell, at its name. */
-  readonly format?: FormatName | undefined
+  readonly format?: Sniff.FormatName | undefined
   /** Of CSV: one character. Default: found by looking. */
   readonly delimiter?: string | undefined
   /** Of CSV: whether the first record names the columns; else they are `column_1`, `column_2`, … Default true. */
@@ -27,7 +37,7 @@ export interface FormatOptions {
 export interface RowFile {
   /** That of its input. */
   readonly name: string
-  readonly format: FormatName
+  readonly format: Sniff.FormatName
   /** For messages: `JSONL`, `CSV with ";", gzip`, `Parquet, 1,000 rows`. */
   readonly description: string
   /** How many records it has, where the file says so. */
@@ -46,12 +56,114 @@ export const open: (
   options?: FormatOptions,
 ) => Effect.Effect<RowFile, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn("Format.open")(
   function* (input, options = {}) {
-    return yield* Effect.succeed<RowFile>({
-      name: input.name,
-      format: "jsonl",
-      description: "JSONL",
+    const { name } = input
+    const packed = yield* beginningOf(input.bytes)
+    const compression = Compression.detect(packed.head) ?? (yield* detectBrotli(name, packed))
+    if (compression === undefined && Sniff.isMisnamed(name, packed.head)) {
+      return yield* unreadable(name, "by its name it is compressed, but it does not begin like that; get it again")
+    }
+    const unpacked = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
+    const beginning = compression === undefined ? packed : yield* beginningOf(unpacked(input.bytes))
+    const twice = compression === undefined ? undefined : Compression.detect(beginning.head)
+    if (twice !== undefined) {
+      return yield* unreadable(name, `it is compressed twice, with ${twice} and then ${compression}; unpack it once`)
+    }
+    const format = yield* Effect.mapError(
+      Effect.fromResult(
+        options.format === undefined
+          ? Sniff.sniff({ ...beginning, name })
+          : Sniff.check(options.format, beginning.head),
+      ),
+      (problem) => unreadable(name, problem),
+    )
+    const described = (description: string) =>
+      compression === undefined ? description : `${description}, ${compression}`
+    if (format === "parquet") {
+      const whole = yield* Spool.toFile(input)
+      const file = yield* Parquet.open(
+        compression === undefined
+          ? whole
+          : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(whole.bytes) }),
+      )
+      return {
+        name,
+        format,
+        description: described(file.description),
+        count: file.count,
+        rows: (columns) => Stream.concat(file.rows(columns), told(name, whole.bytes)),
+      }
+    }
+    const text = textFormat(name, format, beginning, options)
+    return {
+      name,
+      format: text.format,
+      description: described(text.description),
       count: undefined,
-      rows: () => input.bytes.pipe(logged(input.name), JsonLines.rows(input.name, options)),
-    })
+      rows: () => input.bytes.pipe(logged(name), unpacked, text.rows),
+    }
   },
 )
+
+type Bytes = Stream.Stream<Uint8Array, SourceError>
+type Beginning = Omit<Sniff.Beginning, "name">
+
+interface TextFormat {
+  readonly format: Sniff.FormatName
+  readonly description: string
+  readonly rows: (bytes: Bytes) => Stream.Stream<RowResult, SourceError>
+}
+
+const textFormat = (
+  name: string,
+  format: Exclude<Sniff.FormatName, "parquet">,
+  { head }: Beginning,
+  options: FormatOptions,
+): TextFormat => {
+  if (format === "jsonl") return { format, description: "JSONL", rows: JsonLines.rows(name, options) }
+  if (format === "json") {
+    const isList = /^\uFEFF?\s*(?:\[|$)/.test(new TextDecoder("utf-8", { ignoreBOM: true }).decode(head))
+    return {
+      format,
+      description: isList ? "JSON array" : "JSON objects",
+      rows: JsonArray.rows(name, options),
+    }
+  }
+  const dialect = Csv.sniff(head, { ...options, format })
+  return {
+    format: dialect.delimiter === "\t" ? "tsv" : "csv",
+    description: dialect.description,
+    rows: Csv.rows(name, dialect, options),
+  }
+}
+
+/** The first bytes, as many as are looked at. A failure behind them is none yet. */
+const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
+  const parts: Array<Uint8Array> = []
+  let size = 0
+  const isWhole = yield* bytes.pipe(
+    Stream.runForEachWhile((part) => {
+      parts.push(part)
+      size += part.length
+      return Effect.succeed(size < Sniff.headBytes)
+    }),
+    Effect.matchEffect({
+      onFailure: (error) => (size > 0 ? Effect.succeed(false) : Effect.fail(error)),
+      onSuccess: () => Effect.succeed(size < Sniff.headBytes),
+    }),
+  )
+  return { head: concat(parts, Sniff.headBytes), isWhole }
+})
+
+/** Brotli begins like anything else: so it is what a `.br` is that is nothing else, or what can be unpacked to text. */
+const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginning) {
+  if (head.length === 0 || Sniff.isPlainText(head) || Sniff.isKnownBinary(head)) return undefined
+  if (Sniff.hasEnding(name, "br")) return "brotli" as const
+  const text = yield* Compression.tryBrotli(head)
+  return Option.isSome(text) && text.value.length > 0 && Sniff.isPlainText(text.value) ? ("brotli" as const) : undefined
+})
+
+/** Tells the input log of bytes that were not read from the first to the last, if anybody listens. */
+const told = (name: string, bytes: Bytes): Stream.Stream<never, SourceError> =>
+  Stream.unwrap(
+    Effect.map(InputLog, (tell) => (tell === undefined ? Stream.empty : Stream.drain(bytes.pipe(logged(name))))),
+  )

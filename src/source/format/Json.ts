@@ -4,13 +4,76 @@
  * The engine's own messages serve no one who has to mend a file: some lack the
  * position, all differ between versions. So a text that the engine refuses is read
  * once more by a scanner that knows nothing but JSON's grammar (RFC 8259). It keeps
- * its own stack: no depth of nesting breaks it.
+ * its own stack: no depth of nesting breaks it. A text nested deeper than 100,000
+ * levels is refused unread: millions of levels take the engine gigabytes.
  */
 import { Result } from "effect"
 
-/** The failure is one line: `column 7: expected "," or "}", found "x"`; columns are one-based. */
-export const parse = (text: string): Result.Result<unknown, string> =>
-  Result.try({ try: (): unknown => JSON.parse(text), catch: () => fault(text) })
+/**
+ * The failure is one line: `column 7: expected "," or "}", found "x"`; columns are one-based. In a text of
+ * several lines it begins with `line 2, column 7`.
+ *
+ * @param end what the end of the text is called in failures
+ */
+export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
+  if (text.length > deepest && isTooDeep(text)) {
+    return Result.fail(`expected at most ${deepest.toLocaleString("en")} levels of nesting, found more`)
+  }
+  return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
+}
+
+/** Whether more text could make JSON of it. */
+export const isBeginning = (text: string): boolean => {
+  if (text.length > deepest && isTooDeep(text)) return false
+  const { at } = fault(text)
+  return at >= text.length || /^(?:\\(?:u[0-9a-fA-F]{0,3})?|-?[\w.+-]*)$/.test(text.slice(at))
+}
+
+const deepest = 100_000
+
+/** Strings are passed over in one go, so that texts of few brackets cost little. */
+const isTooDeep = (text: string): boolean => {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) {
+      do at = text.indexOf('"', at + 1)
+      while (at !== -1 && isEscaped(text, at))
+      if (at === -1) return false
+    } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
+      depth++
+      if (depth > deepest) return true
+    } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth--
+  }
+  return false
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+const isEscaped = (text: string, at: number): boolean => {
+  let backslashes = 0
+  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++
+  return backslashes % 2 === 1
+}
+
+interface Fault {
+  readonly at: number
+  /** Nothing: the text's end. */
+  readonly expected: string | undefined
+}
+
+const messageOf = ({ at, expected }: Fault, text: string, end: string): string => {
+  const before = text.slice(0, at)
+  const lines = before.split("\n").length
+  const column = at - before.lastIndexOf("\n")
+  const where = text.includes("\n") ? `line ${lines}, column ${column}` : `column ${column}`
+  return `${where}: expected ${expected ?? end}, found ${describeFound(text, at, end)}`
+}
 
 const plainCharacters = /[^"\\\u0000-\u001f]*/y
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
@@ -24,20 +87,21 @@ const endOf = (pattern: RegExp, text: string, at: number): number => {
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-const describeFound = (text: string, at: number): string => {
+const describeFound = (text: string, at: number, end: string): string => {
   found.lastIndex = at
   const match = found.exec(text)
-  return match === null ? "the end of the line" : JSON.stringify(match[0])
+  return match === null ? end : JSON.stringify(match[0])
 }
 
-const fault = (text: string): string => {
+/** Where the text stops being JSON. */
+const fault = (text: string): Fault => {
   /** The brackets that would close what is open, innermost last. */
   const open: Array<"}" | "]"> = []
   let next: "value" | "first value" | "key" | "first key" | "colon" | "separator" = "value"
   let at = 0
-  const expected = (what: string): string => `column ${at + 1}: expected ${what}, found ${describeFound(text, at)}`
+  const expected = (expected: string | undefined): Fault => ({ at, expected })
   /** Moves past the string at `at`; what is wrong with it, if anything is. */
-  const passString = (): string | undefined => {
+  const passString = (): Fault | undefined => {
     at++
     while (true) {
       at = endOf(plainCharacters, text, at)
@@ -94,7 +158,7 @@ const fault = (text: string): string => {
       next = "value"
     } else {
       const close = open.at(-1)
-      if (close === undefined) return expected("the end of the line")
+      if (close === undefined) return expected(undefined)
       if (character === ",") next = close === "}" ? "key" : "value"
       else if (character === close) open.pop()
       else return expected(`"," or "${close}"`)

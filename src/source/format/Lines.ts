@@ -12,11 +12,11 @@
  * line by line; the line that straddles two chunks is put together alone, once its
  * end is read.
  */
-import { Effect, FileSystem, Option, Result, Stream } from "effect"
-import { Base64 } from "effect/encoding"
+import { Effect, FileSystem, Result, Stream } from "effect"
 import type { Reject } from "../../domain/Reject.ts"
 import { logged } from "../InputLog.ts"
 import { fromPlatformError, type SourceError } from "../SourceError.ts"
+import { decode, HeldBytes, notUtf8, tooLarge } from "./HeldBytes.ts"
 
 export interface Line {
   /** One-based. */
@@ -31,6 +31,8 @@ export interface LinesOptions {
   /** Longer lines are refused. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
 }
+
+export const defaultMaxLineBytes = 32 * 1024 * 1024
 
 export const read = (
   file: string,
@@ -50,7 +52,7 @@ export const fromBytes =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<LineResult, E, R> =>
     Stream.mapAccumArray(
       bytes,
-      () => new LineSplitter(file, options?.maxLineBytes ?? 32 * 1024 * 1024),
+      () => new LineSplitter(file, options?.maxLineBytes ?? defaultMaxLineBytes),
       (splitter, chunks) => {
         for (const chunk of chunks) splitter.push(chunk)
         return [splitter, splitter.take()]
@@ -65,46 +67,18 @@ export const fromBytes =
 
 const LF = 10
 
-/** How much of a line that is too large stands in its reject. */
-const shownBytes = 64 * 1024
-
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-
-const decode = (bytes: Uint8Array): Option.Option<string> => Result.getSuccess(Result.try(() => decoder.decode(bytes)))
-
-/** As much of the bytes as are whole characters. */
-const decodeBeginning = (bytes: Uint8Array): Option.Option<string> =>
-  Result.getSuccess(
-    Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
-  )
-
-const concat = (parts: ReadonlyArray<Uint8Array>, limit: number): Uint8Array => {
-  const whole = new Uint8Array(
-    Math.min(
-      limit,
-      parts.reduce((size, part) => size + part.length, 0),
-    ),
-  )
-  let at = 0
-  for (const part of parts) {
-    whole.set(part.subarray(0, whole.length - at), at)
-    at = Math.min(at + part.length, whole.length)
-  }
-  return whole
-}
-
 class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
   #lines: Array<LineResult> = []
   #number = 0
-  /** The beginning of a line whose end has not been read: its pieces, and their size before any was let go. */
-  #held: Array<Uint8Array> = []
-  #heldBytes = 0
+  /** The beginning of a line whose end has not been read. */
+  readonly #held: HeldBytes
 
   constructor(file: string, maxLineBytes: number) {
     this.#file = file
     this.#maxLineBytes = maxLineBytes
+    this.#held = new HeldBytes(maxLineBytes)
   }
 
   /** The lines completed since the last call. */
@@ -116,39 +90,31 @@ class LineSplitter {
 
   push(chunk: Uint8Array): void {
     const lastEnd = chunk.lastIndexOf(LF)
-    if (lastEnd === -1) return this.#hold(chunk)
+    if (lastEnd === -1) return this.#held.add(chunk)
     let start = 0
-    if (this.#heldBytes > 0) {
+    if (this.#held.size > 0) {
       start = chunk.indexOf(LF) + 1
-      this.#hold(chunk.subarray(0, start - 1))
+      this.#held.add(chunk.subarray(0, start - 1))
       this.#addHeld()
     }
     if (start <= lastEnd) this.#addWhole(chunk.subarray(start, lastEnd))
-    this.#hold(chunk.subarray(lastEnd + 1))
+    this.#held.add(chunk.subarray(lastEnd + 1))
   }
 
   end(): void {
-    if (this.#heldBytes > 0) this.#addHeld()
-  }
-
-  #hold(bytes: Uint8Array): void {
-    if (bytes.length === 0) return
-    this.#held.push(bytes)
-    this.#heldBytes += bytes.length
-    if (this.#heldBytes > this.#maxLineBytes) this.#held = [concat(this.#held, shownBytes)]
+    if (this.#held.size > 0) this.#addHeld()
   }
 
   #addHeld(): void {
-    this.#addLine(concat(this.#held, Infinity), this.#heldBytes)
-    this.#held = []
-    this.#heldBytes = 0
+    const { bytes, size } = this.#held.take()
+    this.#addLine(bytes, size)
   }
 
   /** Whole lines, without the end of the last one. */
   #addWhole(bytes: Uint8Array): void {
-    const text = bytes.length <= this.#maxLineBytes ? decode(bytes) : Option.none()
-    if (Option.isSome(text)) {
-      for (const line of text.value.split("\n")) this.#addText(line)
+    const text = bytes.length <= this.#maxLineBytes ? decode(bytes) : undefined
+    if (text !== undefined) {
+      for (const line of text.split("\n")) this.#addText(line)
       return
     }
     for (let start = 0; start <= bytes.length;) {
@@ -161,26 +127,10 @@ class LineSplitter {
 
   /** `size` is that of the line, of which `bytes` may be only the beginning. */
   #addLine(bytes: Uint8Array, size: number): void {
-    if (size > this.#maxLineBytes) {
-      const shown = bytes.subarray(0, shownBytes)
-      const text = decodeBeginning(shown)
-      this.#addReject({
-        code: "oversized_line",
-        reason: `expected a line of at most ${this.#maxLineBytes} bytes, found ${size}`,
-        ...(Option.isSome(text) ? { raw: text.value } : { raw_base64: Base64.encode(shown) }),
-        raw_bytes: size,
-      })
-      return
-    }
+    if (size > this.#maxLineBytes) return this.#addReject(tooLarge("a line", bytes, size, this.#maxLineBytes))
     const text = decode(bytes)
-    if (Option.isSome(text)) this.#addText(text.value)
-    else {
-      this.#addReject({
-        code: "invalid_utf8",
-        reason: "expected UTF-8, found bytes that are not; see raw_base64",
-        raw_base64: Base64.encode(bytes),
-      })
-    }
+    if (text === undefined) this.#addReject(notUtf8(bytes))
+    else this.#addText(text)
   }
 
   #addReject(reject: Omit<Reject, "file" | "line">): void {

@@ -12,6 +12,8 @@ import { Result } from "effect"
 export interface FieldPath {
   /** As it was written. */
   readonly text: string
+  /** Names of members and indexes, the outermost first. */
+  readonly keys: ReadonlyArray<string | number>
   readonly get: (record: unknown) => unknown
 }
 
@@ -20,7 +22,7 @@ const segment =
 
 /** The failure says what is wrong with the text, and where. */
 export const parse = (text: string): Result.Result<FieldPath, string> => {
-  const segments: Array<string | number> = []
+  const keys: Array<string | number> = []
   segment.lastIndex = 0
   let at = 0
   do {
@@ -32,11 +34,13 @@ export const parse = (text: string): Result.Result<FieldPath, string> => {
       )
     }
     const [, name, index, quoted] = match
-    segments.push(index !== undefined ? Number(index) : quoted !== undefined ? JSON.parse(quoted) : name)
+    keys.push(index !== undefined ? Number(index) : quoted !== undefined ? JSON.parse(quoted) : name)
     at = segment.lastIndex
   } while (at < text.length)
-  return Result.succeed({ text, get: (record) => segments.reduce(follow, record) })
+  return Result.succeed({ text, keys, get: (record) => followAll(record, keys) })
 }
+
+export const followAll = (value: unknown, keys: ReadonlyArray<string | number>): unknown => keys.reduce(follow, value)
 
 const follow = (value: unknown, key: string | number): unknown => {
   if (typeof value !== "object" || value === null || Array.isArray(value) !== (typeof key === "number"))
@@ -44,7 +48,7 @@ const follow = (value: unknown, key: string | number): unknown => {
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }
 
-/** Keys as the text that `parse` reads. */
+/** Keys as the text that `parse` reads; names with braces in quotes, which would be a template's (`Field`). */
 export const format = (keys: ReadonlyArray<PropertyKey>): string => formatTail(keys).replace(/^\./, "")
 
 /** Keys as what follows another path. */
@@ -53,6 +57,6 @@ export const formatTail = (keys: ReadonlyArray<PropertyKey>): string =>
     .map((key) => {
       if (typeof key === "number") return `[${key}]`
       const name = String(key)
-      return /^[^\s.[\]"]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
+      return /^[^\s.[\]"{}]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`
     })
     .join("")

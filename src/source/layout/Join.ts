@@ -1,228 +1,185 @@
 /**
- * Prompts in one file, completions in others (one for each model), joined by a key.
+ * Prompts in one file or several, completions in others (one for each model), joined by a key.
  *
  * Guarantees: memory stays bounded however large the files are, the completions
  * go through a scratch database on disk. An item's completions stand in the order
  * of the completions files; its id is the key as text, and a number is the same
  * key as its decimal digits. A key too long for an id (a prompt, say) has its SHA-256 for one.
  *
- * Records are the rows of the prompts file, in order, and then those rows of the
+ * Records are the rows of the prompts files, in order, and then those rows of the
  * completions files that could not be used, in the order of files and lines:
  * bad ones, later ones with the same key, those that no prompt asks for. The rows
  * that belong to a refused prompt are mended with it: they are no rejects of their own.
  */
-import { Array, Effect, Path, Result, Schema, Stream } from "effect"
+import { Array, Effect, Result, Stream } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"
-import { Reject } from "../../domain/Reject.ts"
+import { describe } from "../../domain/Origin.ts"
+import type { Reject } from "../../domain/Reject.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import * as FieldPath from "./FieldPath.ts"
+import type { RowFile } from "../format/Format.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
-import * as JoinScratch from "./JoinScratch.ts"
-import * as Json from "../format/Json.ts"
-import * as Lines from "../format/Lines.ts"
-import { type Place, reject } from "../Row.ts"
-import { invalidOption, requireFiles, type SourceError } from "../SourceError.ts"
+import { reject, type Row } from "../Row.ts"
+import * as RowFiles from "../RowFiles.ts"
 import type { Source, SourceRecord } from "../SourceRecord.ts"
+import { fromText } from "./Field.ts"
+import { isObject } from "./Found.ts"
+import * as JoinOptions from "./JoinOptions.ts"
+import type { Unused } from "./JoinLeftovers.ts"
+import type { KeyedRow } from "./JoinPrompts.ts"
+import type { Completion, JoinRow } from "./JoinRow.ts"
+import * as JoinScratch from "./JoinScratch.ts"
+import * as Messages from "./Messages.ts"
+import { quote } from "./ScratchKey.ts"
 
-/** Where a value stands in a row is a field path such as `choices[0].message.content`. */
-export interface JoinOptions extends Lines.LinesOptions {
-  /** A JSONL file, a prompt a line. */
-  readonly prompts: string
-  /** JSONL files, a completion a line; two or more. */
-  readonly completions: ReadonlyArray<string>
-  /** The key in all files, a string or a safe integer. Default `id`. */
-  readonly key?: string | undefined
-  /** The key in the prompts file, where it is another. */
-  readonly promptKey?: string | undefined
-  /** The key in the completions files, where it is another. */
-  readonly completionKey?: string | undefined
-  /** In the prompts file. Default `prompt`. */
-  readonly promptPath?: string | undefined
-  /** In the completions files. Default `completion`. */
-  readonly completionPath?: string | undefined
-  /**
-   * An object in the prompts file. Default `metadata`. The names of the completions'
-   * files, without folder and extension, are added to it as `models`, unless it has
-   * a member of that name.
-   */
-  readonly metadataPath?: string | undefined
-  /** In the prompts file. Default `gold`. */
-  readonly goldPath?: string | undefined
-  /**
-   * What becomes of a prompt for which some file has no row: it is refused, or kept
-   * with the completions there are, if they are two or more. Default `reject`.
-   *
-   * A gold item counts among the completions that are there. So it is kept only if
-   * its metadata's own `models` name just these: else its right answer could be
-   * another without notice.
-   */
-  readonly missing?: "reject" | "keep" | undefined
-  /** Where the scratch database is made. Default: the system's place for temporary files. */
-  readonly scratchDirectory?: string | undefined
-}
+export type { JoinOptions } from "./JoinOptions.ts"
 
 /** Fails before the first record if a file is missing or a field path is none. */
-export const join = (options: JoinOptions): Source => ({
-  description: `${options.prompts} with ${options.completions.length} completions files, joined by ${options.key ?? options.promptKey ?? "id"}`,
+export const join = (options: JoinOptions.JoinOptions): Source => ({
+  description: `${describePrompts(options.prompts)} with ${options.completions.length} completions files, joined by ${options.key ?? options.promptKey ?? "id"}`,
   records: Effect.gen(function* () {
-    const layout = yield* makeLayout(options)
-    yield* requireFiles([layout.prompts, ...layout.completions])
-    const scratch = yield* JoinScratch.make(options.scratchDirectory)
-    yield* Effect.forEach(layout.completions, (_, file) => spill(layout, scratch, file), { discard: true })
-    const prompts = Lines.read(layout.prompts, layout).pipe(
-      Stream.rechunk(promptsPerLookup),
-      Stream.mapArrayEffect((lines) => joinPrompts(layout, scratch, lines)),
-    )
+    const fields = yield* JoinOptions.resolve(options)
+    const prompts = yield* Effect.forEach(fields.prompts, (file) => RowFiles.open(file, fields.format))
+    const completions = yield* Effect.forEach(fields.completions, (file) => RowFiles.open(file, fields.format))
+    const names = completions.map(({ name }) => name)
+    const scratch = yield* JoinScratch.make(names, promptRecords(fields, prompts), fields.scratchDirectory)
+    for (const [file, opened] of completions.entries()) {
+      yield* scratch.insert(file, completionRecords(fields, opened))
+    }
     return Stream.concat(
-      prompts,
-      Stream.map(scratch.leftovers, (row) => leftoverRecord(layout, row)),
+      Stream.mapArray(
+        scratch.joined,
+        Array.map((joined) => toRecord(fields, joined)),
+      ),
+      Stream.map(scratch.leftovers, (row) => leftoverRecord(fields, row)),
     )
   }).pipe(Stream.unwrap),
 })
 
-const promptsPerLookup = 128
-
-/** The options with their defaults, paths parsed. */
-const makeLayout = Effect.fnUntraced(function* (options: JoinOptions) {
-  if (options.completions.length < 2) {
-    return yield* invalidOption("completions", `expected at least two files, found ${options.completions.length}`)
-  }
-  const path = yield* Path.Path
-  const names = options.completions.map((file) => path.parse(file).name)
-  const pathOf = (option: keyof JoinOptions, text: string): Effect.Effect<FieldPath.FieldPath, SourceError> =>
-    Effect.mapError(Effect.fromResult(FieldPath.parse(text)), (problem) => invalidOption(option, problem))
-  const key = options.key ?? "id"
-  return {
-    prompts: options.prompts,
-    completions: options.completions,
-    /** Files of the same name in different folders are told apart by their whole paths. */
-    models: new Set(names).size === names.length ? names : options.completions,
-    promptKey: yield* pathOf(options.promptKey === undefined ? "key" : "promptKey", options.promptKey ?? key),
-    completionKey: yield* pathOf(
-      options.completionKey === undefined ? "key" : "completionKey",
-      options.completionKey ?? key,
-    ),
-    prompt: yield* pathOf("promptPath", options.promptPath ?? "prompt"),
-    completion: yield* pathOf("completionPath", options.completionPath ?? "completion"),
-    metadata: yield* pathOf("metadataPath", options.metadataPath ?? "metadata"),
-    gold: yield* pathOf("goldPath", options.goldPath ?? "gold"),
-    keepIncomplete: options.missing === "keep",
-    maxLineBytes: options.maxLineBytes,
-  }
-})
-type Layout = Effect.Success<ReturnType<typeof makeLayout>>
-type Scratch = Effect.Success<ReturnType<typeof JoinScratch.make>>
-
-/** A line of JSON with its key. */
-interface Row {
-  readonly place: Place & { readonly raw: string }
-  readonly value: unknown
-  readonly key: string
+const describePrompts = (prompts: string | ReadonlyArray<string>): string => {
+  const all = typeof prompts === "string" ? [prompts] : prompts
+  return all.length === 1 ? all[0]! : `${all.length} prompts files`
 }
 
-const parseRow = (file: string, line: Lines.LineResult, keyPath: FieldPath.FieldPath): Result.Result<Row, Reject> => {
-  if (Result.isFailure(line)) return Result.fail(line.failure)
-  const place = { file, line: line.success.number, raw: line.success.text }
-  const value = Json.parse(place.raw)
-  if (Result.isFailure(value)) return reject(place, "invalid_json", value.failure)
-  const key = ItemDecoder.decodeKey(keyPath.get(value.success), keyPath.text)
+type Fields = JoinOptions.Resolved
+
+const promptColumns = ({ gold, metadata, models, prompt, promptKey }: Fields): ReadonlyArray<string> =>
+  Array.dedupe([promptKey, prompt, gold, metadata, models].flatMap(({ columns }) => columns))
+
+const completionColumns = ({ completion, completionKey, model }: Fields): ReadonlyArray<string> =>
+  Array.dedupe([...completionKey.columns, ...completion.columns, ...(model?.columns ?? [])])
+
+const promptRecords = (fields: Fields, files: ReadonlyArray<RowFile>) =>
+  Stream.fromArray(files).pipe(
+    Stream.flatMap((file) => file.rows(promptColumns(fields))),
+    Stream.mapArray(Array.map((row) => Result.merge(Result.flatMap(row, (it) => toKeyedRow(fields, it))))),
+  )
+
+const toKeyedRow = ({ promptKey }: Fields, row: Row): Result.Result<KeyedRow, Reject> => {
+  const key = ItemDecoder.decodeKey(promptKey.get(row.value, row.isTextual), promptKey.name)
+  return Result.isSuccess(key)
+    ? Result.succeed({ ...row, key: key.success })
+    : reject(row.place, "invalid_shape", key.failure)
+}
+
+const completionRecords = (fields: Fields, file: RowFile) =>
+  Stream.mapArray(
+    file.rows(completionColumns(fields)),
+    Array.map((row) => Result.merge(Result.flatMap(row, (it) => toCompletionRow(fields, it)))),
+  )
+
+const toCompletionRow = (
+  fields: Fields,
+  { isTextual, place, value }: Row,
+): Result.Result<JoinScratch.CompletionRow, Reject> => {
+  const key = ItemDecoder.decodeKey(fields.completionKey.get(value, isTextual), fields.completionKey.name)
   if (Result.isFailure(key)) return reject(place, "invalid_shape", key.failure)
-  return Result.succeed({ place, value: value.success, key: key.success })
-}
-
-const spill = (layout: Layout, scratch: Scratch, file: number) => {
-  const name = layout.completions[file]!
-  const toRow = (line: Lines.LineResult): JoinScratch.ScratchRow => {
-    const row = parseRow(name, line, layout.completionKey)
-    if (Result.isFailure(row)) return { line: row.failure.line ?? 0, reject: row.failure }
-    const { place, value, key } = row.success
-    const text = ItemDecoder.decodeText(layout.completion.get(value), layout.completion.text)
-    if (Result.isSuccess(text)) return { line: place.line ?? 0, key, raw: place.raw }
-    const refused = reject(place, "invalid_shape", text.failure)
-    return { line: place.line ?? 0, reject: Result.merge(refused) }
+  const completion = toCompletion(fields.completion.get(value, isTextual), fields.completion.name, isTextual)
+  if (Result.isFailure(completion)) return reject(place, "invalid_shape", completion.failure)
+  if (fields.model === undefined) {
+    return Result.succeed({ place, key: key.success, completion: completion.success, model: null })
   }
-  return Lines.read(name, layout).pipe(
-    Stream.runForEachArray((lines) =>
-      scratch.insert(file, lines.map(toRow), ({ line, key, raw }, firstLine) =>
-        Result.merge(duplicate({ file: name, line, raw }, key, firstLine)),
-      ),
-    ),
-    scratch.inTransaction,
-  )
+  const model = ItemDecoder.decodeText(fields.model.get(value, isTextual), fields.model.name)
+  if (Result.isFailure(model)) return reject(place, "invalid_shape", model.failure)
+  return Result.succeed({ place, key: key.success, completion: completion.success, model: model.success })
 }
 
-const duplicate = (place: Place, key: string, firstLine: number): Result.Result<never, Reject> =>
-  reject(place, "duplicate_key", `expected each key once, found ${quote(key)} in line ${firstLine} already`)
+/** A whole conversation is read when its prompt is there. */
+const toCompletion = (value: unknown, name: string, isTextual = false): Result.Result<Completion, string> => {
+  const messages = isTextual ? fromText(value) : value
+  return Messages.isList(messages) && messages.length > 1
+    ? Result.map(Messages.decode(messages, name), (decoded) => ({ text: JSON.stringify(decoded), isJson: true }))
+    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name, isTextual), (text) => ({ text, isJson: false }))
+}
 
-const joinPrompts = Effect.fnUntraced(function* (
-  layout: Layout,
-  scratch: Scratch,
-  lines: Array.NonEmptyReadonlyArray<Lines.LineResult>,
-) {
-  const rows = Array.map(lines, (line) => parseRow(layout.prompts, line, layout.promptKey))
-  const keys = Array.getSuccesses(rows).map((row) => ({ key: row.key, line: row.place.line ?? 0 }))
-  const duplicates = yield* scratch.claim(keys)
-  const found = yield* scratch.find(keys.map(({ key }) => key))
-  return Array.map(
-    rows,
-    Result.flatMap((row): SourceRecord => {
-      const firstLine = duplicates.get(row.place.line ?? 0)
-      return firstLine === undefined
-        ? joinPrompt(layout, row, found.get(row.key) ?? [])
-        : duplicate(row.place, row.key, firstLine)
-    }),
-  )
-})
+const toRecord = (fields: Fields, { first, found, record }: JoinScratch.Joined): SourceRecord => {
+  if ("code" in record) return Result.fail(record)
+  return first === undefined
+    ? joinPrompt(fields, record, found)
+    : reject(record.place, "duplicate_key", duplicate(quote(record.key), first))
+}
+
+const duplicate = (key: string, first: Parameters<typeof describe>[0]): string =>
+  `expected each key once, found ${key} at ${describe(first)} already`
 
 const joinPrompt = (
-  layout: Layout,
-  { place, value, key }: Row,
-  found: ReadonlyArray<JoinScratch.FoundRow>,
+  fields: Fields,
+  { isTextual, key, place, value }: KeyedRow,
+  found: ReadonlyArray<JoinRow>,
 ): SourceRecord => {
-  const models = found.map(({ file }) => layout.models[file]!)
-  const metadata = layout.metadata.get(value)
-  const gold = layout.gold.get(value)
-  if (found.length < layout.completions.length) {
-    const absent = layout.completions.filter((_, file) => !found.some((row) => row.file === file))
+  const models = found.map(({ file, model }) => model ?? fields.modelNames[file]!)
+  const metadata = fields.metadata.get(value, isTextual)
+  const gold = fields.gold.get(value, isTextual)
+  if (found.length < fields.completions.length) {
+    const absent = fields.completions.filter((_, file) => !found.some((row) => row.file === file))
     const problem = `expected a usable row for key ${quote(key)} in each completions file, found none in ${absent.join(", ")}`
-    if (!layout.keepIncomplete) return reject(place, "no_match", problem)
+    if (!fields.keepIncomplete) return reject(place, "no_match", problem)
     if (found.length < 2) return reject(place, "no_match", `${problem}; two completions are the least`)
-    if (gold !== undefined && !namesModels(metadata, models)) {
-      const why = `${layout.gold.text} may count them, and ${layout.metadata.text}.models does not say which there are`
+    const own = ownModels(fields, value, isTextual)
+    if (gold !== undefined && !isSameList(own.value, models)) {
+      const why = `${fields.gold.name} may count them, and ${own.name} does not say which there are`
       return reject(place, "no_match", `${problem}; ${why}`)
     }
   }
-  return ItemDecoder.decode(
+  const record = ItemDecoder.decode(
     {
       id: IdLimit.fits(key) ? key : `sha256:${Sha256.hex(key)}`,
-      prompt: layout.prompt.get(value),
-      completions: found.map(({ raw }) => layout.completion.get(JSON.parse(raw))),
-      metadata: metadata === undefined || ItemDecoder.isObject(metadata) ? withModels(metadata, models) : metadata,
+      prompt: fields.prompt.get(value, isTextual),
+      completions: found.map(({ completion: { isJson, text } }) => (isJson ? JSON.parse(text) : text)),
+      models,
+      ...(metadata === undefined ? undefined : { metadata }),
       ...(gold === undefined ? undefined : { gold }),
     },
     place,
-    { prompt: layout.prompt.text, metadata: layout.metadata.text, gold: layout.gold.text },
+    {
+      prompt: fields.prompt.name,
+      completions: {
+        name: "completions",
+        nameAt: (index) => `${fields.completion.name} at ${describe(found[index]!.origin)}`,
+      },
+      metadata: fields.metadata.name,
+      gold: fields.gold.name,
+    },
+    isTextual,
   )
+  return Result.map(record, (item) => ({ ...item, completionOrigins: found.map(({ origin }) => origin) }))
 }
 
-/** Metadata that names its models goes along untouched. */
-const withModels = (metadata: object | undefined, models: ReadonlyArray<string>): object =>
-  metadata !== undefined && Object.hasOwn(metadata, "models") ? metadata : { ...metadata, models }
-
-const namesModels = (metadata: unknown, models: ReadonlyArray<string>): boolean => {
-  const named = ItemDecoder.isObject(metadata) ? metadata["models"] : undefined
-  return Array.isArray(named) && named.length === models.length && named.every((name, index) => name === models[index])
+/** The prompts file's list of the models whose completions its gold answers count. */
+const ownModels = ({ hasOwnModels, metadata, models }: Fields, value: unknown, isTextual: boolean | undefined) => {
+  const own = fromText(models.get(value, isTextual))
+  if (hasOwnModels || own !== undefined) return { name: models.name, value: own }
+  const object = fromText(metadata.get(value, isTextual))
+  const named = isObject(object) && Object.hasOwn(object, "models") ? object["models"] : undefined
+  return { name: `${metadata.name}.models`, value: named }
 }
 
-const decodeReject = Schema.decodeSync(Schema.fromJsonString(Reject))
+const isSameList = (value: unknown, models: ReadonlyArray<string>): boolean =>
+  Array.isArray(value) && value.length === models.length && value.every((name, index) => name === models[index])
 
-const leftoverRecord = (layout: Layout, row: JoinScratch.LeftoverRow): SourceRecord =>
-  row.reject === null
-    ? reject(
-        { file: layout.completions[row.file]!, line: row.line, raw: row.raw ?? undefined },
-        "no_match",
-        `expected a prompt with key ${quote(row.key ?? "")} in ${layout.prompts}, found none`,
-      )
-    : Result.fail(decodeReject(row.reject))
-
-const quote = (key: string): string => JSON.stringify(key.length > 60 ? `${key.slice(0, 60)}…` : key)
+const leftoverRecord = (fields: Fields, row: Reject | Unused): SourceRecord => {
+  if ("code" in row) return Result.fail(row)
+  const { first, place, shown } = row
+  return first === undefined
+    ? reject(place, "no_match", `expected a prompt with key ${shown} in ${fields.prompts.join(", ")}, found none`)
+    : reject(place, "duplicate_key", duplicate(shown, first))
+}

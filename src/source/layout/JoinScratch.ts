@@ -1,154 +1,127 @@
 /**
- * The rows of a join's completions files in a scratch database, found by key.
+ * A join in a scratch database: prompts by their ranks, completions in parts by the ranks of their prompts.
  *
- * Guarantees: memory stays bounded however large the files are; the database is
- * gone when the scope closes. Of the rows of a file with the same key the first one
- * is found; the later ones are rejects.
+ * Guarantees: memory stays bounded however many and however large the records are. Of the rows of a
+ * completions file with the same key the first one is found; later ones are left over, as are those that no prompt asks for.
+ *
+ * This is a hash join in partitions (Kitsuregawa, Tanaka and Moto-oka 1983, Application of Hash to Data Base Machine
+ * and Its Architecture), with an index for the hash and neighbours in the prompts file for partitions, so that
+ * items come in the order of the prompts.
  */
-import { Array, Context, Effect, FileSystem, Layer, Option, Path, Stream } from "effect"
-import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
+import { Effect, Stream } from "effect"
+import type { Origin } from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import * as SqliteClient from "../../node/SqliteClient.ts"
-import { fromPlatformError, ScratchFailed, SourceError } from "../SourceError.ts"
+import { originOf, type Place } from "../Row.ts"
+import type { SourceError } from "../SourceError.ts"
+import * as JoinCompletions from "./JoinCompletions.ts"
+import type { Completion, JoinRow } from "./JoinRow.ts"
+import * as JoinLeftovers from "./JoinLeftovers.ts"
+import * as JoinPrompts from "./JoinPrompts.ts"
+import * as Scratch from "./Scratch.ts"
+import * as ScratchKey from "./ScratchKey.ts"
+import * as ScratchText from "./ScratchText.ts"
 
-/** A row of a completions file: with its key, or refused. */
-export type ScratchRow =
-  | { readonly line: number; readonly key: string; readonly raw: string }
-  | { readonly line: number; readonly reject: Reject }
-
-/** A row whose key was asked for. */
-export interface FoundRow {
+/** A usable row of a completions file. */
+export interface CompletionRow {
+  readonly place: Place
   readonly key: string
-  /** Index of the completions file. */
-  readonly file: number
-  readonly raw: string
+  readonly completion: Completion
+  readonly model: string | null
 }
 
-/** A row that no prompt asked for, or that was refused. */
-export interface LeftoverRow {
-  /** Index of the completions file. */
-  readonly file: number
-  readonly line: number
-  readonly key: string | null
-  readonly raw: string | null
-  /** As JSON. */
-  readonly reject: string | null
+/** A record of the prompts files, and what was found for it. */
+export interface Joined {
+  readonly record: JoinPrompts.KeyedRow | Reject
+  /** The record that asks for the same key before. */
+  readonly first: Origin | undefined
+  /** In the order of the files. */
+  readonly found: ReadonlyArray<JoinRow>
 }
 
-/** Rows in one statement: their parameters stay far below SQLite's limit of 32,766. */
-const rowsPerInsert = 1000
+/** With all prompts in it. @param files names of the completions files, by which they are told in origins */
+export const make = Effect.fnUntraced(function* <R>(
+  files: ReadonlyArray<string>,
+  records: Stream.Stream<JoinPrompts.KeyedRow | Reject, SourceError, R>,
+  directory: string | undefined,
+) {
+  const scratch = yield* Scratch.make(directory)
+  const prompts = yield* JoinPrompts.make(scratch)
+  yield* Stream.runForEachArray(records, prompts.insert)
+  yield* prompts.index
+  const completions = yield* JoinCompletions.make(scratch, files, prompts.count())
+  const leftovers = yield* JoinLeftovers.make(scratch, files)
 
-/** Rows in one answer. Each may be as large as a line may be. */
-const rowsPerPage = 32
-
-/** Keys come in no order: while their index fits in here, noting one costs no look into the file. */
-const cacheBytes = 32 * 1024 * 1024
-
-const failed = (error: SqlError): SourceError =>
-  new SourceError({ reason: new ScratchFailed({ problem: error.message, cause: error }) })
-
-/** In a new directory within `directory`, by default the system's own for temporary files. */
-export const make = Effect.fnUntraced(function* (directory: string | undefined) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const place = yield* fs
-    .makeTempDirectoryScoped({ prefix: "prefstream-join-", directory })
-    .pipe(Effect.mapError((error) => fromPlatformError(directory ?? "the directory for temporary files", error)))
-  const context = yield* Effect.mapError(
-    Layer.build(SqliteClient.layer({ filename: path.join(place, "join.sqlite"), synchronous: "off", cacheBytes })),
-    failed,
-  )
-  const sql = Context.get(context, SqlClient.SqlClient)
-
-  // Without a journal every row is written once; what a failure leaves behind is thrown away anyway.
-  // What is asked of every row stands before `raw`, so that looking for leftovers does not read it.
-  yield* Effect.mapError(
-    Effect.all([
-      sql`PRAGMA journal_mode = OFF`,
-      sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, line INTEGER NOT NULL, reject TEXT, key TEXT, raw TEXT)`,
-      sql`CREATE UNIQUE INDEX entry_key ON entry (key, file)`,
-      sql`CREATE TABLE claim (key TEXT PRIMARY KEY, line INTEGER NOT NULL) WITHOUT ROWID`,
-    ]),
-    failed,
-  )
-
-  let rows = 0
-
-  /** Rows of one file, in the order of their lines; `describeDuplicate` makes a reject of one whose key has a row already. */
-  const insert = Effect.fnUntraced(function* (
-    file: number,
-    batch: ReadonlyArray<ScratchRow>,
-    describeDuplicate: (row: { line: number; key: string; raw: string }, firstLine: number) => Reject,
-  ) {
-    const entries = batch.map((row) => ({
-      id: ++rows,
-      file,
-      line: row.line,
-      reject: "reject" in row ? JSON.stringify(row.reject) : null,
-      key: "reject" in row ? null : row.key,
-      raw: "reject" in row ? null : row.raw,
-    }))
-    for (const some of Array.chunksOf(entries, rowsPerInsert)) {
-      const inserted = yield* sql<{
-        id: number
-      }>`INSERT INTO entry ${sql.insert(some)} ON CONFLICT DO NOTHING RETURNING id`
-      if (inserted.length === some.length) continue
-      const ids = new Set(inserted.map((row) => row.id))
-      for (const { id, line, key, raw } of some) {
-        if (ids.has(id) || key === null || raw === null) continue
-        const [first] = yield* sql<{ line: number }>`SELECT line FROM entry WHERE key = ${key} AND file = ${file}`
-        const reject = JSON.stringify(describeDuplicate({ line, key, raw }, first!.line))
-        yield* sql`INSERT INTO entry ${sql.insert({ id, file, line, reject, key: null, raw: null })}`
-      }
-    }
-  }, Effect.mapError(failed))
-
-  /**
-   * Notes keys that prompts ask for. What comes back are the lines of those that an
-   * earlier prompt asked for, each with that prompt's line.
-   */
-  const claim = Effect.fnUntraced(function* (keys: ReadonlyArray<{ readonly key: string; readonly line: number }>) {
-    const duplicates = new Map<number, number>()
-    if (!Array.isReadonlyArrayNonEmpty(keys)) return duplicates
-    const claimed = yield* sql<{
-      line: number
-    }>`INSERT INTO claim ${sql.insert(keys)} ON CONFLICT DO NOTHING RETURNING line`
-    if (claimed.length === keys.length) return duplicates
-    const lines = new Set(claimed.map((row) => row.line))
-    for (const { key, line } of keys) {
-      if (lines.has(line)) continue
-      const [first] = yield* sql<{ line: number }>`SELECT line FROM claim WHERE key = ${key}`
-      duplicates.set(line, first!.line)
-    }
-    return duplicates
-  }, Effect.mapError(failed))
-
-  /** For each key that has rows, these rows in the order of the files. */
-  const find = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
-    if (keys.length === 0) return new Map<string, Array<FoundRow>>()
-    const found = yield* sql<FoundRow>`
-      SELECT key, file, raw FROM entry WHERE ${sql.in("key", keys)} ORDER BY key, file`
-    return Map.groupBy(found, (row) => row.key)
-  }, Effect.mapError(failed))
-
-  /** Rows without a claim and refused rows, in the order of files and lines. */
-  const leftovers: Stream.Stream<LeftoverRow, SourceError> = Stream.paginate(0, (after: number) =>
-    sql<LeftoverRow & { id: number }>`
-      SELECT id, file, line, reject, key, raw FROM entry
-      WHERE id > ${after} AND (reject IS NOT NULL OR NOT EXISTS (SELECT 1 FROM claim WHERE claim.key = entry.key))
-      ORDER BY id LIMIT ${rowsPerPage}`.pipe(
-      Effect.map((page) => {
-        const last = page.length === rowsPerPage ? page.at(-1) : undefined
-        return [page, Option.map(Option.fromUndefinedOr(last), (row) => row.id)] as const
+  /** All records of one file, in arrays. */
+  const insert = <R>(file: number, rows: Stream.Stream<CompletionRow | Reject, SourceError, R>) => {
+    let number = 0
+    return Stream.runForEachArray(
+      rows,
+      Effect.fnUntraced(function* (some) {
+        const keyed = some.filter((row) => "key" in row)
+        const ranks = (yield* prompts.ranksOf(keyed.map(({ key }) => key))).values()
+        const wanted: Array<JoinRow> = []
+        const unwanted: Array<JoinLeftovers.Leftover> = []
+        for (const row of some) {
+          number++
+          const rank = "key" in row ? ranks.next().value : undefined
+          if (!("key" in row)) {
+            unwanted.push({ file, number, row })
+            continue
+          }
+          const { completion, key, model, place } = row
+          const shown = ScratchKey.quote(key)
+          if (rank == null) {
+            unwanted.push({ file, number, row: { place, key: ScratchKey.short(key), shown, first: undefined } })
+            continue
+          }
+          const { raw } = place
+          const cut = raw === undefined ? { places: null, rest: null } : ScratchText.cut(raw, [completion.text])
+          wanted.push({ rank, file, number, origin: originOf(place), shown, completion, model, ...cut })
+        }
+        yield* completions.insert(wanted)
+        yield* leftovers.insert(unwanted)
       }),
-      Effect.mapError(failed),
+    )
+  }
+
+  /** For each rank, the first row of each file; later ones are left over. */
+  const gather = Effect.fnUntraced(function* (range: JoinPrompts.Range) {
+    const found = new Map<number, Array<JoinRow>>()
+    yield* Stream.runForEach(completions.read(range), (rows) => {
+      const twins: Array<JoinLeftovers.Leftover> = []
+      for (const row of rows) {
+        const others = found.get(row.rank)
+        const first = others?.find(({ file }) => file === row.file)
+        if (others === undefined) found.set(row.rank, [row])
+        else if (first === undefined) others.push(row)
+        else twins.push(toTwin(row, first.origin))
+      }
+      return leftovers.insert(twins)
+    })
+    return found
+  })
+
+  /** All records of the prompts files, in order. Run it when all completions were inserted. */
+  const joined: Stream.Stream<Joined, SourceError> = Stream.fromEffect(completions.index).pipe(
+    Stream.flatMap(() => completions.ranges),
+    Stream.flatMap((range) =>
+      Stream.unwrap(
+        Effect.map(gather(range), (found) =>
+          Stream.map(prompts.read(range), ({ first, rank, record }): Joined => ({
+            record,
+            first,
+            found: found.get(rank) ?? [],
+          })),
+        ),
+      ),
     ),
   )
 
-  /** Runs inserts in one transaction: each alone would be several times slower. */
-  const inTransaction = <A, R>(effect: Effect.Effect<A, SourceError, R>): Effect.Effect<A, SourceError, R> =>
-    sql.withTransaction(effect).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(failed(error))))
-
-  return { insert, claim, find, leftovers, inTransaction }
+  return { insert, joined, leftovers: leftovers.rows }
 })
+
+const toTwin = (row: JoinRow, first: Origin): JoinLeftovers.Leftover => {
+  const { completion, file, number, origin, places, rest, shown } = row
+  const raw = rest === null || places === null ? undefined : ScratchText.restore({ rest, places }, [completion.text])
+  return { file, number, row: { place: { ...origin, raw }, key: undefined, shown, first } }
+}

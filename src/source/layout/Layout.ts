@@ -26,16 +26,27 @@ export interface LayoutOptions {
   /** Default: found by looking. */
   readonly layout?: LayoutName | undefined
   readonly id?: string | undefined
-  /** A path to text or to a list of messages; or a template such as `{instruction}\n\n{input}`. */
+  /**
+   * A path to text or to a list of messages; or a template such as `{instruction}\n\n{input}`. `wide` and `pairs`
+   * without it: what the completions, which are whole conversations, have in common.
+   */
   readonly prompt?: string | undefined
-  /** `items`: a path to the list. `wide`: a path for each completion. `pairs`: two paths, the preferred one's first. */
+  /** `items`: a path to the list, with `[]` where its elements are objects (`answers[].text`). `wide`: a path for each completion. `pairs`: two paths, the preferred one's first. */
   readonly completions?: string | ReadonlyArray<string> | undefined
-  /** `long`: the path to the record's completion. */
+  /** `long`: the path to the record's completion. Without it, the last message of the prompt. */
   readonly completion?: string | undefined
   /** `long`: the path to what the records of an item have in common. Default: the prompt. */
   readonly key?: string | undefined
-  /** `long`: the path to the name of who wrote the completion. `items`: to the list of names. */
-  readonly model?: string | undefined
+  /**
+   * The name of who wrote a completion. `long`: its path. `items`: the path to the list of names. `wide` and `pairs`:
+   * a path for each completion; without them, the completions' own paths are the names.
+   */
+  readonly model?: string | ReadonlyArray<string> | undefined
+  /**
+   * The known right answer. `items`: an object with `best_completion_index`, or this index. `wide` and `pairs`: the name
+   * of a completion's column or model, or what tells this name from the others; or the path of the completion
+   * that always is the best. `long`: none.
+   */
   readonly gold?: string | undefined
   readonly metadata?: string | undefined
   /** Top-level members that go along in the metadata, under their names. */

@@ -1,19 +1,97 @@
 /**
  * A file on this machine.
+ *
+ * Guarantees: a stream ends where the file ended when the stream began: what is appended meanwhile belongs
+ * to the next run, and a file that has become shorter is a failure. One that is removed, or replaced by
+ * another of its name, is read on as it was. All slices are of one file, the one that was there at the first.
+ *
+ * Does not: wait for the end of a last line that is still being written, for it knows nothing of lines; nor
+ * notice bytes that are overwritten in place.
  */
-import { Effect, FileSystem, Stream } from "effect"
-import { fromPlatformError, requireFiles } from "../SourceError.ts"
+import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
+import { fromPlatformError, requireFiles, type SourceError, unreadable } from "../SourceError.ts"
 import type { Input } from "./Input.ts"
+import * as Pipe from "./Pipe.ts"
+
+/** In bytes: both smaller and larger pieces were slower. */
+const pieceBytes = 64 * 1024
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   yield* requireFiles([name])
-  const { size } = yield* Effect.mapError(fs.stat(name), (error) => fromPlatformError(name, error))
+  const info = yield* Effect.mapError(fs.stat(name), failure(name))
+  if (info.type === "FIFO") return Pipe.byName(name, Option.getOrUndefined(info.ino))
+  if (info.type !== "File") return device(fs, name)
+  const size = Number(info.size)
+  const scope = yield* Effect.scope
+  const handle = yield* Effect.cached(Scope.provide(opened(fs, name), scope))
   const input: Input = {
     name,
-    size: Number(size),
-    bytes: Stream.mapError(fs.stream(name), (error) => fromPlatformError(name, error)),
-    slice: undefined,
+    size,
+    bytes: Effect.map(opened(fs, name), ({ file, size }) => read(name, file, size)).pipe(Stream.unwrap),
+    slice: (start, end) => Effect.flatMap(handle, ({ file }) => slice(name, file, start, end)),
   }
   return input
 })
+
+/** A file that is open, and stays so as long as the input is used; nobody moves its cursor meanwhile. */
+export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
+  name,
+  size,
+  bytes: read(name, file, size),
+  slice: (start, end) => slice(name, file, start, end),
+})
+
+const failure = (name: string) => (error: PlatformError.PlatformError) => fromPlatformError(name, error)
+
+const opened = Effect.fnUntraced(function* (fs: FileSystem.FileSystem, name: string) {
+  const file = yield* Effect.mapError(fs.open(name), failure(name))
+  const { size } = yield* Effect.mapError(file.stat, failure(name))
+  return { file, size: Number(size) }
+})
+
+/** Such as `/dev/null`: nobody knows where it ends. */
+const device = (fs: FileSystem.FileSystem, name: string): Input => ({
+  name,
+  size: undefined,
+  bytes: Stream.mapError(fs.stream(name), failure(name)),
+  slice: undefined,
+})
+
+const read = (name: string, file: FileSystem.File, size: number): Stream.Stream<Uint8Array, SourceError> =>
+  Stream.suspend(() => {
+    let at = 0
+    const failed = failure(name)
+    const pull = Effect.suspend((): Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, SourceError> =>
+      at === size
+        ? Cause.done()
+        : Effect.matchEffect(file.readAlloc(Math.min(pieceBytes, size - at), { position: BigInt(at) }), {
+            onFailure: (error) => Effect.fail(failed(error)),
+            onSuccess: (piece) => {
+              if (Option.isNone(piece)) return Effect.fail(becameShorter(name, size, at))
+              at += piece.value.length
+              return Effect.succeed(Array.of(piece.value))
+            },
+          }),
+    )
+    return Stream.fromPull(Effect.succeed(pull))
+  })
+
+const slice = Effect.fnUntraced(function* (
+  name: string,
+  file: FileSystem.File,
+  start: number,
+  end: number,
+): Effect.fn.Return<Uint8Array, SourceError> {
+  const bytes = new Uint8Array(end - start)
+  for (let at = 0; at < bytes.length;) {
+    const rest = bytes.subarray(at)
+    const count = yield* Effect.mapError(file.read(rest, { position: BigInt(start + at) }), failure(name))
+    if (count === 0) return yield* becameShorter(name, end, start + at)
+    at += count
+  }
+  return bytes
+})
+
+const becameShorter = (name: string, size: number, found: number) =>
+  unreadable(name, `it became shorter while it was read: expected ${size} bytes, found ${found}`)

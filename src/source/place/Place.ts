@@ -5,15 +5,30 @@
  */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
-import type { SourceError } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../SourceError.ts"
+import * as HttpFile from "./HttpFile.ts"
 import type { Input } from "./Input.ts"
 import * as LocalFile from "./LocalFile.ts"
+import * as Pipe from "./Pipe.ts"
+import { kindOf, unknownPlace } from "./PlaceName.ts"
+import * as S3Object from "./S3Object.ts"
 
 /** The input lives as long as the scope. */
 export const open: (
   name: string,
 ) => Effect.Effect<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn("Place.open")(
-  function* (name) {
-    return yield* LocalFile.open(name)
+  function* (name): Effect.fn.Return<Input, SourceError, FileSystem.FileSystem | Scope.Scope> {
+    switch (kindOf(name)) {
+      case "local":
+        return yield* LocalFile.open(name)
+      case "standard input":
+        return yield* Pipe.standardInput
+      case "http":
+        return yield* HttpFile.open(name)
+      case "s3":
+        return yield* S3Object.open(name)
+      case "unknown":
+        return yield* unreadable(name, unknownPlace)
+    }
   },
 )

@@ -1,6 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Option } from "effect"
+import * as Conversation from "../../../src/domain/Conversation.ts"
 import type { JudgeVote } from "../../../src/service/expert/Expert.ts"
 import * as Expert from "../../../src/service/expert/ScriptedExperts.ts"
 import { temporaryFile } from "../support.ts"
@@ -65,6 +66,19 @@ describe("gold", () => {
     }).pipe(Effect.provide(NodeServices.layer)),
   )
 
+  it.effect("knows a conversation by the text that is sent of it", () =>
+    Effect.gen(function* () {
+      const prompt = [
+        { role: "system", content: "" },
+        { role: "user", content: "[a]\n\n[b]\n" },
+      ] as const
+      const file = yield* goldFile([{ prompt, completions: ["a", "b"], gold: { best_completion_index: 1 } }])
+      const gold = yield* Expert.gold(file)
+      assert.strictEqual((yield* judge(gold, Conversation.render(prompt), ["b", "a"]))?.best_completion_index, 0)
+      assert.isUndefined(yield* judge(gold, "[a]\n\n[b]\n", ["a", "b"]))
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
   it.effect("tells records of one prompt apart by their completions", () =>
     Effect.gen(function* () {
       const file = yield* goldFile([
@@ -107,7 +121,7 @@ describe("gold", () => {
         const error = yield* Effect.flip(Expert.gold(file))
         assert.strictEqual(error.line, 2)
         assert.isTrue(error.problem.startsWith(field), error.problem)
-        assert.isTrue(error.message.startsWith(`gold file ${file}, line 2: `), error.message)
+        assert.isTrue(error.message.startsWith(`gold file ${file}:2: `), error.message)
       }).pipe(Effect.provide(NodeServices.layer)),
     )
   }

@@ -1,9 +1,27 @@
 import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Path, Schema, Stream } from "effect"
+import { Clock, Effect, FileSystem, Path, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import * as Source from "../../../src/source/Source.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { collect, platform, summary, toLines, writeFiles } from "../support.ts"
+
+const canSeeOpenFiles = existsSync("/proc/self/fd")
+
+/** Files in a folder that this process has open, also those without a name. */
+const openFilesIn = (folder: string): ReadonlyArray<string> =>
+  !canSeeOpenFiles
+    ? []
+    : readdirSync("/proc/self/fd").flatMap((fd) => {
+        // One of them is the listing's own, and closed by now.
+        try {
+          const file = readlinkSync(`/proc/self/fd/${fd}`)
+          return file.startsWith(`${folder}/`) ? [file] : []
+        } catch {
+          return []
+        }
+      })
 
 interface Files {
   readonly prompts: ReadonlyArray<unknown>
@@ -51,11 +69,12 @@ describe("join", () => {
               id: "2",
               prompt: "prompt 2",
               completions: ["a2", "b2", "c2"],
-              metadata: { models: ["a", "b", "c"], topic: "x" },
+              models: ["a", "b", "c"],
+              metadata: { topic: "x" },
               gold: { best_completion_index: 2 },
             },
           ],
-          [2, { id: "1", prompt: "prompt 1", completions: ["a1", "b1", "c1"], metadata: { models: ["a", "b", "c"] } }],
+          [2, { id: "1", prompt: "prompt 1", completions: ["a1", "b1", "c1"], models: ["a", "b", "c"] }],
         ],
       )
       assert.deepStrictEqual(rejects, [])
@@ -91,6 +110,7 @@ describe("join", () => {
         id: "7",
         prompt: "hello",
         completions: ["x", "y"],
+        models: ["a", "b"],
         metadata: { models: "kept" },
         gold: { best_completion_index: 1 },
       })
@@ -173,7 +193,7 @@ describe("join", () => {
         "6 invalid_shape completions: expected at least two distinct completions, found 1",
       ])
       assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
-      assert.deepStrictEqual(items[0]!.item.metadata, { models: ["a", "c"] })
+      assert.deepStrictEqual(items[0]!.item.models, ["a", "c"])
     }),
   )
 
@@ -187,10 +207,10 @@ describe("join", () => {
       assert.deepStrictEqual(told, [
         "1 item 1",
         "2 item 2",
-        '3 duplicate_key expected each key once, found "1" in line 1 already',
-        '4 duplicate_key expected each key once, found "1" in line 1 already',
-        '3 duplicate_key expected each key once, found "1" in line 1 already',
-        '4 duplicate_key expected each key once, found "2" in line 2 already',
+        '3 duplicate_key expected each key once, found "1" at p.jsonl:1 already',
+        '4 duplicate_key expected each key once, found "1" at p.jsonl:1 already',
+        '3 duplicate_key expected each key once, found "1" at a.jsonl:1 already',
+        '4 duplicate_key expected each key once, found "2" at a.jsonl:2 already',
       ])
       assert.deepStrictEqual(places, ["p.jsonl:3", "p.jsonl:4", "a.jsonl:3", "a.jsonl:4"])
       assert.deepStrictEqual(items[0]!.item.completions, ["a1", "b1"])
@@ -240,11 +260,11 @@ describe("join", () => {
         "4 invalid_shape completion: expected a string, found nothing",
         "5 invalid_shape completion: expected text, found a blank string",
         "6 invalid_shape id: expected a string or a safe integer, found an object",
-        '7 duplicate_key expected each key once, found "1" in line 3 already',
+        '7 duplicate_key expected each key once, found "1" at a.jsonl:3 already',
         '8 no_match expected a prompt with key "y" in p.jsonl, found none',
         '4 no_match expected a prompt with key "x" in p.jsonl, found none',
         "5 oversized_line expected a line of at most 100 bytes, found 400",
-        '6 duplicate_key expected each key once, found "1" in line 1 already',
+        '6 duplicate_key expected each key once, found "1" at b.jsonl:1 already',
       ])
       assert.deepStrictEqual(
         places.slice(4),
@@ -269,7 +289,7 @@ describe("join", () => {
         { promptPath: "q[0]", metadataPath: "meta", goldPath: "right" },
       )
       assert.deepStrictEqual(told, [
-        "1 invalid_shape q[0]: expected a string, found nothing",
+        "1 invalid_shape q[0]: expected text or a list of messages, found nothing",
         '2 invalid_shape meta: expected an object, found "m"',
         "3 invalid_shape right.best_completion_index: expected an index below 2, found 9",
       ])
@@ -305,7 +325,7 @@ describe("join", () => {
       })
       const source = Source.join({ prompts: prompts!, completions })
       const { items } = yield* collect(source)
-      assert.deepStrictEqual(items[0]!.item.metadata, { models: completions })
+      assert.deepStrictEqual(items[0]!.item.models, completions)
       assert.strictEqual(source.description, `${prompts} with 2 completions files, joined by id`)
     }).pipe(Effect.provide(platform)),
   )
@@ -338,7 +358,143 @@ describe("join", () => {
     }).pipe(Effect.provide(platform)),
   )
 
-  it.effect("the scratch database is gone at the end, also if the stream is left early", () =>
+  it.effect("origins tell where each completion was read", () =>
+    Effect.gen(function* () {
+      const { items } = yield* run({
+        prompts: [prompt("1"), prompt("2")],
+        a: ["[", ...rows("a", "2", "1")],
+        b: rows("b", "1", "2"),
+      })
+      assert.deepStrictEqual(
+        items.map(({ completionOrigins }) =>
+          completionOrigins!.map(({ file, line }) => `${file.replace(/.*\//, "")}:${line}`),
+        ),
+        [
+          ["a.jsonl:3", "b.jsonl:1"],
+          ["a.jsonl:2", "b.jsonl:2"],
+        ],
+      )
+    }),
+  )
+
+  it.effect("a model is called as the file, or as the row says", () =>
+    Effect.gen(function* () {
+      const row = (model: unknown, text: string) => ({ ...completion("1", text), by: { name: model } })
+      const names = ["gpt-3.5.jsonl", "x/opus.v2.JSONL", "y/llama-3.1-8b", ".jsonl"]
+      const [prompts, ...completions] = yield* writeFiles({
+        "p.jsonl": toLines([prompt("1")]),
+        ...Object.fromEntries(names.map((name, i) => [name, toLines([row(`model ${i}`, `text ${i}`)])])),
+      })
+      const modelsOf = (options: Partial<Source.JoinOptions>) =>
+        Effect.map(collect(Source.join({ prompts: prompts!, completions, ...options })), ({ items, rejects }) =>
+          items.length === 1 ? items[0]!.item.models : rejects.map(({ reason }) => reason),
+        )
+      assert.deepStrictEqual(yield* modelsOf({}), ["gpt-3.5", "opus.v2", "llama-3.1-8b", ".jsonl"])
+      assert.deepStrictEqual(
+        yield* modelsOf({ modelPath: "by.name" }),
+        names.map((_, i) => `model ${i}`),
+      )
+      const refused = yield* modelsOf({ modelPath: "by.nam" })
+      assert.strictEqual(refused!.at(-1), "by.nam: expected a string, found nothing")
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("a gold answer is kept where the prompts' own list of models says what it counts", () =>
+    Effect.gen(function* () {
+      const gold = { best_completion_index: 1 }
+      const files = (more: object) => ({
+        prompts: [prompt("1", { gold, ...more })],
+        a: rows("a", "1"),
+        b: [],
+        c: rows("c", "1"),
+      })
+      const kept = (more: object, options?: Partial<Source.JoinOptions>) =>
+        Effect.map(run(files(more), { missing: "keep", ...options }), ({ items }) => items.length === 1)
+      assert.isTrue(yield* kept({ models: ["a", "c"] }))
+      assert.isFalse(yield* kept({ models: ["a", "b"] }))
+      assert.isTrue(yield* kept({ about: { who: ["a", "c"] } }, { modelsPath: "about.who" }))
+      assert.isFalse(yield* kept({ models: ["a", "c"] }, { modelsPath: "about.who" }))
+      assert.isFalse(yield* kept({ models: ["a", "b"], metadata: { models: ["a", "c"] } }))
+    }),
+  )
+
+  it.effect("prompts stand in several files, in each of which a key may be asked for but once in all", () =>
+    Effect.gen(function* () {
+      const [one, two, ...completions] = yield* writeFiles({
+        "one.jsonl": toLines([prompt("1"), prompt("x")]),
+        "two.jsonl": toLines([prompt("2"), prompt("1"), prompt("x"), prompt("x")]),
+        "a.jsonl": toLines(rows("a", "1", "2")),
+        "b.jsonl": toLines(rows("b", "1", "2")),
+      })
+      const source = Source.join({ prompts: [one!, two!], completions })
+      const { records } = yield* collect(source)
+      const directory = one!.slice(0, -"one.jsonl".length)
+      assert.deepStrictEqual(
+        summary(records).map((line) => line.replaceAll(directory, "")),
+        [
+          "1 item 1",
+          '2 no_match expected a usable row for key "x" in each completions file, found none in a.jsonl, b.jsonl',
+          "1 item 2",
+          '2 duplicate_key expected each key once, found "1" at one.jsonl:1 already',
+          '3 duplicate_key expected each key once, found "x" at one.jsonl:2 already',
+          '4 duplicate_key expected each key once, found "x" at one.jsonl:2 already',
+        ],
+      )
+      assert.strictEqual(source.description, "2 prompts files with 2 completions files, joined by id")
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("prompts and completions may be messages", () =>
+    Effect.gen(function* () {
+      const user = { role: "user", content: "Hello" }
+      const assistant = (content: string) => ({ role: "assistant", content })
+      const { items, rejects } = yield* run({
+        prompts: [
+          { id: 1, prompt: [user] },
+          { id: 2, prompt: "Hello" },
+          { id: 3, prompt: "Bye" },
+        ],
+        a: [1, 2, 3].map((id) => ({ id, completion: [user, assistant(`a${id}`)] })),
+        b: [1, 2, 3].map((id) => ({ id, completion: [assistant(`b${id}`)] })),
+      })
+      assert.deepStrictEqual(
+        items.map(({ item }) => [item.prompt, item.completions]),
+        [
+          [[user], ["a1", "b1"]],
+          ["Hello", ["a2", "b2"]],
+        ],
+      )
+      assert.strictEqual(rejects.length, 1)
+      assert.match(rejects[0]!.reason, /^completion at .*a\.jsonl:3: expected the prompt's messages/)
+    }),
+  )
+
+  it.effect("rejects have the row's text to the character, however its completion is written there", () =>
+    Effect.gen(function* () {
+      const texts = [
+        '{"id":"1","completion":"a line that is not short, \\n and another"}',
+        '{ "completion" : "\\u0061 line that is not short, \\u00e9" , "id" : "2" }',
+        '{"id":"3","completion":"é \\"quoted\\" and long enough to be cut out","twice":"é \\"quoted\\" and long enough to be cut out"}',
+        '{"id":"4","completion":"$& is no pattern, and {} is no template","x":[1, 2]}',
+        '{"id":"5","completion":"short"}',
+        `{"id":"${"six".repeat(40)}","completion":"the key is longer than this"}`,
+      ]
+      const { rejects } = yield* run({ prompts: [], a: texts, b: [] })
+      assert.deepStrictEqual(
+        rejects.map(({ code, raw }) => [code, raw]),
+        texts.map((raw) => ["no_match", raw]),
+      )
+    }),
+  )
+
+  it.effect("an empty file has no rows", () =>
+    Effect.gen(function* () {
+      const { records } = yield* run({ prompts: [], a: [], b: [] })
+      assert.deepStrictEqual(records, [])
+    }),
+  )
+
+  it.effect("the scratch database has no name, and is gone with the stream, however that ends", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const scratchDirectory = yield* fs.makeTempDirectoryScoped()
@@ -348,17 +504,72 @@ describe("join", () => {
         "b.jsonl": toLines(rows("b", "1", "2")),
       })
       const { records } = Source.join({ prompts: prompts!, completions, scratchDirectory })
-      const during = yield* records.pipe(
-        Stream.mapEffect(() => fs.readDirectory(scratchDirectory)),
-        Stream.take(1),
-        Stream.runCollect,
-      )
-      assert.strictEqual(during[0]!.length, 1)
-      assert.deepStrictEqual(yield* fs.readDirectory(scratchDirectory), [])
+      const seen = Effect.gen(function* () {
+        return { open: openFilesIn(scratchDirectory), named: yield* fs.readDirectory(scratchDirectory) }
+      })
+      const ended = (use: Effect.Effect<void, string>) =>
+        records.pipe(
+          Stream.mapEffect(() => Effect.tap(seen, () => use)),
+          Stream.take(1),
+          Stream.runCollect,
+          Effect.exit,
+        )
+      const [left] = yield* Effect.flatten(ended(Effect.void))
+      assert.strictEqual(left!.open.length > 0, canSeeOpenFiles)
+      assert.deepStrictEqual(left!.named, [])
+      for (const use of [Effect.void, Effect.fail("broken"), Effect.interrupt]) {
+        yield* ended(use)
+        assert.deepStrictEqual(yield* seen, { open: [], named: [] })
+      }
     }).pipe(Effect.provide(platform)),
   )
 
+  it.effect("what a killed run left behind is removed, and nothing else", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const scratchDirectory = yield* fs.makeTempDirectoryScoped()
+      const make = Effect.fnUntraced(function* (name: string, time: Date) {
+        yield* fs.makeDirectory(`${scratchDirectory}/${name}`)
+        yield* fs.writeFileString(`${scratchDirectory}/${name}/join.sqlite`, "")
+        yield* fs.utimes(`${scratchDirectory}/${name}`, time, time)
+      })
+      const now = new Date(yield* Clock.currentTimeMillis)
+      yield* make("prefstream-join-AbCdEf", new Date(0))
+      yield* make("prefstream-scratch-AbCdEf", new Date(0))
+      yield* make("prefstream-scratch-beingmade", now)
+      yield* make("results", new Date(0))
+      yield* run({ prompts: [], a: [], b: [] }, { scratchDirectory })
+      assert.deepStrictEqual((yield* fs.readDirectory(scratchDirectory)).toSorted(), [
+        "prefstream-scratch-beingmade",
+        "results",
+      ])
+    }).pipe(Effect.provide(platform), TestClock.withLive),
+  )
+
   const Key = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
+  it.effect.prop(
+    "the order of the completions files' rows counts for nothing",
+    [Schema.Array(Key), Schema.Array(Key), Schema.Int],
+    ([a, b, turn]) =>
+      Effect.gen(function* () {
+        const keys = Array.from({ length: 13 }, (_, i) => i)
+        const turned = (ids: ReadonlyArray<number>) => {
+          const distinct = [...new Set(ids)]
+          const at = distinct.length === 0 ? 0 : Math.abs(turn) % distinct.length
+          return [...distinct.slice(at), ...distinct.slice(0, at)].toReversed()
+        }
+        const prompts = keys.map((id) => prompt(id))
+        const itemsOf = Effect.fnUntraced(function* (order: (ids: ReadonlyArray<number>) => ReadonlyArray<number>) {
+          const { items } = yield* run({ prompts, a: rows("a", ...order(a)), b: rows("b", ...order(b)) })
+          return items.map(({ item }) => item)
+        })
+        const sorted = yield* itemsOf((ids) => [...new Set(ids)].toSorted((one, other) => one - other))
+        assert.deepStrictEqual(yield* itemsOf(turned), sorted)
+        assert.strictEqual(sorted.length, keys.filter((key) => a.includes(key) && b.includes(key)).length)
+      }),
+    { arbitrary: { runs: 30 } },
+  )
+
   const Rows = Schema.Array(Schema.Union([Key, Schema.Literal("bad")]))
   it.effect.prop(
     "every row is in one item, in one reject, or belongs to a refused prompt",
@@ -426,7 +637,7 @@ describe(`join of arena-hard${arenaHard === undefined ? " (skipped: the data is 
       assert.deepStrictEqual(rejects, [])
       assert.strictEqual(items.length, 500)
       assert.isTrue(items.every(({ item }) => item.completions.length === 3))
-      assert.deepStrictEqual(items[0]!.item.metadata, { models: ["gpt-3.5-turbo-0125", "gpt-4-0314", "gpt-4-0613"] })
+      assert.deepStrictEqual(items[0]!.item.models, ["gpt-3.5-turbo-0125", "gpt-4-0314", "gpt-4-0613"])
     }).pipe(Effect.provide(platform)),
   )
 })

@@ -1,0 +1,134 @@
+/**
+ * `prefstream inspect`: what files hold, and what a run would make of them, before anything is sent.
+ */
+import { Console, Effect, Option, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Conversation from "../domain/Conversation.ts"
+import * as Origin from "../domain/Origin.ts"
+import type { SourceItem } from "../domain/PromptItem.ts"
+import * as Inspection from "../pipeline/Inspection.ts"
+import type { Found } from "../source/SourceRecord.ts"
+import { askingFlags } from "./AskingFlags.ts"
+import * as ExitStatus from "./ExitStatus.ts"
+import { inputFlags, sourceOf } from "./InputFlags.ts"
+import * as Settings from "./Settings.ts"
+import { count, number, printable, type Rows, table } from "./Summary.ts"
+
+export const inspectCommand = Command.make(
+  "inspect",
+  {
+    ...inputFlags,
+    batchSize: Settings.task.batchSize,
+    batchBytes: Settings.task.batchBytes,
+    votes: askingFlags.votes,
+    show: Flag.Int("show").pipe(
+      Flag.withMetavar("N"),
+      Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
+      Flag.withDescription("How many items to show (default: 3)"),
+      Flag.optional,
+    ),
+    json: Settings.json,
+  },
+  Effect.fn("prefstream inspect")(function* (flags) {
+    const source = yield* sourceOf(flags)
+    const found = source.found === undefined ? undefined : yield* source.found
+    const inspection = yield* Inspection.inspect(source, {
+      batch: Settings.batchOf(flags),
+      votes: Option.getOrUndefined(flags.votes),
+      show: Option.getOrUndefined(flags.show),
+    })
+    yield* Console.log(
+      flags.json ? JSON.stringify({ found, ...inspection }) : printable(text(source.description, found, inspection)),
+    )
+    if (inspection.read > 0 && inspection.items === 0) {
+      return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+    }
+  }),
+).pipe(
+  Command.withDescription(
+    "Look into files: their format, the layout of their records, how many items they hold, which records can't be used and why, " +
+      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input; sends and writes nothing.",
+  ),
+  Command.withShortDescription("Show what files hold, and what a run would make of them"),
+  Command.withExamples([
+    { command: "prefstream inspect items.parquet", description: "What a file holds" },
+    {
+      command: "prefstream inspect 's3://bucket/answers/*.jsonl.gz' --prompt-path '{instruction}\\n\\n{input}' --json",
+      description: "With a prompt that is put together, for a program",
+    },
+  ]),
+)
+
+const text = (description: string, found: Found | undefined, inspection: Inspection.Inspection): string =>
+  [
+    ...table([
+      ...(found === undefined ? [["input", description] as const] : foundRows(found)),
+      ["records", `${number(inspection.read)} = ${counts(inspection)}`],
+      ...rejectRows(inspection),
+      ...itemRows(inspection),
+      ["tasks", tasks(inspection)],
+    ]),
+    ...inspection.first.flatMap(shown),
+  ].join("\n")
+
+const foundRows = ({ count: files, empty, files: looked, layout }: Found): Rows => [
+  ...looked.map(({ description, name }, i) => [i === 0 ? "files" : "", `${name}: ${description}`] as const),
+  ...(files > looked.length
+    ? [["", `and ${count(files - looked.length, "more file")}, each in its own format`] as const]
+    : []),
+  ...empty.map((name) => ["", `${name}: no file in it, or none that matches`] as const),
+  ["layout", layout],
+]
+
+export const counts = ({ duplicates, items, rejected }: Inspection.Inspection): string =>
+  `${count(items, "item")} + ${count(duplicates, "duplicate")} + ${number(rejected)} rejected`
+
+export const rejectRows = ({ rejects }: Inspection.Inspection): Rows =>
+  rejects.map(
+    ({ code, count, first }, i) =>
+      [
+        i === 0 ? "rejected" : "",
+        `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`,
+      ] as const,
+  )
+
+const itemRows = ({ completions, conversations, gold, items }: Inspection.Inspection): Rows => [
+  ...(completions.length === 0
+    ? []
+    : [
+        [
+          "each with",
+          completions
+            .map(
+              (size) =>
+                `${size.completions} completions${completions.length === 1 ? "" : ` (${count(size.items, "item")})`}`,
+            )
+            .join(", "),
+        ] as const,
+      ]),
+  ...(conversations === 0
+    ? []
+    : [["", `${number(conversations)} of ${number(items)} prompts are conversations`] as const]),
+  ...(gold === 0 ? [] : [["", `${number(gold)} of ${number(items)} with a gold answer`] as const]),
+]
+
+const tasks = ({ tasks, votes }: Inspection.Inspection): string =>
+  `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes of each item`}`
+
+/** Beyond that, an item's texts are cut. */
+const mostShown = 400
+
+const cut = (text: string): string => (text.length <= mostShown ? text : `${text.slice(0, mostShown).toWellFormed()}…`)
+
+const indented = (text: string, indent: string): string => cut(text).replaceAll("\n", `\n${indent}`)
+
+const shown = ({ item, origin }: SourceItem): ReadonlyArray<string> => [
+  "",
+  `${Origin.describe(origin)}${item.id === undefined ? "" : `  (${cut(item.id).replace(/\s+/g, " ")})`}`,
+  `  prompt     ${indented(Conversation.render(item.prompt), "             ")}`,
+  ...item.completions.map((completion, index) => {
+    const model = item.models?.[index]
+    const gold = item.gold?.best_completion_index === index ? " (gold)" : ""
+    return `  ${String(index).padEnd(9)}  ${model === undefined ? "" : `[${model}] `}${indented(completion, "             ")}${gold}`
+  }),
+]

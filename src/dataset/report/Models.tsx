@@ -1,0 +1,54 @@
+/** Which models' completions were chosen: one row each, the one that wins most first. */
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { count, plural, share } from "./format.ts"
+import { Name, Section, Table } from "./parts.tsx"
+
+const columns = [
+  { title: "Model", isText: true },
+  { title: "Items" },
+  { title: "Chosen" },
+  { title: "Rejected" },
+  { title: "Pairs won" },
+]
+
+export const Models = ({ report: { models } }: { readonly report: QualityReport }) => {
+  const [first] = models
+  if (first === undefined) {
+    return (
+      <Section
+        id="models"
+        title="Models"
+        lead="The input does not say which model wrote which completion, or no pair is of two models."
+      />
+    )
+  }
+  return (
+    <Section
+      id="models"
+      title="Models"
+      lead={
+        <>
+          {plural(models.length, "model")}; <Name text={first.model} chars={40} /> wins the largest share of its pairs:{" "}
+          {share(first.share_won)}.
+        </>
+      }
+    >
+      <Table
+        label="Pairs won by model"
+        columns={columns}
+        rows={models.map(({ chosen, items, model, rejected, share_won }) => [
+          <Name text={model} chars={60} />,
+          count(items),
+          count(chosen),
+          count(rejected),
+          share(share_won),
+        ])}
+      />
+      <p class="muted small">
+        Of pairs whose completions are of two models. Chosen, rejected: the number of pairs. Pairs won: the mean over
+        the model’s items of its share in the item’s pairs, so that each item counts once. Where only the best
+        completion is paired with the rest, models of equal worth win 1 of 2 among two, 1 of 3 among three, and so on.
+      </p>
+    </Section>
+  )
+}

@@ -1,0 +1,24 @@
+/**
+ * Adapter: gzip, Brotli and checksums of Parquet's pages, from `node:zlib`.
+ *
+ * Guarantees: no more comes out than a page says that it holds; what holds more is refused.
+ */
+import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
+
+const chunkMin = 1024
+const chunkMax = 4 * 1024 * 1024
+
+/** Room for the whole at once, where that is no large promise: pieces would be copied together. */
+const options = (limit: number) => ({
+  maxOutputLength: Math.max(limit, 1),
+  chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),
+})
+
+/** @throws where `bytes` are not gzip (members may follow each other), end too soon, or hold more than `limit` */
+export const gunzip = (bytes: Uint8Array, limit: number): Uint8Array => gunzipSync(bytes, options(limit))
+
+/** @throws where `bytes` are not Brotli, end too soon, or hold more than `limit` */
+export const unbrotli = (bytes: Uint8Array, limit: number): Uint8Array => brotliDecompressSync(bytes, options(limit))
+
+/** CRC-32 as in gzip, from 0 to 2^32 - 1. */
+export const checksum = (bytes: Uint8Array): number => crc32(bytes)

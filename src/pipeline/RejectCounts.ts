@@ -1,0 +1,26 @@
+/** Refused records, counted by the kind of reason. */
+import { Struct } from "effect"
+import type { Reject } from "../domain/Reject.ts"
+
+const withText = ["raw", "raw_base64", "raw_bytes"] as const
+
+/** How many records were refused for the same kind of reason, and the first of them. */
+export interface RejectCount {
+  readonly code: Reject["code"]
+  readonly count: number
+  readonly first: Omit<Reject, (typeof withText)[number]>
+}
+
+export const make = () => {
+  const counts = new Map<Reject["code"], RejectCount>()
+  return {
+    add: (reject: Reject): void => {
+      const { code } = reject
+      const { count, first } = counts.get(code) ?? { count: 0, first: Struct.omit(reject, withText) }
+      counts.set(code, { code, count: count + 1, first })
+    },
+    total: (): number => [...counts.values()].reduce((sum, { count }) => sum + count, 0),
+    /** The most frequent first. */
+    byCode: (): ReadonlyArray<RejectCount> => [...counts.values()].toSorted((a, b) => b.count - a.count),
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What is no text: formats and encodings that are told by their first bytes, and what to do about each.
+ */
+
+/** Why a file that begins like this is not read, and what to do; `undefined` if none of it is known. */
+export const refusal = (head: Uint8Array): string | undefined => {
+  const kind = kinds.find(({ magic, at = 0 }) => magic.every((byte, i) => head[at + i] === byte))
+  return kind && `it is ${kind.what}; ${kind.advice}`
+}
+
+/** The same of texts in other encodings. */
+export const encodingRefusal = (head: Uint8Array): string | undefined => {
+  const encoding = encodingOf(head)
+  return encoding === undefined
+    ? undefined
+    : `it is text in ${encoding}, expected UTF-8; convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
+}
+
+interface Kind {
+  readonly what: string
+  readonly magic: ReadonlyArray<number>
+  readonly at?: number
+  readonly advice: string
+}
+
+const ascii = (text: string): ReadonlyArray<number> => [...new TextEncoder().encode(text)]
+
+const unpackFirst = (program: string) => `unpack it first (${program} FILE), or compress it with gzip or zstd`
+const toParquet = "write it as Parquet or JSONL with the program that made it"
+
+const kinds: ReadonlyArray<Kind> = [
+  { what: "encrypted Parquet", magic: ascii("PARE"), advice: "write it without encryption" },
+  { what: "an Arrow (Feather) file", magic: ascii("ARROW1"), advice: toParquet },
+  { what: "a Feather (version 1) file", magic: ascii("FEA1"), advice: toParquet },
+  { what: "an Arrow stream", magic: [0xff, 0xff, 0xff, 0xff], advice: toParquet },
+  { what: "an ORC file", magic: ascii("ORC"), advice: toParquet },
+  { what: "an Avro file", magic: [...ascii("Obj"), 1], advice: toParquet },
+  {
+    what: "an SQLite database",
+    magic: ascii("SQLite format 3\0"),
+    advice: 'export the table: sqlite3 -json FILE "SELECT * FROM name" > NEW.json',
+  },
+  {
+    what: "a ZIP archive (or a workbook, .xlsx)",
+    magic: [0x50, 0x4b, 0x03, 0x04],
+    advice: "unpack it first (unzip FILE), or save the workbook's sheet as CSV",
+  },
+  { what: "an empty ZIP archive", magic: [0x50, 0x4b, 0x05, 0x06], advice: "name the files that belong into it" },
+  { what: "an old Excel workbook", magic: [0xd0, 0xcf, 0x11, 0xe0], advice: "save its sheet as CSV in UTF-8" },
+  { what: "a PDF", magic: ascii("%PDF-"), advice: "name a file of records" },
+  {
+    what: "a tar archive",
+    magic: ascii("ustar"),
+    at: 257,
+    advice: "unpack it first (tar -xf FILE), and name its files",
+  },
+  { what: "compressed with bzip2", magic: ascii("BZh"), advice: unpackFirst("bunzip2") },
+  { what: "compressed with xz", magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], advice: unpackFirst("unxz") },
+  { what: "compressed with LZ4", magic: [0x04, 0x22, 0x4d, 0x18], advice: unpackFirst("unlz4") },
+  {
+    what: "compressed with Snappy",
+    magic: [0xff, 0x06, 0x00, 0x00, ...ascii("sNaPpY")],
+    advice: "unpack it first, or compress it with gzip or zstd",
+  },
+  { what: "compressed with compress (.Z)", magic: [0x1f, 0x9d], advice: unpackFirst("uncompress") },
+  { what: "a 7-Zip archive", magic: [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], advice: "unpack it first (7z x FILE)" },
+  { what: "a RAR archive", magic: ascii("Rar!"), advice: "unpack it first (unrar x FILE)" },
+  { what: "a NumPy array", magic: [0x93, ...ascii("NUMPY")], advice: toParquet },
+  { what: "an HDF5 file", magic: [0x89, ...ascii("HDF")], advice: toParquet },
+  { what: "a pickle of Python", magic: [0x80, 0x04, 0x95], advice: toParquet },
+  { what: "a pickle of Python", magic: [0x80, 0x05, 0x95], advice: toParquet },
+]
+
+const isAsciiText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)
+
+/**
+ * By a byte order mark, or by where NUL stands among the first four bytes of a text that begins with ASCII
+ * (RFC 4627, 3).
+ */
+const encodingOf = (head: Uint8Array): string | undefined => {
+  const [a, b, c, d] = head
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "UTF-32" : "UTF-16"
+  if (a === 0xfe && b === 0xff) return "UTF-16"
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return "UTF-32"
+  if (head.length < 4) return undefined
+  const pattern = [...head.subarray(0, 4)].map((byte) => (byte === 0 ? "0" : isAsciiText(byte) ? "x" : "-")).join("")
+  return { "000x": "UTF-32BE", "0x0x": "UTF-16BE", x000: "UTF-32LE", x0x0: "UTF-16LE" }[pattern]
+}

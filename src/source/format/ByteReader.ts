@@ -1,0 +1,59 @@
+/**
+ * Chunks of bytes, read so many at a time.
+ */
+import { Effect, Pull } from "effect"
+import type { Array } from "effect"
+import { concat } from "./HeldBytes.ts"
+
+export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
+
+export class ByteReader<E> {
+  readonly #pull: Effect.Effect<ReadonlyArray<Uint8Array>, Pull.ExcludeDone<E>>
+  /** Chunks that have been pulled and not been read, the next one last. */
+  #waiting: Array<Uint8Array> = []
+  #pulledBytes = 0
+  #isEnded = false
+
+  constructor(pull: Chunks<E>) {
+    this.#pull = Pull.catchDone(pull, () => Effect.succeed([]))
+  }
+
+  /** How many bytes came in. */
+  get pulledBytes(): number {
+    return this.#pulledBytes
+  }
+
+  /** The next bytes, as many as there are at hand, at least one; none at the end. */
+  readonly chunk: Effect.Effect<Uint8Array | undefined, Pull.ExcludeDone<E>> = Effect.suspend(() => {
+    while (this.#waiting.length > 0) {
+      const chunk = this.#waiting.pop()!
+      if (chunk.length > 0) return Effect.succeed(chunk)
+    }
+    if (this.#isEnded) return Effect.undefined
+    return Effect.flatMap(this.#pull, (chunks) => {
+      this.#isEnded = chunks.length === 0
+      for (const chunk of chunks) this.#pulledBytes += chunk.length
+      this.#waiting = chunks.toReversed()
+      return this.chunk
+    })
+  })
+
+  /** Puts back what is to be read next. */
+  unread(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#waiting.push(bytes)
+  }
+
+  /** So many bytes; fewer only at the end. */
+  readonly take = Effect.fnUntraced(function* (this: ByteReader<E>, count: number) {
+    const parts: Array<Uint8Array> = []
+    let missing = count
+    while (missing > 0) {
+      const chunk = yield* this.chunk
+      if (chunk === undefined) break
+      parts.push(chunk.subarray(0, missing))
+      this.unread(chunk.subarray(missing))
+      missing -= Math.min(chunk.length, missing)
+    }
+    return concat(parts, count)
+  })
+}

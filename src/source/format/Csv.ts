@@ -1,0 +1,200 @@
+/**
+ * CSV and TSV (RFC 4180): a record has as many cells as the header, and each cell is text.
+ *
+ * Guarantees: no cell is altered, guessed or shifted. A record with more or fewer cells than the header
+ * is a reject, as is one whose quotes are at fault; `CsvRecords` says what becomes of the rest. Lines
+ * end with LF or CR LF, both in one file too; quoted cells hold any characters, line ends included.
+ * A byte order mark at the file's start is no part of it, a line that holds only white space no record.
+ *
+ * Names of columns lose the white space around them; one without a name is `column_2`, by its place.
+ * A header that names two columns alike, or cannot be read, ends the reading: no record has a sound
+ * meaning then. Files whose lines end with CR alone are among these.
+ *
+ * Not done: quotes have their meaning in TSV too, as for pandas and DuckDB. Of a file in which they are
+ * plain characters, cells lose those around their whole text; one that only begins with a quote is a reject.
+ *
+ * Our own reader, since `csv-parse` 7.0.3 turns bytes that are no UTF-8 into U+FFFD, gives `""` and
+ * nothing alike, counts each CR LF within quotes as two lines, reads on as if within quotes after text
+ * behind a closing quote, and either holds all that an open quote swallows or ends the reading there.
+ * It is also several times slower (`test/bench/csv.ts`).
+ */
+import { Effect, Result, Stream } from "effect"
+import { reject, type Row, type RowResult } from "../Row.ts"
+import { FileUnreadable, invalidOption, SourceError } from "../SourceError.ts"
+import { CellReader, type CsvRecord, isBlank } from "./CsvCells.ts"
+import { type RecordResult, RecordSplitter } from "./CsvRecords.ts"
+import { defaultMaxLineBytes } from "./Lines.ts"
+
+export interface CsvDialect {
+  /** One ASCII character. */
+  readonly delimiter: string
+  /** Whether the first record names the columns; else they are `column_1`, `column_2`, … */
+  readonly header: boolean
+  /** For messages: `CSV`, `CSV with ";"`, `CSV with one column`, `TSV, without header`. */
+  readonly description: string
+}
+
+export interface CsvOptions {
+  /** One ASCII character, a tab also as `\t`. Default: found by looking. */
+  readonly delimiter?: string | undefined
+  /** Default true. */
+  readonly header?: boolean | undefined
+  /** Of `tsv` the delimiter is a tab. */
+  readonly format?: "csv" | "tsv" | undefined
+}
+
+/** The first is taken where several do as well. */
+const delimiters = [",", "\t", ";", "|"]
+
+/** How many records tell which delimiter it is. */
+const sniffedRecords = 200
+
+/**
+ * By looking at the first bytes of the text: the delimiter that gives the most records as many cells
+ * as the first one has, if these are at least half.
+ */
+export const sniff = (head: Uint8Array, options: CsvOptions = {}): CsvDialect => {
+  const header = options.header ?? true
+  const chosen =
+    options.delimiter === "\\t" ? "\t" : (options.delimiter ?? (options.format === "tsv" ? "\t" : undefined))
+  const found = chosen === undefined ? sniffDelimiter(new TextDecoder().decode(head)) : undefined
+  const delimiter = chosen ?? found?.delimiter ?? ","
+  const name = found?.cells === 1 ? "CSV with one column" : nameOf(delimiter)
+  return { delimiter, header, description: header ? name : `${name}, without header` }
+}
+
+const nameOf = (delimiter: string): string => {
+  if (delimiter === "\t") return "TSV"
+  return delimiter === "," ? "CSV" : `CSV with ${JSON.stringify(delimiter)}`
+}
+
+const sniffDelimiter = (text: string): { readonly delimiter: string; readonly cells: number } => {
+  const candidates = delimiters.map((delimiter) => ({ delimiter, ...fit(text, delimiter) }))
+  const several = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
+  // One column: the delimiter is the one that is not in it.
+  const usable = several.length > 0 ? several : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
+  return usable.reduce((best, one) =>
+    one.share > best.share || (one.share === best.share && one.cells > best.cells) ? one : best,
+  )
+}
+
+/** How many cells the first record has, and the share of the records that have as many and no fault. */
+const fit = (text: string, delimiter: string): { readonly cells: number; readonly share: number } => {
+  const reader = new CellReader(text, delimiter, 1)
+  const counts: Array<number> = []
+  for (let record = reader.next(); record !== undefined; record = reader.next()) {
+    if (counts.length === sniffedRecords) break
+    if (!isBlank(record)) counts.push("problem" in record ? -1 : record.cells.length)
+  }
+  const cells = counts[0] ?? 0
+  return { cells, share: counts.filter((count) => count === cells).length / Math.max(counts.length, 1) }
+}
+
+/** `file` is the name in places, rejects and errors. A header that cannot be used is `FileUnreadable`. */
+export const rows =
+  (file: string, dialect: CsvDialect, options?: { readonly maxLineBytes?: number | undefined }) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E | SourceError, R> => {
+    if (!/^[^"\r\n\u0080-\uffff]$/.test(dialect.delimiter)) {
+      const found = JSON.stringify(dialect.delimiter)
+      return Stream.fail(
+        invalidOption("delimiter", `expected one ASCII character other than a quote or a line end, found ${found}`),
+      )
+    }
+    return bytes.pipe(
+      Stream.concat(Stream.succeed(undefined)),
+      Stream.mapAccumArrayEffect(
+        () => new CsvReader(file, dialect, options?.maxLineBytes ?? defaultMaxLineBytes),
+        (reader, chunks) => Effect.map(Effect.fromResult(reader.read(chunks)), (rows) => [reader, rows] as const),
+      ),
+    )
+  }
+
+class CsvReader {
+  readonly #file: string
+  readonly #dialect: CsvDialect
+  readonly #splitter: RecordSplitter
+  /** Known once the first record is read, the line of which is then `#firstLine`. */
+  #columns: ReadonlyArray<string> | undefined
+  #firstLine = 0
+
+  constructor(file: string, dialect: CsvDialect, maxLineBytes: number) {
+    this.#file = file
+    this.#dialect = dialect
+    this.#splitter = new RecordSplitter({ file, delimiter: dialect.delimiter, maxLineBytes })
+  }
+
+  /** `undefined` stands for the file's end. */
+  read(chunks: ReadonlyArray<Uint8Array | undefined>): Result.Result<ReadonlyArray<RowResult>, SourceError> {
+    for (const chunk of chunks) {
+      if (chunk === undefined) this.#splitter.end()
+      else this.#splitter.push(chunk)
+    }
+    const records = this.#splitter.take()
+    const [first] = records
+    if (!this.#dialect.header || this.#columns !== undefined || first === undefined) {
+      return Result.succeed(records.map((record) => this.#toRow(record)))
+    }
+    if (Result.isFailure(first)) return unusable(this.#file, first.failure.line, first.failure.reason)
+    const names = namesOf(first.success.cells)
+    if (Result.isFailure(names)) return unusable(this.#file, first.success.line, names.failure)
+    this.#setColumns(names.success, first.success.line)
+    return Result.succeed(records.slice(1).map((record) => this.#toRow(record)))
+  }
+
+  #setColumns(columns: ReadonlyArray<string>, line: number): void {
+    this.#columns = columns
+    this.#firstLine = line
+  }
+
+  #toRow(record: RecordResult): RowResult {
+    if (Result.isFailure(record)) return Result.fail(record.failure)
+    const { line, raw, cells } = record.success
+    if (this.#columns === undefined) this.#setColumns(cells.map(columnName), line)
+    const columns = this.#columns!
+    const place = { file: this.#file, line, raw }
+    if (cells.length === columns.length) {
+      return Result.succeed<Row>({ place, value: toObject(columns, cells), isTextual: true })
+    }
+    const like = this.#dialect.header ? "the header" : `the record in line ${this.#firstLine}`
+    const expected = `${columns.length} ${columns.length === 1 ? "cell" : "cells"}`
+    return reject(place, "invalid_shape", `expected ${expected} as in ${like}, found ${cells.length}`)
+  }
+}
+
+const unusable = (file: string, line: number | undefined, problem: string): Result.Result<never, SourceError> =>
+  Result.fail(
+    new SourceError({
+      reason: new FileUnreadable({ file, problem: `the header in line ${line} is unusable: ${problem}` }),
+    }),
+  )
+
+const columnName = (_: unknown, at: number): string => `column_${at + 1}`
+
+/** The failure says what is wrong. */
+const namesOf = (cells: CsvRecord["cells"]): Result.Result<ReadonlyArray<string>, string> => {
+  const names = cells.map((cell, at) => cell?.trim() || columnName(cell, at))
+  const places = new Map<string, number>()
+  for (const [at, name] of names.entries()) {
+    const first = places.get(name)
+    const quoted = JSON.stringify(name.slice(0, 60))
+    if (first !== undefined) {
+      return Result.fail(`expected names that differ, found ${quoted} in cells ${first + 1} and ${at + 1}; rename one`)
+    }
+    if (name.includes("\0")) return Result.fail(`expected names without NUL, found ${quoted}; save the file as UTF-8`)
+    places.set(name, at)
+  }
+  return Result.succeed(names)
+}
+
+const toObject = (columns: ReadonlyArray<string>, cells: CsvRecord["cells"]): Record<string, string | null> => {
+  const value: Record<string, string | null> = {}
+  for (let at = 0; at < columns.length; at++) {
+    const name = columns[at]!
+    const cell = cells[at]!
+    // An assignment would set the prototype.
+    if (name === "__proto__")
+      Object.defineProperty(value, name, { value: cell, enumerable: true, configurable: true, writable: true })
+    else value[name] = cell
+  }
+  return value
+}

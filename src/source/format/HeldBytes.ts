@@ -1,0 +1,100 @@
+/**
+ * A record that is put together from pieces, and of which no more than the beginning is kept once it is
+ * larger than a limit.
+ */
+import { Result } from "effect"
+import { Base64 } from "effect/encoding"
+import type { Reject } from "../../domain/Reject.ts"
+
+/** How much of a record that is too large stands in its reject. */
+const shownBytes = 64 * 1024
+
+export class HeldBytes {
+  readonly #limit: number
+  #parts: Array<Uint8Array> = []
+  #size = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Of the whole, in bytes, also of what is not kept. */
+  get size(): number {
+    return this.#size
+  }
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return
+    const isShownWhole = this.#size > this.#limit && this.#parts[0]!.length === shownBytes
+    this.#size += bytes.length
+    if (isShownWhole) return
+    this.#parts.push(bytes)
+    if (this.#size > this.#limit) this.#parts = [concat(this.#parts, shownBytes)]
+  }
+
+  /** The whole, or its beginning where it is too large; nothing is held then. */
+  take(): { readonly bytes: Uint8Array; readonly size: number } {
+    const taken = {
+      bytes: concat(this.#parts),
+      size: this.#size,
+    }
+    this.#parts = []
+    this.#size = 0
+    return taken
+  }
+}
+
+/** One after the other, up to so many bytes. */
+export const concat = (parts: ReadonlyArray<Uint8Array>, limit = Infinity): Uint8Array => {
+  if (parts.length === 1 && parts[0]!.length <= limit) return parts[0]!
+  const whole = new Uint8Array(
+    Math.min(
+      limit,
+      parts.reduce((size, part) => size + part.length, 0),
+    ),
+  )
+  let at = 0
+  for (const part of parts) {
+    whole.set(part.subarray(0, whole.length - at), at)
+    at = Math.min(at + part.length, whole.length)
+  }
+  return whole
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+
+/** The text of UTF-8; `undefined` where the bytes are none. */
+export const decode = (bytes: Uint8Array): string | undefined =>
+  Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
+
+/** As much of the bytes as are whole characters. */
+const decodeBeginning = (bytes: Uint8Array): string | undefined =>
+  Result.getOrUndefined(
+    Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
+  )
+
+type Shown = Pick<Reject, "raw" | "raw_base64" | "raw_bytes">
+
+/** What a reject shows of a record that has `size` bytes, and begins with these. */
+export const shownIn = (bytes: Uint8Array, size: number): Shown => {
+  const shown = bytes.subarray(0, shownBytes)
+  const text = size > shown.length ? decodeBeginning(shown) : decode(shown)
+  return {
+    ...(text === undefined ? { raw_base64: Base64.encode(shown) } : { raw: text }),
+    ...(size > shown.length ? { raw_bytes: size } : undefined),
+  }
+}
+
+/** `what` is refused: `a line`. */
+export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: number) => ({
+  code: "oversized_line" as const,
+  reason: `expected ${what} of at most ${limit} bytes, found ${size}`,
+  ...shownIn(bytes, size),
+  raw_bytes: size,
+})
+
+export const notUtf8 = (bytes: Uint8Array) => ({
+  code: "invalid_utf8" as const,
+  reason: "expected UTF-8, found bytes that are not; see raw_base64",
+  raw_base64: Base64.encode(bytes),
+})

@@ -1,0 +1,118 @@
+/**
+ * Snappy and LZ4 blocks, unpacked.
+ *
+ * Guarantees: exactly `size` bytes come out, or `Damage` is thrown; each step reads input, so that the time
+ * is bounded by what goes in and what comes out.
+ *
+ * Why not a library's: `hyparquet`'s Snappy loops without end on a literal whose length has its top bit set,
+ * and `hyparquet-compressors`' LZ4 gives zeros, and no error, for what is missing at a block's end.
+ *
+ * https://github.com/google/snappy/blob/main/format_description.txt
+ * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
+ * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 as Hadoop frames it)
+ */
+import { damaged } from "./ParquetDamage.ts"
+
+interface Output {
+  readonly bytes: Uint8Array
+  at: number
+}
+
+const literal = (from: Uint8Array, start: number, length: number, to: Output): void => {
+  if (start + length > from.length || to.at + length > to.bytes.length) damaged("a compressed page is damaged")
+  if (length > 32) to.bytes.set(from.subarray(start, start + length), to.at)
+  else for (let i = 0; i < length; i++) to.bytes[to.at + i] = from[start + i]!
+  to.at += length
+}
+
+/** What is copied may overlap what it is copied to: then it repeats. */
+const copy = (offset: number, length: number, to: Output): void => {
+  const start = to.at - offset
+  if (offset === 0 || start < 0 || to.at + length > to.bytes.length) damaged("a compressed page is damaged")
+  if (offset >= length && length > 32) to.bytes.copyWithin(to.at, start, start + length)
+  else for (let i = 0; i < length; i++) to.bytes[to.at + i] = to.bytes[start + i]!
+  to.at += length
+}
+
+const finished = (to: Output): Uint8Array =>
+  to.at === to.bytes.length ? to.bytes : damaged(`a page of ${to.bytes.length} bytes ends after ${to.at}`)
+
+/** @throws Damage */
+export const unsnappy = (from: Uint8Array, size: number): Uint8Array => {
+  const to: Output = { bytes: new Uint8Array(size), at: 0 }
+  const little = (at: number, count: number): number => {
+    let value = 0
+    for (let i = count - 1; i >= 0; i--) value = value * 256 + (from[at + i] ?? damaged("a compressed page is cut off"))
+    return value
+  }
+  let at = 0
+  // The length, which the page's header says, too.
+  while (at < from.length && from[at++]! >= 128);
+  while (at < from.length) {
+    const tag = from[at++]!
+    const high = tag >> 2
+    if ((tag & 3) === 0) {
+      const extra = high < 60 ? 0 : high - 59
+      const length = (extra === 0 ? high : little(at, extra)) + 1
+      literal(from, at + extra, length, to)
+      at += extra + length
+    } else if ((tag & 3) === 1) {
+      copy(little(at, 1) + ((tag >> 5) << 8), (high & 7) + 4, to)
+      at++
+    } else {
+      const width = (tag & 3) === 2 ? 2 : 4
+      copy(little(at, width), high + 1, to)
+      at += width
+    }
+  }
+  return finished(to)
+}
+
+const lz4Block = (from: Uint8Array, to: Output): void => {
+  let at = 0
+  const next = (): number => from[at++] ?? damaged("a compressed page is cut off")
+  const lengthOf = (nibble: number): number => {
+    let length = nibble
+    for (let byte = nibble === 15 ? 255 : 0; byte === 255; length += byte) byte = next()
+    return length
+  }
+  while (at < from.length) {
+    const token = next()
+    const length = lengthOf(token >> 4)
+    literal(from, at, length, to)
+    at += length
+    // The last sequence has literals alone.
+    if (at === from.length) return
+    const offset = next() + next() * 256
+    copy(offset, lengthOf(token & 15) + 4, to)
+  }
+}
+
+/** @throws Damage */
+export const unlz4 = (from: Uint8Array, size: number): Uint8Array => {
+  const to: Output = { bytes: new Uint8Array(size), at: 0 }
+  lz4Block(from, to)
+  return finished(to)
+}
+
+/** Blocks that each follow their two sizes, big-endian; or, from some writers, one block alone. */
+export const unlz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
+  const view = new DataView(from.buffer, from.byteOffset, from.length)
+  const blocks: Array<{ readonly start: number; readonly end: number; readonly size: number }> = []
+  let total = 0
+  let end = 0
+  while (end + 8 <= from.length && total < size) {
+    const block = { start: end + 8, end: end + 8 + view.getUint32(end + 4), size: view.getUint32(end) }
+    blocks.push(block)
+    total += block.size
+    end = block.end
+  }
+  if (end !== from.length || total !== size) return unlz4(from, size)
+  const bytes = new Uint8Array(size)
+  let at = 0
+  for (const block of blocks) {
+    bytes.set(unlz4(from.subarray(block.start, block.end), block.size), at)
+    at += block.size
+  }
+  return bytes
+}

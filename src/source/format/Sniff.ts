@@ -1,0 +1,177 @@
+/**
+ * Which format a file has, told by its first bytes, and where these do not tell, by its name.
+ *
+ * Guarantees: what is told is a format that can be read, or why none can, with what to do. It decides how a
+ * file is read, never what is dropped: in the wrong format, records are rejects. A line that is broken does
+ * not make another format of a file that is called `.jsonl`.
+ */
+import { Result } from "effect"
+import { encodingRefusal, refusal } from "./Binary.ts"
+import * as Json from "./Json.ts"
+
+export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
+export type FormatName = (typeof formatNames)[number]
+
+export interface Beginning {
+  /** The first bytes, unpacked. */
+  readonly head: Uint8Array
+  /** Whether they are the whole file. */
+  readonly isWhole: boolean
+  /** A path or URL, with or without the ending of a compression. */
+  readonly name: string
+}
+
+/** How many bytes are looked at. */
+export const headBytes = 64 * 1024
+
+/** The failure says what the file is, and what to do. */
+export const sniff = (beginning: Beginning): Result.Result<FormatName, string> => {
+  const { head } = beginning
+  if (startsWith(head, "PAR1")) return Result.succeed("parquet")
+  const problem = refusal(head) ?? encodingRefusal(head)
+  if (problem !== undefined) return Result.fail(problem)
+  if (head.length > 0 && hasEnding(beginning.name, "parquet(?:\\.(?:gz|gzip|zst|zstd|br))?")) {
+    return Result.fail("by its name it is Parquet, but it does not begin like that; get it again")
+  }
+  return sniffText(textOf(head), formatOfName(beginning.name), beginning)
+}
+
+/** Whether a file can be read in a format that was chosen for it. */
+export const check = (format: FormatName, head: Uint8Array): Result.Result<FormatName, string> => {
+  const problem = format === "parquet" ? undefined : encodingRefusal(head)
+  return problem === undefined ? Result.succeed(format) : Result.fail(problem)
+}
+
+/** Whether these are characters of UTF-8, none of them a control character but white space. The last may be cut off. */
+export const isPlainText = (head: Uint8Array): boolean => {
+  const text = Result.getOrUndefined(
+    Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true })),
+  )
+  return text !== undefined && !/[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/.test(text)
+}
+
+export const isKnownBinary = (head: Uint8Array): boolean => startsWith(head, "PAR1") || refusal(head) !== undefined
+
+/** Whether a file is called like a compressed one, and neither is that nor text. */
+export const isMisnamed = (name: string, head: Uint8Array): boolean =>
+  head.length > 0 && hasEnding(name, "gz|gzip|zst|zstd|br") && !isPlainText(head) && !isKnownBinary(head)
+
+export const hasEnding = (name: string, endings: string): boolean =>
+  new RegExp(`\\.(?:${endings})$`, "i").test(pathOf(name))
+
+/** Of a URL, without query. */
+const pathOf = (name: string): string => (name.includes("://") ? name.replace(/[?#].*$/s, "") : name)
+
+const startsWith = (head: Uint8Array, text: string): boolean =>
+  new TextEncoder().encode(text).every((byte, i) => head[i] === byte)
+
+/** Without byte order mark; what is no UTF-8 becomes U+FFFD. */
+const textOf = (head: Uint8Array): string => new TextDecoder().decode(head, { stream: true }).trimStart()
+
+const formatsByEnding: Record<string, FormatName> = {
+  jsonl: "jsonl",
+  ndjson: "jsonl",
+  jsonlines: "jsonl",
+  json: "json",
+  csv: "csv",
+  tsv: "tsv",
+  tab: "tsv",
+}
+
+const formatOfName = (name: string): FormatName | undefined => {
+  const ending = /\.([a-z]+)(?:\.(?:gz|gzip|zst|zstd|br))?$/i.exec(pathOf(name))?.[1]
+  return ending === undefined ? undefined : formatsByEnding[ending.toLowerCase()]
+}
+
+const isJson = (text: string): boolean => Result.isSuccess(Json.parse(text))
+
+const sniffText = (
+  text: string,
+  named: FormatName | undefined,
+  { head, isWhole }: Beginning,
+): Result.Result<FormatName, string> => {
+  if (text === "") return Result.succeed(named ?? "jsonl")
+  if (/^<(?:!doctype|html|head|body|\?xml|!--)/i.test(text)) {
+    return Result.fail("it is a page of HTML or XML, as servers send in place of a file; get the file again")
+  }
+  if (text.startsWith("[")) return Result.succeed(sniffArray(text, named))
+  if (text.startsWith("{")) return sniffObject(text, named, isWhole)
+  if (named !== undefined) return Result.succeed(named === "json" ? "jsonl" : named)
+  if (head.subarray(0, 1024).includes(0)) {
+    return Result.fail("it is no text, and no format that is known; write it as JSONL, CSV or Parquet")
+  }
+  return Result.succeed(hasJsonLines(text, isWhole) ? "jsonl" : "csv")
+}
+
+/** Whether half of the whole lines, at the least, are JSON objects. */
+const hasJsonLines = (text: string, isWhole: boolean): boolean => {
+  const lines = text.split("\n").filter((line) => line.trim() !== "")
+  const whole = isWhole || lines.length === 1 ? lines : lines.slice(0, -1)
+  return whole.filter((line) => line.startsWith("{") && isJson(line)).length * 2 >= whole.length
+}
+
+/** A list of records, or lines of which each is a list, or no JSON at all. */
+const sniffArray = (text: string, named: FormatName | undefined): FormatName => {
+  const line = /^[^\n]*/.exec(text)![0]
+  if (line.length < text.trimEnd().length && isJson(line)) return "jsonl"
+  if (named !== "jsonl" && named !== "csv" && named !== "tsv") return "json"
+  const inner = text.slice(1).trimStart()
+  const { end } = outline(inner)
+  const isList =
+    end === undefined ? Json.isBeginning(inner) : /^\s*[,\]]/.test(inner.slice(end)) && isJson(inner.slice(0, end))
+  return inner.startsWith("]") || (inner.startsWith("{") && isList) ? "json" : named
+}
+
+/** An object a line, or objects over several lines, or no JSON at all; or an object around the list of records. */
+const sniffObject = (
+  text: string,
+  named: FormatName | undefined,
+  isWhole: boolean,
+): Result.Result<FormatName, string> => {
+  const line = /^[^\n]*/.exec(text)![0]
+  const { end, list } = outline(text)
+  const first = text.slice(0, end)
+  const isAlone = end === undefined ? named !== "jsonl" : isWhole && text.slice(end).trim() === ""
+  const isSound = end === undefined ? Json.isBeginning(first) : isJson(first)
+  if (isSound && isAlone && list !== undefined) {
+    return Result.fail(
+      `it holds one object, the member "${list}" of which is the list of records; write that alone: jq .${list} FILE > NEW.json`,
+    )
+  }
+  if (isJson(line)) return Result.succeed("jsonl")
+  const isByItself = first.includes("\n") || (end !== undefined && named !== "jsonl")
+  if (isSound && isByItself) return Result.succeed("json")
+  return Result.succeed(named === "csv" || named === "tsv" ? named : "jsonl")
+}
+
+/** What an object around a list of records calls the list. */
+const listNames = new Set(
+  "data,dataset,rows,records,items,entries,examples,instances,samples,results,questions,prompts,pairs,annotations,train,validation,test".split(
+    ",",
+  ),
+)
+
+interface Outline {
+  /** Where the text's first object or array ends, if it does. */
+  readonly end: number | undefined
+  /** Which member of that object is a list of objects, and is called like a list of records. */
+  readonly list: string | undefined
+}
+
+const outline = (text: string): Outline => {
+  const token = /"(?:[^"\\]|\\.)*"|[{}[\]]/gs
+  const listBegins = /\s*:\s*\[\s*\{/y
+  let depth = 0
+  let list: string | undefined
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [found] = match
+    if (found === "{" || found === "[") depth++
+    else if (found === "}" || found === "]") depth--
+    else if (depth === 1 && list === undefined && listNames.has(found.slice(1, -1))) {
+      listBegins.lastIndex = token.lastIndex
+      if (listBegins.test(text)) list = found.slice(1, -1)
+    }
+    if (depth <= 0) return { end: token.lastIndex, list }
+  }
+  return { end: undefined, list }
+}

@@ -1,0 +1,125 @@
+/**
+ * Records of one completion each, brought together: those with the same key make an item.
+ *
+ * Guarantees: the parts of a group may stand anywhere, in any number of files, and memory stays bounded however
+ * large these are: the parts go through a scratch database on disk. Items stand in the order in which their keys
+ * first appear, completions in that in which their parts do.
+ *
+ * A group is one record of the source, and so is each part that could not be used. First come the parts that were
+ * refused as they were read, then the groups, each followed by its parts that do not belong: with another prompt, or
+ * of a model that the group has already. Every part that was read is thus in an item (see `completionOrigins`), or
+ * in the raw text of a reject: a group that makes no item is refused with the text of all its parts, a line
+ * each. A group of more than 32 Mi characters is refused part by part.
+ *
+ * An item's prompt is that of the first part, and its metadata that of the first part that has any.
+ */
+import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
+import * as IdLimit from "../../domain/IdLimit.ts"
+import { describe } from "../../domain/Origin.ts"
+import type { Prompt } from "../../domain/Message.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import * as ItemDecoder from "../ItemDecoder.ts"
+import { originOf, type Place, reject } from "../Row.ts"
+import type { SourceError } from "../SourceError.ts"
+import type { SourceRecord } from "../SourceRecord.ts"
+import * as GroupScratch from "./GroupScratch.ts"
+import type { Part } from "./Layout.ts"
+import * as Messages from "./Messages.ts"
+import { quote } from "./ScratchKey.ts"
+
+export interface GroupOptions {
+  /** Where the scratch database is made. Default: the system's place for temporary files. */
+  readonly scratchDirectory?: string | undefined
+  /** Whether an item has the key for its id; of a key too long for an id, the SHA-256. */
+  readonly keyIsId: boolean
+}
+
+export const group = <R>(
+  parts: Stream.Stream<Result.Result<Part, Reject>, SourceError, R>,
+  { keyIsId, scratchDirectory }: GroupOptions,
+): Stream.Stream<SourceRecord, SourceError, R | FileSystem.FileSystem | Path.Path> =>
+  Effect.map(GroupScratch.make(scratchDirectory), ({ groups, index, insert }) => {
+    const refused: Stream.Stream<SourceRecord, SourceError, R> = parts.pipe(
+      Stream.chunks,
+      Stream.mapEffect((some) => Effect.as(insert(Arr.getSuccesses(some)), Arr.getFailures(some))),
+      Stream.flattenIterable,
+      Stream.map(Result.fail),
+    )
+    const grouped = Stream.flatMap(groups, (group) =>
+      "parts" in group
+        ? Stream.map(group.parts, (part) => refuseLarge(part, group.count))
+        : Stream.fromArray(toRecords(group, keyIsId)),
+    )
+    return refused.pipe(Stream.concat(Stream.drain(Stream.fromEffect(index))), Stream.concat(grouped))
+  }).pipe(Stream.unwrap)
+
+const toRecords = (group: GroupScratch.Group, keyIsId: boolean): ReadonlyArray<SourceRecord> => {
+  const head = group[0]
+  const models = new Map<string, Part>()
+  const members: Array<Part> = []
+  const strays: Array<SourceRecord> = []
+  for (const part of group) {
+    const known = part.model === undefined ? undefined : models.get(part.model)
+    if (!isSamePrompt(part.prompt, head.prompt)) {
+      strays.push(
+        reject(
+          part.place,
+          "invalid_shape",
+          `expected the prompt of ${describe(head.place)}, which has the same key ${quote(part.key)}, found another`,
+        ),
+      )
+    } else if (known !== undefined) {
+      strays.push(
+        reject(
+          part.place,
+          "duplicate_key",
+          `expected each model once for key ${quote(part.key)}, found ${quote(part.model!)} at ${describe(known.place)} already`,
+        ),
+      )
+    } else {
+      if (part.model !== undefined) models.set(part.model, part)
+      members.push(part)
+    }
+  }
+  return [toRecord(head, members, models.size === members.length, keyIsId), ...strays]
+}
+
+const toRecord = (head: Part, members: ReadonlyArray<Part>, hasModels: boolean, keyIsId: boolean): SourceRecord => {
+  const place: Place = {
+    ...originOf(head.place),
+    get raw() {
+      return members.map((part) => part.place.raw ?? "").join("\n")
+    },
+  }
+  const distinct = new Set(members.map(({ completion }) => completion)).size
+  if (distinct < 2) {
+    const found = `found ${distinct} in ${members.length === 1 ? "1 record" : `${members.length} records`}`
+    const reason = `expected at least two distinct completions for key ${quote(head.key)}, ${found}`
+    return reject(place, "invalid_shape", reason)
+  }
+  const metadata = members.find((part) => part.metadata !== undefined)?.metadata
+  const item = {
+    ...(keyIsId ? { id: IdLimit.fits(head.key) ? head.key : `sha256:${Sha256.hex(head.key)}` } : undefined),
+    prompt: head.prompt,
+    completions: members.map(({ completion }) => completion),
+    ...(hasModels ? { models: members.map(({ model }) => model) } : undefined),
+    ...(metadata === undefined ? undefined : { metadata }),
+  }
+  return Result.map(ItemDecoder.decode(item, place), (decoded) => ({
+    ...decoded,
+    completionOrigins: members.map((part) => originOf(part.place)),
+  }))
+}
+
+const isSamePrompt = (one: Prompt, other: Prompt): boolean => {
+  if (typeof one === "string" || typeof other === "string") return one === other
+  return one.length === other.length && one.every((message, i) => Messages.isEqual(message, other[i]))
+}
+
+const refuseLarge = (part: Part, count: number): SourceRecord =>
+  reject(
+    part.place,
+    "too_large",
+    `expected at most ${GroupScratch.largestGroup} characters in the records of key ${quote(part.key)}, found more in ${count} records; is it the right key?`,
+  )

@@ -1,0 +1,72 @@
+/**
+ * Records that are items: a prompt and the list of its completions.
+ *
+ * Guarantees: records in `PromptItem`'s own form pass as they are. A gold that is no object counts as the
+ * zero-based index of the right answer, or as the name of its model.
+ */
+import { Result } from "effect"
+import * as ItemDecoder from "../ItemDecoder.ts"
+import { reject, type Row } from "../Row.ts"
+import type { SourceRecord } from "../SourceRecord.ts"
+import * as BestCompletion from "./BestCompletion.ts"
+import { type Field, fromText } from "./Field.ts"
+import { describe, isEmpty, isObject } from "./Found.ts"
+import type { Kept } from "./Kept.ts"
+
+export interface ItemsFields {
+  readonly id: Field
+  readonly prompt: Field
+  readonly completions: Field
+  readonly models: Field
+  readonly gold: Field
+  readonly kept: Kept
+  /** Whether all fields have the names of the item's members, and nothing else is kept. */
+  readonly areOwn: boolean
+}
+
+export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
+  const names: ItemDecoder.MemberNames = {
+    id: fields.id.name,
+    prompt: fields.prompt.name,
+    completions: fields.completions,
+    models: fields.models,
+    gold: fields.gold.name,
+  }
+  return (row) => {
+    const { isTextual, place, value } = row
+    if (!isObject(value)) return ItemDecoder.decode(value, place)
+    const gold = goldOf(fields, row)
+    if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
+    if (fields.areOwn && gold.success === undefined) return ItemDecoder.decode(value, place, {}, isTextual)
+    const metadata = fields.kept.of(row)
+    if (Result.isFailure(metadata)) return reject(place, "invalid_shape", metadata.failure)
+    const completions = fields.completions.get(value, isTextual)
+    const item = {
+      id: fields.id.get(value, isTextual) ?? null,
+      prompt: fields.prompt.get(value, isTextual),
+      ...(completions === undefined ? undefined : { completions }),
+      models: modelsOf(fields.models.get(value, isTextual)) ?? null,
+      gold: gold.success === undefined ? (fields.gold.get(value, isTextual) ?? null) : gold.success,
+      metadata: metadata.success ?? null,
+    }
+    return ItemDecoder.decode(item, place, names, isTextual)
+  }
+}
+
+/** Names that are all empty are none: elements without such a member. */
+const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)
+
+/** Nothing where the gold's value is an object already, or nothing that could be made one. */
+const goldOf = (fields: ItemsFields, { isTextual, value }: Row): Result.Result<unknown, string> => {
+  const gold = fromText(fields.gold.get(value, isTextual))
+  if (gold === undefined || gold === null || isObject(gold)) return Result.succeed(undefined)
+  if (BestCompletion.isNone(gold)) return Result.succeed(null)
+  if (Number.isSafeInteger(gold)) return Result.succeed({ best_completion_index: gold })
+  if (typeof gold === "string" && /^\d{1,15}$/.test(gold))
+    return Result.succeed({ best_completion_index: Number(gold) })
+  const models = fromText(fields.models.get(value, isTextual))
+  const named = Array.isArray(models) ? models.flatMap((model, i) => (model === gold ? [i] : [])) : []
+  return named.length === 1
+    ? Result.succeed({ best_completion_index: named[0] })
+    : Result.fail(`expected an object, the index of a completion or the name of its model, found ${describe(gold)}`)
+}

@@ -1,0 +1,206 @@
+/**
+ * A layout, from the paths of its fields.
+ *
+ * Guarantees: a layout's `toRecord` or `toPart` never throws, whatever a record holds.
+ *
+ * Not done here: to look at records (`Detect`). What is not given has these defaults: `prompt`, `completions`, `id`,
+ * `models`, `gold` and `metadata` for items; `chosen` and `rejected` for pairs; for long records the prompt
+ * is `prompt`. Elsewhere a field that is not given is not read.
+ */
+import { Result } from "effect"
+import * as Field from "./Field.ts"
+import { list } from "./Found.ts"
+import { flags } from "./LayoutFlags.ts"
+import * as ItemsLayout from "./ItemsLayout.ts"
+import * as Kept from "./Kept.ts"
+import type { Layout, LayoutOptions } from "./Layout.ts"
+import * as LongLayout from "./LongLayout.ts"
+import * as WideLayout from "./WideLayout.ts"
+
+/** The failure is one line, for the user. Without `layout`, it is `items`. */
+export const make = (options: LayoutOptions): Result.Result<Layout, string> => {
+  switch (options.layout ?? "items") {
+    case "items":
+      return items(options)
+    case "wide":
+      return wide(options, "wide")
+    case "pairs":
+      return wide(options, "pairs")
+    case "long":
+      return long(options)
+  }
+}
+
+const parse = (flag: string, text: string): Result.Result<Field.Field, string> =>
+  Result.mapError(Field.parse(text), (problem) => `${flag}: ${problem}`)
+
+const parseGiven = (flag: string, text: string | undefined): Result.Result<Field.Field | undefined, string> =>
+  text === undefined ? Result.succeed(undefined) : parse(flag, text)
+
+const refuse = (problem: string): Result.Result<never, string> => Result.fail(problem)
+
+const own = {
+  id: "id",
+  prompt: "prompt",
+  completions: "completions",
+  models: "models",
+  gold: "gold",
+  metadata: "metadata",
+}
+
+const items = (options: LayoutOptions): Result.Result<Layout, string> =>
+  Result.gen(function* () {
+    const { completions = own.completions, keep = [], model = own.models } = options
+    if (options.completion !== undefined) {
+      return yield* refuse(
+        `layout items: expected ${flags.completions}, the path to the list, found ${flags.completion}`,
+      )
+    }
+    if (typeof completions !== "string") {
+      return yield* refuse(
+        `layout items: ${flags.completions} is the path to the list of completions; a path for each is layout wide`,
+      )
+    }
+    if (typeof model !== "string") return yield* refuse(`layout items: ${flags.model} is the path to the list of names`)
+    const texts = [
+      options.id ?? own.id,
+      options.prompt ?? own.prompt,
+      completions,
+      model,
+      options.gold ?? own.gold,
+      options.metadata ?? own.metadata,
+    ]
+    const fields = {
+      id: yield* parse(flags.id, options.id ?? own.id),
+      prompt: yield* parse(flags.prompt, options.prompt ?? own.prompt),
+      completions: yield* parse(flags.completions, completions),
+      models: yield* parse(flags.model, model),
+      gold: yield* parse(flags.gold, options.gold ?? own.gold),
+    }
+    const metadata = yield* parse(flags.metadata, options.metadata ?? own.metadata)
+    const columns = columnsOf(Object.values(fields))
+    const kept = Kept.make(metadata, keep, columns)
+    const areOwn = keep.length === 0 && texts.join() === Object.values(own).join()
+    return {
+      name: "items",
+      description: sentence("items", [
+        placeOf("prompt", fields.prompt),
+        `completions at ${quote(fields.completions)}`,
+        ...(options.model === undefined ? [] : [`models at ${quote(fields.models)}`]),
+        ...(options.gold === undefined ? [] : [`gold at ${quote(fields.gold)}`]),
+        ...(options.id === undefined ? [] : [`id at ${quote(fields.id)}`]),
+        ...keptPart(options),
+      ]),
+      columns: withKept(columns, kept),
+      reads: "items",
+      toRecord: ItemsLayout.toRecord({ ...fields, kept, areOwn }),
+    }
+  })
+
+const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Layout, string> =>
+  Result.gen(function* () {
+    const one = options.completion === undefined ? undefined : [options.completion]
+    const texts = options.completions ?? one ?? (name === "pairs" ? ["chosen", "rejected"] : [])
+    if (typeof texts === "string" || texts.length < 2 || (name === "pairs" && texts.length > 2)) {
+      const [expected, found] = [name === "pairs" ? "two" : "two or more", typeof texts === "string" ? 1 : texts.length]
+      return yield* refuse(
+        `layout ${name}: expected ${expected} of ${flags.completion}, one for each completion, found ${found}`,
+      )
+    }
+    if (new Set(texts).size < texts.length)
+      return yield* refuse(`layout ${name}: expected each ${flags.completion} once`)
+    const modelTexts = typeof options.model === "string" ? [options.model] : options.model
+    if (modelTexts !== undefined && modelTexts.length !== texts.length) {
+      return yield* refuse(
+        `layout ${name}: expected a ${flags.model} for each of ${texts.length} completions, found ${modelTexts.length}`,
+      )
+    }
+    const completions = yield* Result.all(texts.map((text) => parse(flags.completion, text)))
+    const models = modelTexts && (yield* Result.all(modelTexts.map((text) => parse(flags.model, text))))
+    const id = yield* parseGiven(flags.id, options.id)
+    const prompt = yield* parseGiven(flags.prompt, options.prompt)
+    const gold = yield* parseGiven(flags.gold, options.gold)
+    const metadata = yield* parseGiven(flags.metadata, options.metadata)
+    const columns = columnsOf([id, prompt, ...completions, ...(models ?? []), gold])
+    const kept = Kept.make(metadata, options.keep ?? [], columns)
+    const fields = { id, prompt, completions, models, gold, kept, keepIncomplete: options.missing === "keep" }
+    return {
+      name,
+      description: sentence(name, [
+        ...(prompt === undefined ? [] : [placeOf("prompt", prompt)]),
+        `completions at ${list(completions.map(quote))}`,
+        ...(prompt === undefined ? ["the prompt is what they have in common"] : []),
+        ...(models === undefined ? [] : [`models at ${list(models.map(quote))}`]),
+        ...(gold === undefined ? [] : [`gold at ${quote(gold)}`]),
+        ...(id === undefined ? [] : [`id at ${quote(id)}`]),
+        ...keptPart(options),
+      ]),
+      columns: withKept(columns, kept),
+      reads: "items",
+      toRecord: WideLayout.toRecord(fields),
+    }
+  })
+
+const long = (options: LayoutOptions): Result.Result<Layout, string> =>
+  Result.gen(function* () {
+    if (options.completions !== undefined) {
+      return yield* refuse(
+        `layout long: a record has one completion: expected ${flags.completion} once, and no ${flags.completions}`,
+      )
+    }
+    if (options.gold !== undefined)
+      return yield* refuse(`layout long: ${flags.gold} is for layouts items, wide and pairs`)
+    if (options.id !== undefined) {
+      return yield* refuse(
+        `layout long: ${flags.id} is for layouts items, wide and pairs; ${flags.key} says what makes an item, and names it`,
+      )
+    }
+    const model = options.model ?? undefined
+    if (model !== undefined && typeof model !== "string")
+      return yield* refuse(`layout long: expected ${flags.model} once`)
+    const fields = {
+      prompt: yield* parse(flags.prompt, options.prompt ?? own.prompt),
+      completion: yield* parseGiven(flags.completion, options.completion),
+      key: yield* parseGiven(flags.key, options.key),
+      model: yield* parseGiven(flags.model, model),
+    }
+    const metadata = yield* parseGiven(flags.metadata, options.metadata)
+    const columns = columnsOf(Object.values(fields))
+    const kept = Kept.make(metadata, options.keep ?? [], columns)
+    return {
+      name: "long",
+      description: sentence("long", [
+        ...(fields.completion === undefined
+          ? [`prompt and completion at ${quote(fields.prompt)}`]
+          : [placeOf("prompt", fields.prompt), `completion at ${quote(fields.completion)}`]),
+        ...(fields.model === undefined ? [] : [`model at ${quote(fields.model)}`]),
+        `grouped by ${fields.key === undefined ? "the prompt" : quote(fields.key)}`,
+        ...keptPart(options),
+      ]),
+      columns: withKept(columns, kept),
+      reads: "parts",
+      keyIsId: fields.key !== undefined,
+      toPart: LongLayout.toPart({ ...fields, kept }),
+    }
+  })
+
+const columnsOf = (fields: ReadonlyArray<Field.Field | undefined>): ReadonlyArray<string> => [
+  ...new Set(fields.flatMap((field) => field?.columns ?? [])),
+]
+
+const withKept = (columns: ReadonlyArray<string>, kept: Kept.Kept): ReadonlyArray<string> | undefined =>
+  kept.columns === undefined ? undefined : [...new Set([...columns, ...kept.columns])]
+
+const quote = ({ label }: Field.Field): string => `"${label}"`
+
+const placeOf = (part: string, field: Field.Field): string =>
+  `${part} ${field.isTemplate ? "from" : "at"} ${quote(field)}`
+
+const keptPart = ({ keep = [], metadata }: LayoutOptions): ReadonlyArray<string> => [
+  ...(metadata === undefined ? [] : [`metadata at "${metadata}"`]),
+  ...(keep.length === 0
+    ? []
+    : [keep.includes("*") ? "all else kept" : `${list(keep.map((name) => `"${name}"`))} kept`]),
+]
+
+const sentence = (name: string, parts: ReadonlyArray<string>): string => `${name}: ${parts.join(", ")}`

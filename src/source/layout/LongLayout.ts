@@ -1,0 +1,103 @@
+/**
+ * Records that hold one completion each, to be grouped by a key.
+ *
+ * Guarantees: parts of the same item have the same key: what the key's field gives, or, without such a
+ * field, the prompt as the text that experts see.
+ */
+import { Result } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
+import type { Prompt } from "../../domain/Message.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import * as ItemDecoder from "../ItemDecoder.ts"
+import { reject, type Row } from "../Row.ts"
+import { type Field, fromText } from "./Field.ts"
+import { describe, isEmpty, isObject } from "./Found.ts"
+import type { Kept } from "./Kept.ts"
+import type { Part } from "./Layout.ts"
+import * as Messages from "./Messages.ts"
+
+export interface LongFields {
+  readonly prompt: Field
+  /** None where it is the last message of the prompt. */
+  readonly completion: Field | undefined
+  /** None where it is the prompt. */
+  readonly key: Field | undefined
+  readonly model: Field | undefined
+  readonly kept: Kept
+}
+
+export const toPart =
+  (fields: LongFields): ((row: Row) => Result.Result<Part, Reject>) =>
+  (row) => {
+    const { isTextual, place, value } = row
+    const fail = (reason: string) => reject(place, "invalid_shape", reason)
+    if (!isObject(value)) return fail(`expected an object, found ${describe(value)}`)
+    const said =
+      fields.completion === undefined ? lastSaid(fields.prompt, row) : saidAt(fields.prompt, fields.completion, row)
+    if (Result.isFailure(said)) return fail(said.failure)
+    const { completion, prompt } = said.success
+    const key =
+      fields.key === undefined
+        ? Result.succeed(keyOf(prompt))
+        : ItemDecoder.decodeKey(fields.key.get(value, isTextual), fields.key.name)
+    if (Result.isFailure(key)) return fail(key.failure)
+    const model = modelOf(fields.model, row)
+    if (Result.isFailure(model)) return fail(model.failure)
+    const metadata = fields.kept.of(row)
+    if (Result.isFailure(metadata)) return fail(metadata.failure)
+    return Result.succeed({
+      place,
+      key: key.success,
+      prompt,
+      completion,
+      model: model.success,
+      metadata: metadata.success,
+    })
+  }
+
+interface Said {
+  readonly prompt: Prompt
+  readonly completion: string
+}
+
+const saidAt = (promptAt: Field, completionAt: Field, { isTextual, value }: Row): Result.Result<Said, string> =>
+  Result.flatMap(ItemDecoder.decodePrompt(promptAt.get(value, isTextual), promptAt.name, isTextual), (prompt) =>
+    Result.map(
+      ItemDecoder.decodeCompletion(completionAt.get(value, isTextual), prompt, completionAt.name, isTextual),
+      (completion) => ({ prompt, completion }),
+    ),
+  )
+
+/** The assistant's message at the end, and what stands before it. */
+const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Result<Said, string> => {
+  const list = isTextual === true ? fromText(get(value, isTextual)) : get(value)
+  if (!Array.isArray(list)) return Result.fail(`${name}: expected a list of messages, found ${describe(list)}`)
+  const last = list.length - 1
+  if (last < 1)
+    return Result.fail(`${name}: expected a prompt and an answer, found ${last === 0 ? "one message" : "none"}`)
+  return Result.flatMap(Messages.decode(list, name), (messages) => {
+    const { content, role } = messages[last]!
+    if (role !== "assistant") {
+      return Result.fail(
+        `${name}[${last}]: expected a message of the assistant at the end, found one of ${describe(role)}`,
+      )
+    }
+    const prompt = ItemDecoder.decodePrompt(messages.slice(0, -1), name)
+    return Result.flatMap(prompt, (prompt) =>
+      Result.map(ItemDecoder.decodeText(content, `${name}[${last}].content`), (completion) => ({ prompt, completion })),
+    )
+  })
+}
+
+/** Databases keep no NUL in text. */
+const keyOf = (prompt: Prompt): string => {
+  const text = Conversation.render(prompt)
+  return text.includes("\0") ? `sha256:${Sha256.hex(text)}` : text
+}
+
+const modelOf = (field: Field | undefined, { isTextual, value }: Row): Result.Result<string | undefined, string> => {
+  const model = field?.get(value, isTextual)
+  if (field === undefined || isEmpty(model)) return Result.succeed(undefined)
+  return ItemDecoder.decodeText(typeof model === "number" ? String(model) : model, field.name)
+}

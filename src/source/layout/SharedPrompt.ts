@@ -1,0 +1,82 @@
+/**
+ * The prompt of completions that are whole conversations each: what they have in common.
+ *
+ * As in TRL's `extract_prompt`, the prompt is the messages with which all conversations begin. Here one message
+ * has to be left of each, the assistant's: conversations that part earlier answer different questions.
+ * A conversation is a list of messages, or a transcript as in Anthropic's hh-rlhf, `\n\nHuman: …\n\nAssistant: …`
+ * (Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback), which
+ * becomes messages of `user` and `assistant`.
+ *
+ * Other text is refused, where TRL splits at the first character that differs: what
+ * experts saw would begin in the midst of a word.
+ */
+import { Array as Arr, Result } from "effect"
+import type { Message } from "../../domain/Message.ts"
+import { fromText } from "./Field.ts"
+import { describe } from "./Found.ts"
+import * as Messages from "./Messages.ts"
+
+export interface Shared {
+  readonly prompt: Arr.NonEmptyReadonlyArray<Message>
+  readonly completions: ReadonlyArray<string>
+}
+
+/**
+ * The failure is the reason, and names one of the conversations.
+ *
+ * @param names of the conversations, in their order
+ */
+export const split = (
+  conversations: ReadonlyArray<unknown>,
+  names: ReadonlyArray<string>,
+  isTextual = false,
+): Result.Result<Shared, string> => {
+  const all: Array<ReadonlyArray<Message>> = []
+  for (const [i, conversation] of conversations.entries()) {
+    const messages = decode(isTextual ? fromText(conversation) : conversation, names[i]!)
+    if (Result.isFailure(messages)) return Result.fail(messages.failure)
+    const { length } = messages.success
+    const last = messages.success[length - 1]
+    if (last?.role !== "assistant") {
+      return Result.fail(
+        `${names[i]}: expected the assistant's message at the end, found one of ${describe(last?.role)}`,
+      )
+    }
+    all.push(messages.success)
+  }
+  const [first = [], ...others] = all
+  const shortest = Math.min(...all.map(({ length }) => length))
+  let shared = 0
+  while (shared < shortest - 1 && others.every((other) => Messages.isEqual(first[shared]!, other[shared]))) shared++
+  const prompt = first.slice(0, shared)
+  if (!Arr.isReadonlyArrayNonEmpty(prompt)) {
+    return Result.fail(`${names.join(", ")}: expected conversations with the same beginning, found different ones`)
+  }
+  const later = all.findIndex(({ length }) => length > prompt.length + 1)
+  return later === -1
+    ? Result.succeed({ prompt, completions: all.map((messages) => messages.at(-1)!.content) })
+    : Result.fail(
+        `${names[later]}: expected conversations that differ in the last message alone, found a difference in message ${prompt.length + 1} of ${all[later]!.length}`,
+      )
+}
+
+const decode = (value: unknown, name: string): Result.Result<ReadonlyArray<Message>, string> => {
+  if (Array.isArray(value)) return Messages.decode(value, name)
+  const messages = typeof value === "string" ? parseTranscript(value) : undefined
+  return messages === undefined
+    ? Result.fail(`${name}: expected a whole conversation, since no prompt is set, found ${describe(value)}`)
+    : Result.succeed(messages)
+}
+
+export const isConversation = (value: unknown): boolean =>
+  Messages.isList(value) ? value.length > 1 : typeof value === "string" && parseTranscript(value) !== undefined
+
+/** Nothing where the text is no transcript: where it does not begin with a speaker. */
+const parseTranscript = (text: string): ReadonlyArray<Message> | undefined => {
+  const [before, ...turns] = `\n\n${text.replace(/^\s+/, "")}`.split(/\n\n(Human|Assistant): ?/)
+  if (before !== "" || turns.length < 4) return undefined
+  return Arr.chunksOf(turns, 2).map(([speaker, content]) => ({
+    role: speaker === "Human" ? "user" : "assistant",
+    content: content ?? "",
+  }))
+}

@@ -1,0 +1,158 @@
+/**
+ * Records that have a column for each completion: the layouts `wide` and `pairs`.
+ *
+ * Guarantees: completions stand in the order of their fields, and a reject names the column. Gold
+ * stays with its completion where others are missing.
+ *
+ * A prompt and completions that are lists of texts, or such lists as JSON text, are turns, as in the LMSYS Chatbot Arena's
+ * files: lists of one text count as this text. Longer ones are refused, since the models' earlier answers differ.
+ */
+import { Result } from "effect"
+import * as ItemDecoder from "../ItemDecoder.ts"
+import { reject, type Row } from "../Row.ts"
+import type { SourceRecord } from "../SourceRecord.ts"
+import * as BestCompletion from "./BestCompletion.ts"
+import { type Field, fromText } from "./Field.ts"
+import { describe, isEmpty, isObject } from "./Found.ts"
+import type { Kept } from "./Kept.ts"
+import * as SharedPrompt from "./SharedPrompt.ts"
+
+export interface WideFields {
+  readonly id: Field | undefined
+  /** None where the completions are whole conversations. */
+  readonly prompt: Field | undefined
+  readonly completions: ReadonlyArray<Field>
+  /** None where the completions' names are their models'. */
+  readonly models: ReadonlyArray<Field> | undefined
+  readonly gold: Field | undefined
+  readonly kept: Kept
+  readonly keepIncomplete: boolean
+}
+
+export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
+  const names = fields.completions.map(({ name }) => name)
+  const labels = fields.completions.map(({ label }) => label)
+  const best = BestCompletion.among(labels)
+  const alwaysBest = fields.completions.findIndex(({ text }) => text === fields.gold?.text)
+
+  /** Gold of the completions that are there, by their columns' numbers. */
+  const goldOf = (
+    row: Row,
+    models: ReadonlyArray<string | undefined>,
+    there: ReadonlyArray<number>,
+  ): Result.Result<unknown, string> => {
+    const { gold } = fields
+    const value = gold === undefined || alwaysBest >= 0 ? undefined : fromText(gold.get(row.value, row.isTextual))
+    if (gold === undefined || (alwaysBest < 0 && BestCompletion.isNone(value))) return Result.succeed(undefined)
+    const index = isObject(value) ? indexOf(value["best_completion_index"]) : undefined
+    if (index !== undefined && names[index] === undefined) return Result.succeed(value)
+    const named =
+      alwaysBest >= 0 ? Result.succeed(alwaysBest) : index === undefined ? best(value, models) : Result.succeed(index)
+    return Result.flatMap(
+      Result.mapError(named, (reason) => `${gold.name}: ${reason}`),
+      (column) => {
+        const best_completion_index = there.indexOf(column)
+        if (best_completion_index === -1) {
+          return Result.fail(
+            `${gold.name}: expected a completion that is there, found ${JSON.stringify(names[column])}, which is empty`,
+          )
+        }
+        return Result.succeed(isObject(value) ? { ...value, best_completion_index } : { best_completion_index })
+      },
+    )
+  }
+
+  const read = (row: Row): Result.Result<readonly [value: object, names: ItemDecoder.MemberNames], string> => {
+    const { isTextual, value } = row
+    const cellsRead = fields.completions.map((field) => field.get(value, isTextual))
+    const turns =
+      fields.prompt === undefined
+        ? Result.succeed([undefined, ...cellsRead])
+        : withoutTurns([fields.prompt.get(value, isTextual), ...cellsRead], [fields.prompt.name, ...names])
+    if (Result.isFailure(turns)) return Result.fail(turns.failure)
+    const [prompt, ...cells] = turns.success
+    const there = cells.flatMap((cell, i) => (isEmpty(cell) ? [] : [i]))
+    if (there.length < 2 || (there.length < cells.length && !fields.keepIncomplete)) {
+      const absent = cells.findIndex(isEmpty)
+      const least = fields.keepIncomplete ? "; two completions are the least" : ""
+      return Result.fail(`${names[absent]}: expected a completion, found ${describe(cells[absent])}${least}`)
+    }
+    const namesThere = there.map((i) => names[i]!)
+    const models = namesOf(fields.models, row) ?? labels
+    const completions = there.map((i) => cells[i])
+    const shared: Result.Result<{ readonly prompt: unknown; readonly completions: unknown }, string> =
+      fields.prompt === undefined
+        ? SharedPrompt.split(completions, namesThere, isTextual)
+        : Result.succeed({ prompt, completions })
+    if (Result.isFailure(shared)) return Result.fail(shared.failure)
+    const gold = goldOf(row, models, there)
+    if (Result.isFailure(gold)) return Result.fail(gold.failure)
+    const metadata = fields.kept.of(row)
+    if (Result.isFailure(metadata)) return Result.fail(metadata.failure)
+    const item = {
+      id: fields.id?.get(value, isTextual) ?? null,
+      ...shared.success,
+      models: there.map((i) => models[i] ?? labels[i]),
+      gold: gold.success ?? null,
+      metadata: metadata.success ?? null,
+    }
+    const called = {
+      ...(fields.id === undefined ? undefined : { id: fields.id.name }),
+      ...(fields.prompt === undefined ? undefined : { prompt: fields.prompt.name }),
+      ...(fields.gold === undefined ? undefined : { gold: fields.gold.name }),
+      completions: { name: namesThere.join(", "), nameAt: (i: number) => namesThere[i]! },
+      models: { name: "models", nameAt: (i: number) => fields.models?.[there[i]!]?.name ?? namesThere[i]! },
+    }
+    return Result.succeed([item, called])
+  }
+
+  return (row) => {
+    if (!isObject(row.value)) return notAnObject(row)
+    const item = read(row)
+    return Result.isSuccess(item)
+      ? ItemDecoder.decode(item.success[0], row.place, item.success[1], row.isTextual)
+      : reject(row.place, "invalid_shape", item.failure)
+  }
+}
+
+/** -1 where it is none. */
+const indexOf = (value: unknown): number => {
+  if (typeof value === "number") return value
+  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : -1
+}
+
+const notAnObject = ({ place, value }: Row): Result.Result<never, Result.Result.Failure<SourceRecord>> =>
+  reject(place, "invalid_shape", `expected an object, found ${describe(value)}`)
+
+const namesOf = (
+  fields: ReadonlyArray<Field> | undefined,
+  { isTextual, value }: Row,
+): ReadonlyArray<string | undefined> | undefined =>
+  fields?.map((field) => {
+    const name = field.get(value, isTextual)
+    if (typeof name === "number") return String(name)
+    return typeof name === "string" && name.trim() !== "" ? name : undefined
+  })
+
+/** Texts, where all values are lists of one text, or nothing; otherwise the values as they are. */
+const withoutTurns = (
+  values: ReadonlyArray<unknown>,
+  names: ReadonlyArray<string>,
+): Result.Result<ReadonlyArray<unknown>, string> => {
+  const filled = values.filter((value) => !isEmpty(value))
+  if (filled.length < 2 || !filled.every(mayBeTurns)) return Result.succeed(values)
+  const lists = values.map((value) => (isEmpty(value) ? [] : fromText(value)))
+  if (!lists.every(isTurns)) return Result.succeed(values)
+  const longer = lists.findIndex(({ length }) => length > 1)
+  return longer === -1
+    ? Result.succeed(lists.map(([turn]) => turn))
+    : Result.fail(
+        `${names[longer]}: expected one turn, found ${lists[longer]!.length}, of which the earlier answers differ`,
+      )
+}
+
+const mayBeTurns = (value: unknown): boolean =>
+  Array.isArray(value) ? isTurns(value) : typeof value === "string" && /^\s*\[\s*(?:"|null)/.test(value)
+
+const isTurns = (value: unknown): value is ReadonlyArray<string | null> =>
+  Array.isArray(value) && value.every((turn) => typeof turn === "string" || turn === null)

@@ -1,0 +1,212 @@
+/**
+ * A file at an `http://` or `https://` URL.
+ *
+ * Guarantees: the bytes are those that the server keeps, also where it says that they are compressed: what
+ * they are is for the format to find. A file that was changed since it was opened, by what the server says
+ * of it (`ETag`, `Last-Modified`, its size), is a failure. Redirections are followed, but not from `https`
+ * to `http`; authorization stays with the host that the URL names. What is secret in a URL, its user and
+ * its query, is in no name and no message.
+ *
+ * It is opened by a request for its first byte, not by HEAD: a signed URL often permits GET alone.
+ */
+import { Effect, Layer, Result, type Scope, Stream } from "effect"
+import { Base64 } from "effect/encoding"
+import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as NodeHttpClient from "../../node/HttpClient.ts"
+import { FileNotFound, SourceError, unreadable } from "../SourceError.ts"
+import type { Input } from "./Input.ts"
+import * as Remote from "./Remote.ts"
+
+const maxRedirects = 10
+
+interface Target {
+  /** Without user, query and fragment. */
+  readonly name: string
+  /** Without user and fragment. */
+  readonly url: string
+  readonly authorization: string | undefined
+}
+
+/** What the server says of the file as it is. */
+interface Version {
+  readonly size: number | undefined
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+}
+
+export const open: (url: string) => Effect.Effect<Input, SourceError, Scope.Scope> = Effect.fn("HttpFile.open")(
+  function* (text) {
+    const target = yield* parse(text)
+    const context = yield* Layer.build(NodeHttpClient.layer)
+    const get = (headers: Readonly<Record<string, string>>) => Effect.provideContext(request(target, headers), context)
+    const probe = Effect.scoped(
+      Effect.flatMap(get({ range: "bytes=0-0" }), (response) =>
+        // An empty file has no first byte.
+        response.status === 416 && totalOf(response) === 0
+          ? Effect.succeed({ response, size: 0 })
+          : Effect.map(accepted(target, response), () => ({
+              response,
+              size: response.status === 206 ? totalOf(response) : lengthOf(response),
+            })),
+      ),
+    )
+    const { response, size } = yield* Remote.patiently(target.name, probe)
+    const version = versionOf(response, size)
+    const condition = conditionOf(version)
+    const hasRanges = response.status === 206 && size !== undefined && condition !== undefined
+    return Remote.input({
+      name: target.name,
+      size,
+      hasRanges,
+      read: Effect.fnUntraced(function* (start, end) {
+        if (size === 0) return Stream.empty
+        const range =
+          start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
+        const response = yield* get(range === undefined ? {} : { range, "if-range": condition ?? "" })
+        yield* accepted(target, response)
+        yield* unchanged(target, version, response)
+        yield* asAsked(target, response, range === undefined ? undefined : start)
+        return Stream.mapError(response.stream, (error) => Remote.disconnected(target.name, error))
+      }),
+    })
+  },
+)
+
+const parse = Effect.fnUntraced(function* (text: string) {
+  const url = URL.parse(text)
+  if (url === null || url.hostname === "") {
+    return yield* unreadable(text.replace(/[?#].*|(?<=\/\/)[^/]*@/gs, ""), "it is no valid URL")
+  }
+  const { password, username } = url
+  url.username = ""
+  url.password = ""
+  url.hash = ""
+  const target: Target = {
+    name: `${url.origin}${url.pathname}`,
+    url: url.href,
+    authorization: username === "" && password === "" ? undefined : basic(username, password),
+  }
+  return target
+})
+
+/** RFC 7617. */
+const basic = (username: string, password: string): string =>
+  `Basic ${Base64.encode(new TextEncoder().encode(`${decoded(username)}:${decoded(password)}`))}`
+
+const decoded = (text: string): string =>
+  Result.getOrElse(
+    Result.try(() => decodeURIComponent(text)),
+    () => text,
+  )
+
+const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<Record<string, string>>) {
+  const isSecure = target.url.startsWith("https:")
+  const client = (yield* HttpClient.HttpClient).pipe(
+    HttpClient.transform(
+      (
+        response,
+        request,
+      ): Effect.Effect<HttpClientResponse.HttpClientResponse, SourceError | HttpClientError.HttpClientError> =>
+        isSecure && !request.url.startsWith("https:")
+          ? Effect.fail(
+              unreadable(target.name, "it redirects from https to http, where anyone could change it on its way"),
+            )
+          : response,
+    ),
+    HttpClient.followRedirects(maxRedirects),
+    HttpClient.withScope,
+  )
+  const { authorization } = target
+  const request = HttpClientRequest.get(target.url, {
+    headers: {
+      "accept-encoding": "identity",
+      ...(authorization === undefined ? undefined : { authorization }),
+      ...headers,
+    },
+  })
+  // A span would show the query.
+  return yield* client.execute(request).pipe(
+    Effect.catchTag("HttpClientError", (error) => Effect.fail(Remote.disconnected(target.name, error))),
+    Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
+  )
+})
+
+/** @returns nothing where the response has the file's bytes, or some of them */
+const accepted = (
+  { name }: Target,
+  { headers, status }: HttpClientResponse.HttpClientResponse,
+): Effect.Effect<void, SourceError | Remote.BrokenOff> => {
+  if (status === 200 || status === 206) {
+    const encoding = headers["content-encoding"]
+    return encoding === undefined || storable.has(encoding)
+      ? Effect.void
+      : Effect.fail(unreadable(name, `its server sends it compressed (${encoding}), though asked not to`))
+  }
+  if (status === 404 || status === 410)
+    return Effect.fail(new SourceError({ reason: new FileNotFound({ file: name }) }))
+  if (status === 429 || status === 408 || status >= 500) {
+    const seconds = Number(headers["retry-after"])
+    return Effect.fail(
+      new Remote.BrokenOff({
+        problem: `its server answers ${status}${status === 429 ? ", too many requests" : ""}`,
+        ...(seconds > 0 ? { retryAfter: seconds * 1000 } : undefined),
+      }),
+    )
+  }
+  return Effect.fail(unreadable(name, refusals.get(status) ?? `its server answers ${status}`))
+}
+
+/** Compressed so that the bytes themselves tell it. */
+const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])
+
+const refusals: ReadonlyMap<number, string> = new Map<number, string>([
+  [401, "its server asks who this is (401); put user and password into the URL, or use one that is signed"],
+  [403, "its server refuses it (403); check the user in the URL, or whether its signature has expired"],
+  [416, "it became shorter while it was read"],
+  ...[301, 302, 303, 307, 308].map(
+    (status) => [status, `it redirects more than ${maxRedirects} times, or to nowhere`] as const,
+  ),
+])
+
+const versionOf = ({ headers }: HttpClientResponse.HttpClientResponse, size: number | undefined): Version => ({
+  size,
+  etag: headers["etag"],
+  lastModified: headers["last-modified"],
+})
+
+/** What `If-Range` may hold: no weak tag (RFC 9110, 13.1.5). */
+const conditionOf = ({ etag, lastModified }: Version): string | undefined =>
+  etag !== undefined && !etag.startsWith("W/") ? etag : lastModified
+
+const unchanged = ({ name }: Target, before: Version, response: HttpClientResponse.HttpClientResponse) => {
+  const now = versionOf(response, response.status === 206 ? totalOf(response) : lengthOf(response))
+  const differs = (key: keyof Version) =>
+    before[key] !== undefined && now[key] !== undefined && before[key] !== now[key]
+  // A tag says all that a date says, and more.
+  const isChanged = differs("size") || differs("etag") || (before.etag === undefined && differs("lastModified"))
+  return isChanged ? Effect.fail(unreadable(name, "it was changed since it was opened; run again")) : Effect.void
+}
+
+/** @param start of the range that was asked for */
+const asAsked = ({ name }: Target, response: HttpClientResponse.HttpClientResponse, start: number | undefined) => {
+  const range = response.status === 206 ? response.headers["content-range"] : undefined
+  const isAsAsked = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
+  return isAsAsked
+    ? Effect.void
+    : Effect.fail(
+        unreadable(
+          name,
+          `asked for ${start === undefined ? "all of it" : `its bytes from ${start} on`}, its server sent ${range ?? "something else"}`,
+        ),
+      )
+}
+
+/** The size of the whole, by `Content-Range: bytes 0-0/1234`. */
+const totalOf = ({ headers }: HttpClientResponse.HttpClientResponse): number | undefined =>
+  sizeIn(/^bytes (?:\d+-\d+|\*)\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1])
+
+const lengthOf = ({ headers }: HttpClientResponse.HttpClientResponse): number | undefined =>
+  sizeIn(headers["content-length"])
+
+const sizeIn = (digits: string | undefined): number | undefined =>
+  digits !== undefined && /^\d+$/.test(digits) ? Number(digits) : undefined

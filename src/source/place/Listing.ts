@@ -1,0 +1,116 @@
+/**
+ * The files that names mean: each a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`.
+ *
+ * A pattern is for where no shell expands it: in a schedule, a pipe of commands, a container's command
+ * line, or a bucket. A folder stands for the data files right in it.
+ *
+ * Guarantees: files are in the order of their names' arguments, and those of one argument in that of
+ * their names (by code unit, wherever the program runs); none is there twice. What a pattern or a folder
+ * holds no file for is told and no error, since files may come later; a file that is named and not there
+ * is one, as is the folder of a pattern.
+ *
+ * Does not: ask a web server for its files; what is at a URL is found when it is opened.
+ */
+import { Effect, FileSystem, Glob, Path, type PlatformError } from "effect"
+import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../SourceError.ts"
+import { kindOf, unknownPlace } from "./PlaceName.ts"
+import * as S3Object from "./S3Object.ts"
+
+export interface Listed {
+  /** As they are given to `Place.open`. */
+  readonly files: ReadonlyArray<string>
+  /** The patterns and folders in which there is no file. */
+  readonly empty: ReadonlyArray<string>
+}
+
+export const expand: (
+  names: ReadonlyArray<string>,
+) => Effect.Effect<Listed, SourceError, FileSystem.FileSystem | Path.Path> = Effect.fn("Listing.expand")(
+  function* (names) {
+    const path = yield* Path.Path
+    const files = new Map<string, string>()
+    const empty = new Set<string>()
+    for (const name of names) {
+      const found = yield* filesOf(name)
+      if (found.length === 0) empty.add(name)
+      for (const file of found) {
+        const key = kindOf(file) === "local" ? path.resolve(file) : file
+        if (!files.has(key)) files.set(key, file)
+      }
+    }
+    return { files: [...files.values()], empty: [...empty] }
+  },
+)
+
+const filesOf = (name: string) => {
+  switch (kindOf(name)) {
+    case "local":
+      return Effect.catchTag(localFiles(name), "PlatformError", (error) => Effect.fail(fromPlatformError(name, error)))
+    case "s3":
+      return bucketFiles(name)
+    case "unknown":
+      return Effect.fail(unreadable(name, unknownPlace))
+    case "standard input":
+      return Effect.succeed(["-"])
+    case "http":
+      return Effect.succeed([name])
+  }
+}
+
+/** A data file's name, in a folder: one that is written or set aside begins with a dot or `_`. */
+const isDataFile = (name: string): boolean =>
+  /^[^._].*\.(jsonl|ndjson|json|csv|tsv|parquet)(\.(gz|zst|br))?$/i.test(name)
+
+const isPattern = (text: string): boolean => /[*?[{]/.test(text)
+
+/** What a pattern has to begin with: the folders before its first wildcard. */
+const folderOf = (pattern: string): string => /^[^*?[{]*\//.exec(pattern)?.[0] ?? "."
+
+const localFiles = Effect.fnUntraced(function* (
+  name: string,
+): Effect.fn.Return<ReadonlyArray<string>, PlatformError.PlatformError | SourceError, FileSystem.FileSystem> {
+  const fs = yield* FileSystem.FileSystem
+  const isFile = (path: string) =>
+    Effect.mapBoth(fs.stat(path), {
+      onSuccess: ({ type }) => type !== "Directory",
+      onFailure: (error) => fromPlatformError(path, error),
+    })
+  // A file may well be called [1].jsonl.
+  if (yield* fs.exists(name)) {
+    if (yield* isFile(name)) return [name]
+    const entries = (yield* fs.readDirectory(name)).filter(isDataFile)
+    const folder = name.replace(/\/+$/, "")
+    return sorted(
+      yield* Effect.filter(
+        entries.map((entry) => `${folder}/${entry}`),
+        isFile,
+      ),
+    )
+  }
+  if (!isPattern(name) || !(yield* fs.exists(folderOf(name)))) {
+    return yield* new SourceError({ reason: new FileNotFound({ file: name }) })
+  }
+  return sorted(yield* Effect.filter(yield* fs.glob(name), isFile))
+})
+
+const bucketFiles = Effect.fnUntraced(function* (name: string) {
+  const { bucket, key } = yield* S3Object.parse(name)
+  const named = (keys: ReadonlyArray<string>) => sorted(keys).map((key) => `s3://${bucket}/${key}`)
+  if (key === "" || key.endsWith("/")) {
+    const keys = yield* S3Object.list({ name, bucket, prefix: key, isFlat: true })
+    return named(keys.filter((found) => isDataFile(found.slice(key.length))))
+  }
+  if (!isPattern(key)) {
+    yield* Effect.scoped(S3Object.open(name))
+    return [name]
+  }
+  const prefix = /^[^*?[{\\]*/.exec(key)?.[0] ?? ""
+  const keys = yield* S3Object.list({ name, bucket, prefix, isFlat: false })
+  if (keys.includes(key)) return [name]
+  const glob = Glob.make(key)
+  return named(keys.filter((found) => !found.endsWith("/") && Glob.match(glob, found)))
+})
+
+/** By code unit, as `<` compares. */
+const sorted = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))

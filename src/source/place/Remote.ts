@@ -1,0 +1,148 @@
+/**
+ * A file on another machine: what a web server and a bucket have in common.
+ *
+ * Guarantees: a connection that fails, or breaks off in the middle, is tried again where it broke off,
+ * a bounded number of times without a byte in between; where that is not possible, it is a failure. There
+ * is no limit to the time of the whole, but one to that in which nothing comes.
+ */
+import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
+import { type SourceError, unreadable } from "../SourceError.ts"
+import type { Input } from "./Input.ts"
+
+/** May work if it is tried again. */
+export class BrokenOff extends Schema.TaggedError<BrokenOff>()("BrokenOff", {
+  problem: Schema.String,
+  /** How long the other side asks to wait. In milliseconds. */
+  retryAfter: Schema.optionalKey(Schema.Number),
+  cause: Schema.optionalKey(Schema.Defect()),
+}) {}
+
+const isBrokenOff = Schema.is(BrokenOff)
+
+/** How long another machine is waited for. */
+export const Patience = Context.Reference<{
+  /** The longest time in which nothing comes. */
+  readonly silence: Duration.Duration
+  /** Attempts after the first, without a byte in between. */
+  readonly retries: number
+  /** Before the second attempt; doubled before each further one, up to `longestPause`. */
+  readonly pause: Duration.Duration
+}>("prefstream/source/place/Remote/Patience", {
+  defaultValue: () => ({ silence: Duration.seconds(60), retries: 5, pause: Duration.millis(500) }),
+})
+
+const longestPause = Duration.seconds(60)
+
+export interface Remote {
+  readonly name: string
+  readonly size: number | undefined
+  /** Whether it can be read from elsewhere than its beginning. */
+  readonly hasRanges: boolean
+  /** The bytes from `start` on, up to `end`, exclusive, or to the file's end. */
+  readonly read: (
+    start: number,
+    end: number | undefined,
+  ) => Effect.Effect<Stream.Stream<Uint8Array, SourceError | BrokenOff>, SourceError | BrokenOff, Scope.Scope>
+}
+
+export const input = (remote: Remote): Input => ({
+  name: remote.name,
+  size: remote.size,
+  bytes: pieces(remote, 0, undefined),
+  slice: remote.hasRanges ? (start, end) => slice(remote, start, end) : undefined,
+})
+
+/** Tries again what a broken connection ends. */
+export const patiently = Effect.fnUntraced(function* <A, R>(
+  name: string,
+  attempt: Effect.Effect<A, SourceError | BrokenOff, R>,
+) {
+  const { silence } = yield* Patience
+  return yield* attempt.pipe(
+    Effect.timeoutOrElse({ duration: silence, orElse: () => nothingCame(silence) }),
+    Effect.retry(yield* again),
+    Effect.mapError(givenUp(name)),
+  )
+})
+
+const slice = Effect.fnUntraced(function* (remote: Remote, start: number, end: number) {
+  const bytes = new Uint8Array(end - start)
+  if (bytes.length === 0) return bytes
+  let at = 0
+  yield* Stream.runForEachArray(pieces(remote, start, end), (chunks) =>
+    Effect.sync(() => {
+      for (const chunk of chunks) {
+        bytes.set(chunk, at)
+        at += chunk.length
+      }
+    }),
+  )
+  return bytes
+})
+
+const pieces = Effect.fnUntraced(function* (remote: Remote, start: number, end: number | undefined) {
+  const { silence } = yield* Patience
+  const expected = end ?? remote.size
+  let at = start
+  const count = (chunk: Uint8Array) => {
+    at += chunk.length
+    return expected === undefined || at <= expected
+      ? Effect.succeed(chunk)
+      : Effect.fail(unreadable(remote.name, `expected ${expected - start} bytes, found more: it was changed meanwhile`))
+  }
+  const isWhole = Effect.suspend(() =>
+    expected === undefined || at === expected
+      ? Effect.void
+      : new BrokenOff({ problem: `it ended after ${at - start} of ${expected - start} bytes` }),
+  )
+  const attempt = Effect.suspend(() => remote.read(at, end)).pipe(
+    Effect.timeoutOrElse({ duration: silence, orElse: () => nothingCame(silence) }),
+    Stream.unwrap,
+    Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.fromEffect(nothingCame(silence)) }),
+    Stream.mapEffect(count),
+    Stream.concat(Stream.fromEffectDrain(isWhole)),
+    Stream.mapError((error) =>
+      // What fails after its last byte, as a check of the whole does, can't be mended by more bytes.
+      isBrokenOff(error) && at > 0 && (!remote.hasRanges || at === expected)
+        ? unreadable(
+            remote.name,
+            `${error.problem}, after ${at - start} bytes, and it can't go on from there; try again, or download it first`,
+            error.cause,
+          )
+        : error,
+    ),
+  )
+  return attempt.pipe(Stream.retry(yield* again), Stream.mapError(givenUp(remote.name)))
+}, Stream.unwrap)
+
+const nothingCame = (silence: Duration.Duration) =>
+  Effect.fail(new BrokenOff({ problem: `nothing came for ${Duration.format(silence)}` }))
+
+const again = Effect.map(Patience, ({ pause, retries }) =>
+  Schedule.min([Schedule.exponential(pause), Schedule.spaced(longestPause)]).pipe(
+    Schedule.setInputType<SourceError | BrokenOff>(),
+    Schedule.upTo({ times: retries }),
+    Schedule.while(({ input }) => isBrokenOff(input)),
+    Schedule.modifyDelay(({ duration, input }) => {
+      const asked = Duration.millis(isBrokenOff(input) ? (input.retryAfter ?? 0) : 0)
+      return Effect.succeed(Duration.min(Duration.max(duration, asked), longestPause))
+    }),
+  ),
+)
+
+const givenUp = (name: string) => (error: SourceError | BrokenOff) =>
+  isBrokenOff(error) ? unreadable(name, error.problem, error.cause) : error
+
+/** What a request that got no answer, or an answer that ended too soon, comes to. */
+export const disconnected = (name: string, error: unknown): SourceError | BrokenOff => {
+  const cause = innermost(error)
+  const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
+  const problem = cause instanceof Error && cause.message !== "" ? cause.message : `no connection ${code}`.trim()
+  return lasting.test(code) ? unreadable(name, problem, cause) : new BrokenOff({ problem, cause })
+}
+
+const innermost = (error: unknown): unknown =>
+  Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
+
+/** Codes of failures that stay: the name has no address, the certificate is no good. */
+const lasting = /^(ENOTFOUND|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|ERR_TLS_.*|ERR_SSL_.*)$/

@@ -1,0 +1,79 @@
+/**
+ * An object of S3-compatible storage: `s3://bucket/key`. The key is as it is stored, with nothing encoded.
+ *
+ * Guarantees: an object that was changed since it was opened is a failure.
+ */
+import { Effect, type Scope, Stream } from "effect"
+import { type SourceError, unreadable } from "../SourceError.ts"
+import type { Input } from "./Input.ts"
+import * as Remote from "./Remote.ts"
+import * as S3Client from "./S3Client.ts"
+
+export const open: (name: string) => Effect.Effect<Input, SourceError, Scope.Scope> = Effect.fn("S3Object.open")(
+  function* (name) {
+    const { bucket, key } = yield* parse(name)
+    const connection = yield* S3Client.connect(name)
+    const { etag, size } = yield* Remote.patiently(name, head(connection, bucket, key))
+    return Remote.input({
+      name,
+      size,
+      hasRanges: true,
+      read: Effect.fnUntraced(function* (start, end) {
+        if (size === 0) return Stream.empty
+        const range =
+          start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
+        const answer = yield* connection.get({ bucket, key, range, etag })
+        if (answer === undefined) return yield* changed(name)
+        const isSame = etag === undefined || answer.etag === undefined || answer.etag === etag
+        if (!isSame) return yield* changed(name)
+        if (range !== undefined && answer.range?.startsWith(`bytes ${start}-`) !== true) {
+          return yield* unreadable(name, `asked for ${range}, its storage sent ${answer.range ?? "all of it"}`)
+        }
+        return bytesOf(name, answer)
+      }),
+    })
+  },
+)
+
+/** All keys that begin with the prefix. @param request `isFlat`: without those that have a further `/` */
+export const list: (request: {
+  /** For messages. */
+  readonly name: string
+  readonly bucket: string
+  readonly prefix: string
+  readonly isFlat: boolean
+}) => Effect.Effect<ReadonlyArray<string>, SourceError> = Effect.fn("S3Object.list")(function* ({ name, ...request }) {
+  const connection = yield* S3Client.connect(name)
+  const keys: Array<string> = []
+  let next: string | undefined
+  do {
+    const page: S3Client.ListAnswer = yield* Remote.patiently(name, connection.list({ ...request, next }))
+    for (const key of page.keys) keys.push(key)
+    next = page.next
+  } while (next !== undefined)
+  return keys
+}, Effect.scoped)
+
+export const parse = (name: string) => {
+  const [, bucket, key = ""] = /^s3:\/\/([^/]+)(?:\/(.*))?$/is.exec(name) ?? []
+  return bucket === undefined
+    ? Effect.fail(unreadable(name, "expected s3://BUCKET/KEY"))
+    : Effect.succeed({ bucket, key })
+}
+
+/** By its first byte: an answer to HEAD would not tell a missing bucket from a missing key. */
+const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucket: string, key: string) {
+  const first = yield* connection.get({ bucket, key, range: "bytes=0-0" })
+  if (first === undefined) return { size: 0, etag: undefined }
+  const [, total] = /\/(\d+)$/.exec(first.range ?? "") ?? []
+  const size = total === undefined ? first.length : Number(total)
+  if (size !== 0) yield* discard(first)
+  return { size, etag: first.etag }
+})
+
+const changed = (name: string) => unreadable(name, "it was changed since it was opened; run again")
+
+const discard = (answer: S3Client.ObjectAnswer) => Effect.ignore(Stream.runHead(bytesOf("", answer)))
+
+const bytesOf = (name: string, { body }: S3Client.ObjectAnswer) =>
+  body === undefined ? Stream.empty : Stream.fromAsyncIterable(body, (error) => Remote.disconnected(name, error))

@@ -1,0 +1,101 @@
+/**
+ * How many records of a run may be refused: a number of them, or a share of those that are read.
+ *
+ * Guarantees: exact, whatever digits a share has: of 10,000 records, 0.29% allow 29. A number is held to at once.
+ * A share is held to once the reading has ended, and before that as soon as 1,000 records are read: of
+ * fewer, the first bad ones would be too large a share.
+ */
+import { Effect, Option, Schema } from "effect"
+
+/** A number from 0 on, or a percentage of up to 100, such as `1%` or `0.5%`. */
+export type RejectLimit = number | `${number}%`
+
+/** What was read of the input, and refused by the source or by the service. */
+interface ReadAndRejected {
+  readonly read: number
+  readonly rejected: number
+}
+
+const grammar = /^(\d{1,9})(?:\.(\d{1,9}))?%$/
+
+/** A percentage as a fraction. */
+const fractionOf = (percentage: string): { readonly above: bigint; readonly below: bigint } => {
+  const [, whole = "0", decimals = ""] = grammar.exec(percentage) ?? []
+  return { above: BigInt(whole + decimals), below: 100n * 10n ** BigInt(decimals.length) }
+}
+
+const isShare = (text: string): text is `${number}%` => {
+  if (!grammar.test(text)) return false
+  const { above, below } = fractionOf(text)
+  return above <= below
+}
+
+/** `0`, `1%`, `0.5%`; none where it is neither a whole number nor a percentage of up to 100. */
+export const parseLimit = (text: string): Option.Option<RejectLimit> => {
+  if (isShare(text)) return Option.some(text)
+  return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
+}
+
+/** Whether it is a limit at all: programs may say anything. */
+export const isLimit = (limit: unknown): limit is RejectLimit =>
+  typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
+
+/** Whether so many may be refused of so many; just as much as the limit may. */
+export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected): boolean => {
+  if (typeof limit === "number") return rejected <= limit
+  const { above, below } = fractionOf(limit)
+  return BigInt(rejected) * below <= BigInt(read) * above
+}
+
+/** More records were refused than the run allows. */
+export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooManyRejects", {
+  /** Records that were read until then. */
+  read: Schema.Int,
+  rejected: Schema.Int,
+  limit: Schema.Union([Schema.Int, Schema.TemplateLiteral([Schema.Number, "%"])]),
+}) {
+  override get message() {
+    const { limit, read, rejected } = this
+    const of = typeof limit === "number" ? "" : ` of ${grouped(read)}`
+    const records = (of === "" ? rejected : read) === 1 ? "record" : "records"
+    return `${grouped(rejected)}${of} ${records} ${rejected === 1 ? "was" : "were"} rejected, ${
+      typeof limit === "number" ? grouped(limit) : limit
+    } ${limit === 1 ? "is" : "are"} allowed`
+  }
+}
+
+const grouped = (count: number): string => count.toLocaleString("en-US")
+
+/** From how many records on a share says something. */
+const enoughForShare = 1000
+
+/** Counts what a run reads, and fails as soon as the limit does not allow it. */
+export const counter = (limit: RejectLimit | undefined) => {
+  let read = 0
+  let rejected = 0
+  let ended = false
+  const isTooMany = (): boolean =>
+    limit !== undefined &&
+    (typeof limit === "number" || ended || read >= enoughForShare) &&
+    !allows(limit, { read, rejected })
+  const check = Effect.suspend(() =>
+    limit !== undefined && isTooMany() ? Effect.fail(new TooManyRejects({ read, rejected, limit })) : Effect.void,
+  )
+  return {
+    isTooMany,
+    /** More was read, and so much of it refused; or refused later, by the service. */
+    add: (more: ReadAndRejected): Effect.Effect<void, TooManyRejects> =>
+      Effect.suspend(() => {
+        read += more.read
+        rejected += more.rejected
+        return check
+      }),
+    /** All was read. */
+    end: Effect.suspend(() => {
+      ended = true
+      return check
+    }),
+  }
+}
+
+export type Counter = ReturnType<typeof counter>

@@ -1,0 +1,303 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Ref, Result, Stream } from "effect"
+import { parquetWriteBuffer } from "hyparquet-writer"
+import { createHash } from "node:crypto"
+import * as zlib from "node:zlib"
+import type { InputFile } from "../../../src/domain/InputFile.ts"
+import * as Format from "../../../src/source/format/Format.ts"
+import { InputLog } from "../../../src/source/InputLog.ts"
+import type { Input } from "../../../src/source/place/Input.ts"
+import * as Place from "../../../src/source/place/Place.ts"
+import * as RowFiles from "../../../src/source/RowFiles.ts"
+import type { RowResult } from "../../../src/source/Row.ts"
+import { platform, toLines, writeFiles } from "../support.ts"
+import { cut } from "./support.ts"
+
+const items = Array.from({ length: 500 }, (_, n) => ({
+  prompt: `p ${n} żółć`,
+  a: "x".repeat(n + 1),
+  b: `"${n}", {[`,
+}))
+
+const texts = {
+  jsonl: toLines(items),
+  json: JSON.stringify(items),
+  "pretty.json": JSON.stringify(items, undefined, 2),
+  "objects.json": items.map((item) => JSON.stringify(item, undefined, 2)).join("\n"),
+  csv: `prompt,a,b\n${items.map(({ prompt, a, b }) => `${prompt},${a},"${b.replaceAll('"', '""')}"\r\n`).join("")}`,
+  tsv: `prompt\ta\tb\n${items.map(({ prompt, a, b }) => `${prompt}\t${a}\t"${b.replaceAll('"', '""')}"\n`).join("")}`,
+}
+const descriptions: Record<keyof typeof texts, string> = {
+  jsonl: "JSONL",
+  json: "JSON array",
+  "pretty.json": "JSON array",
+  "objects.json": "JSON objects",
+  csv: "CSV",
+  tsv: "TSV",
+}
+
+const packers = {
+  gzip: (text: string) => zlib.gzipSync(text),
+  zstd: (text: string) => zlib.zstdCompressSync(text),
+  brotli: (text: string) => zlib.brotliCompressSync(text, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 5 } }),
+}
+const endings = { gzip: ".gz", zstd: ".zst", brotli: ".br" }
+
+const valuesOf = (rows: ReadonlyArray<RowResult>) =>
+  rows.map((row) => Result.getOrThrowWith(row, (reject) => new Error(reject.reason)).value)
+
+const read = Effect.fn(
+  function* (name: string, content: string | Uint8Array, options?: Format.FormatOptions) {
+    const [path] = yield* writeFiles({ [name]: content })
+    const file = yield* RowFiles.open(path!, options)
+    const rows = yield* Ref.make<ReadonlyArray<RowResult>>([])
+    const exit = yield* file.rows().pipe(
+      Stream.runForEachArray((more) => Ref.update(rows, (all) => [...all, ...more])),
+      Effect.mapError((error) => error.message.replaceAll(path!, "FILE")),
+      Effect.exit,
+    )
+    return {
+      description: file.description,
+      format: file.format,
+      rows: yield* Ref.get(rows),
+      error: Exit.isFailure(exit) ? yield* Effect.flip(exit) : undefined,
+    }
+  },
+  Effect.provide(platform),
+  Effect.scoped,
+)
+
+const refusalOf = (name: string, content: string | Uint8Array, options?: Format.FormatOptions) =>
+  read(name, content, options).pipe(
+    Effect.flip,
+    Effect.map((error) =>
+      String(error)
+        .replace("SourceError: ", "")
+        .replace(/^.*\/([^/]+): cannot be read: /, "$1: "),
+    ),
+  )
+
+describe("Format", () => {
+  describe.each(Object.keys(texts) as Array<keyof typeof texts>)("%s", (kind) => {
+    const text = texts[kind]
+
+    it.effect("is read whatever its name, with byte order mark and without", () =>
+      Effect.gen(function* () {
+        for (const name of [`f.${kind}`, "f", "f.txt", "f.gz"]) {
+          for (const mark of ["", "\uFEFF"]) {
+            const { description, error, rows } = yield* read(name, mark + text)
+            assert.deepStrictEqual({ description, error }, { description: descriptions[kind], error: undefined })
+            assert.deepStrictEqual(valuesOf(rows), items)
+          }
+        }
+      }),
+    )
+
+    it.effect.each(["gzip", "zstd", "brotli"] as const)("is read from %s, whatever its name", (compression) =>
+      Effect.gen(function* () {
+        const packed = packers[compression](text)
+        for (const name of [`f.${kind}${endings[compression]}`, "f", `f.${kind}`]) {
+          const { description, error, rows } = yield* read(name, packed)
+          assert.deepStrictEqual(
+            { description, error },
+            { description: `${descriptions[kind]}, ${compression}`, error: undefined },
+          )
+          assert.deepStrictEqual(valuesOf(rows), items)
+        }
+        const cutShort = yield* read("f", packed.subarray(0, -20))
+        assert.match(cutShort.error ?? "none", /^FILE: cannot be read: its .* data ends in the middle/)
+        const whole = cutShort.rows.flatMap((row) => (Result.isSuccess(row) ? [row.success.value] : []))
+        assert.deepStrictEqual(whole, items.slice(0, whole.length))
+      }),
+    )
+  })
+
+  it.effect("an empty file has no records, packed or not", () =>
+    Effect.gen(function* () {
+      const contents = ["", "\n \n", "\uFEFF", packers.gzip(""), packers.zstd(""), packers.gzip("\n")]
+      for (const name of ["f", "f.json", "f.csv", "f.jsonl.gz", "f.zst"]) {
+        for (const content of contents) {
+          const { rows, error } = yield* read(name, content)
+          assert.deepStrictEqual({ rows, error }, { rows: [], error: undefined })
+        }
+      }
+      assert.deepStrictEqual((yield* read("f.br", packers.brotli(""))).rows, [])
+    }),
+  )
+
+  it.effect("a format that is chosen is not looked for; a compression is told all the same", () =>
+    Effect.gen(function* () {
+      const lines = packers.gzip('{"a":1}\n{"a":2}\n')
+      const asCsv = yield* read("f.jsonl", lines, { format: "csv", header: false })
+      assert.deepStrictEqual(valuesOf(asCsv.rows), [{ column_1: '{"a":1}' }, { column_1: '{"a":2}' }])
+      assert.match(asCsv.description, /^CSV .*without header, gzip$/)
+      const asJson = yield* read("f.csv", lines, { format: "json" })
+      assert.deepStrictEqual(valuesOf(asJson.rows), [{ a: 1 }, { a: 2 }])
+      const semicolons = yield* read("f.csv", "a;b\n1,5;2\n")
+      assert.deepStrictEqual(
+        [valuesOf(semicolons.rows), semicolons.description],
+        [[{ a: "1,5", b: "2" }], 'CSV with ";"'],
+      )
+      const chosen = yield* read("f.csv", "a;b\n1,5;2\n", { delimiter: "," })
+      assert.strictEqual(Result.isFailure(chosen.rows[0]!), true)
+      assert.strictEqual((yield* read("f", "a\tb\n1\t2\n", { format: "tsv" })).format, "tsv")
+    }),
+  )
+
+  it.effect("what cannot be read is refused with the file's name and what to do", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        yield* refusalOf("f.gz", zlib.gzipSync(packers.zstd(texts.jsonl))),
+        "f.gz: it is compressed twice, with zstd and then gzip; unpack it once",
+      )
+      assert.match(yield* refusalOf("f.jsonl.gz", zlib.gzipSync("PK\u0003\u0004")), /^f.jsonl.gz: it is a ZIP archive/)
+      assert.match(yield* refusalOf("f.jsonl", "<!doctype html>"), /^f.jsonl: it is a page of HTML/)
+      assert.match(
+        yield* refusalOf("f", Buffer.from("\uFEFFa", "utf16le"), { format: "csv" }),
+        /^f: it is text in UTF-16,/,
+      )
+      const damaged = packers.gzip(texts.jsonl)
+      damaged[0] = 0x1e
+      assert.strictEqual(
+        yield* refusalOf("f.jsonl.gz", damaged),
+        "f.jsonl.gz: by its name it is compressed, but it does not begin like that; get it again",
+      )
+      assert.match(
+        yield* refusalOf("f", packers.gzip(texts.jsonl).subarray(0, 12)),
+        /^f: its gzip data ends in the middle/,
+      )
+      assert.match(yield* refusalOf("f.br", Buffer.from([0, 1, 2, 3, 0xff])), /^f.br: its Brotli data/)
+    }),
+  )
+
+  it.effect("what is no UTF-8 is refused with its line, and taken for no compression", () =>
+    Effect.gen(function* () {
+      const latin1 = Buffer.from(toLines([{ a: "e" }, { a: "é" }, { a: "e" }]), "latin1")
+      const { rows, description } = yield* read("f.jsonl", latin1)
+      assert.strictEqual(description, "JSONL")
+      assert.deepStrictEqual(
+        rows.map(
+          Result.match({ onSuccess: ({ place }) => place.line, onFailure: ({ line, code }) => `${line} ${code}` }),
+        ),
+        [1, "2 invalid_utf8", 3],
+      )
+    }),
+  )
+
+  it.effect("a line of 300 MB from a gzip of 300 kB is one reject, of which the beginning is held", () =>
+    Effect.gen(function* () {
+      const megabyte = Buffer.alloc(1_000_000, "x")
+      const gzip = zlib.createGzip()
+      const done = (async () => {
+        const parts: Array<Buffer> = []
+        for await (const part of gzip) parts.push(part as Buffer)
+        return Buffer.concat(parts)
+      })()
+      gzip.write('{"a":1}\n')
+      for (let i = 0; i < 300; i++) gzip.write(megabyte)
+      gzip.end('\n{"a":2}\n')
+      const packed = yield* Effect.promise(() => done)
+      assert.isBelow(packed.length, 400_000)
+      const before = process.memoryUsage().arrayBuffers
+      const { rows } = yield* read("f", packed)
+      assert.isBelow(process.memoryUsage().arrayBuffers - before, 100_000_000)
+      assert.deepStrictEqual(
+        rows.map(
+          Result.match({ onSuccess: ({ value }) => value, onFailure: ({ code, raw_bytes }) => [code, raw_bytes] }),
+        ),
+        [{ a: 1 }, ["oversized_line", 300_000_000], { a: 2 }],
+      )
+    }),
+  )
+
+  it.effect("the input log is told once, of the bytes that stand in the file, when they are read to their end", () =>
+    Effect.gen(function* () {
+      for (const [name, content] of Object.entries({
+        "f.jsonl": Buffer.from(texts.jsonl),
+        "f.json": Buffer.from(texts.json),
+        "f.csv.gz": packers.gzip(texts.csv),
+        "f.json.br": packers.brotli(texts.json),
+        "f.zst": Buffer.concat([packers.zstd(texts.jsonl), packers.zstd("")]),
+      })) {
+        const told: Array<InputFile> = []
+        const log = Layer.succeed(InputLog, (file) => void told.push(file))
+        yield* Effect.provide(Effect.asVoid(read(name, content)), log)
+        const sha256 = createHash("sha256").update(content).digest("hex")
+        assert.deepStrictEqual(
+          told.map(({ bytes, sha256 }) => ({ bytes, sha256 })),
+          [{ bytes: content.length, sha256 }],
+        )
+      }
+    }),
+  )
+
+  it.effect("Parquet is read from a file, a compressed file and a pipe; the log is told of the file", () =>
+    Effect.gen(function* () {
+      const parquet = Buffer.from(
+        parquetWriteBuffer({
+          columnData: [
+            { name: "prompt", data: items.map(({ prompt }) => prompt), type: "STRING" },
+            { name: "a", data: items.map(({ a }) => a), type: "STRING" },
+          ],
+        }),
+      )
+      const files = {
+        "f.parquet": parquet,
+        "f.jsonl": parquet,
+        "f.parquet.gz": zlib.gzipSync(parquet),
+        f: zlib.brotliCompressSync(parquet),
+      }
+      for (const [name, content] of Object.entries(files)) {
+        const paths = yield* writeFiles({ [name]: content })
+        const ofFile = yield* Place.open(paths[0]!)
+        const ofPipe: Input = { ...ofFile, size: undefined, slice: undefined }
+        for (const input of [ofFile, ofPipe]) {
+          if (name === "f") {
+            assert.match((yield* Effect.flip(Format.open(input))).message, /is no text, and no format that is known/)
+            continue
+          }
+          const file = yield* Format.open(input)
+          const compression = name.endsWith(".gz") ? ", gzip" : ""
+          assert.strictEqual(file.description, `Parquet, 500 rows${compression}`)
+          assert.strictEqual(file.count, 500)
+          const told: Array<InputFile> = []
+          const rows = yield* Stream.runCollect(file.rows(["prompt"])).pipe(
+            Effect.provideService(InputLog, (file) => void told.push(file)),
+          )
+          assert.deepStrictEqual(
+            valuesOf(rows),
+            items.map(({ prompt }) => ({ prompt })),
+          )
+          assert.deepStrictEqual(
+            told.map(({ sha256 }) => sha256),
+            [createHash("sha256").update(content).digest("hex")],
+          )
+        }
+      }
+    }).pipe(Effect.provide(platform), Effect.scoped),
+  )
+
+  it.effect("rows are the same wherever the boundaries of chunks fall", () =>
+    Effect.gen(function* () {
+      const contents = Object.values(texts).flatMap((text) => {
+        const short = text.slice(0, 3_000)
+        return [Buffer.from(short), packers.gzip(short), packers.zstd(short), packers.brotli(short)]
+      })
+      for (const content of contents) {
+        const rowsIn = Effect.fnUntraced(function* (size: number) {
+          const input: Input = {
+            name: "f",
+            size: undefined,
+            slice: undefined,
+            bytes: Stream.fromArray(cut(content, [size])).pipe(Stream.rechunk(1)),
+          }
+          const file = yield* Format.open(input)
+          const rows = yield* Stream.runCollect(file.rows())
+          return { description: file.description, rows }
+        })
+        const whole = yield* rowsIn(content.length)
+        for (const size of [1, 2, 3, 1_000]) assert.deepStrictEqual(yield* rowsIn(size), whole)
+      }
+    }).pipe(Effect.provide(platform), Effect.scoped),
+  )
+})

@@ -1,0 +1,516 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { content, type PromptItem } from "../../../src/domain/PromptItem.ts"
+import type { LayoutOptions } from "../../../src/source/layout/Layout.ts"
+import * as Layouts from "../../../src/source/layout/Layouts.ts"
+import { assistant, look, toRows, user } from "./support.ts"
+
+const reasons = (records: ReadonlyArray<unknown>, options?: LayoutOptions, isTextual?: boolean) =>
+  look(records, options, isTextual).reasons
+
+const golds = (records: ReadonlyArray<unknown>, options?: LayoutOptions) =>
+  look(records, options).items.map(({ gold }) => gold?.best_completion_index)
+
+const wide = { prompt: "Q", response_a: "A", response_b: "B" }
+
+describe("Layouts", () => {
+  describe("an item is the same from every layout", () => {
+    const Text = Schema.String.check(
+      Schema.isPattern(/\S/),
+      Schema.makeFilter((text: string) => text.isWellFormed()),
+    )
+    const Item = Schema.Struct({
+      prompt: Schema.Union([
+        Text,
+        Schema.NonEmptyArray(
+          Schema.Struct({ role: Schema.Literals(["system", "user", "assistant", "tool"]), content: Text }),
+        ),
+      ]),
+      completions: Schema.Array(Text).check(
+        Schema.isMinLength(2),
+        Schema.isMaxLength(4),
+        Schema.makeFilter((texts) => new Set(texts).size === texts.length),
+      ),
+    })
+    interface Item extends Pick<PromptItem, "prompt" | "completions"> {}
+
+    const asMessages = (prompt: Item["prompt"]): Exclude<Item["prompt"], string> =>
+      typeof prompt === "string" ? [user(prompt)] : prompt
+
+    const contents = (items: ReadonlyArray<Item>) => items.map((item) => JSON.parse(content(item)))
+    const isTheSame = (item: Item, { items, description }: ReturnType<typeof look>) =>
+      assert.deepStrictEqual(contents(items), contents([item]), description)
+
+    it.prop("items", [Item], ([item]) => isTheSame(item, look([item])))
+    it.prop("items, elsewhere", [Item], ([{ completions, prompt }]) =>
+      isTheSame(
+        { completions, prompt },
+        look([{ q: { p: prompt }, all: completions.map((text) => ({ text, n: 1 })) }], {
+          prompt: "q.p",
+          completions: "all[].text",
+        }),
+      ),
+    )
+    it.prop("items, as text cells", [Item], ([item]) => {
+      // A cell of text that is a list of messages is one.
+      const { completions, prompt } = item
+      const cells = {
+        prompt: typeof prompt === "string" ? prompt : JSON.stringify(prompt),
+        completions: JSON.stringify(completions),
+      }
+      isTheSame(item, look([cells], {}, true))
+    })
+    const asWide = ({ completions, prompt }: Item) => ({
+      prompt,
+      ...Object.fromEntries(completions.map((completion, i) => [`response_${i + 1}`, completion])),
+    })
+    it.prop("wide", [Item], ([item]) => isTheSame(item, look([asWide(item)], { layout: "wide" })))
+    it.prop("pairs", [Item], ([{ completions, prompt }]) => {
+      const [chosen, rejected] = completions
+      isTheSame({ prompt, completions: [chosen!, rejected!] }, look([{ prompt, chosen, rejected }]))
+    })
+    it.prop("pairs of whole conversations", [Item], ([item]) => {
+      const prompt = asMessages(item.prompt)
+      const [chosen, rejected] = item.completions.slice(0, 2).map((text) => [...prompt, assistant(text)])
+      isTheSame({ prompt, completions: item.completions.slice(0, 2) }, look([{ chosen, rejected }]))
+    })
+    const fromParts = ({ parts }: ReturnType<typeof look>) => {
+      assert.strictEqual(new Set(parts.map(({ key }) => key)).size, 1)
+      return { prompt: parts[0]!.prompt, completions: parts.map(({ completion }) => completion) }
+    }
+    it.prop("long", [Item], ([{ completions, prompt }]) => {
+      const records = completions.map((completion) => ({ prompt, completion }))
+      assert.deepStrictEqual<unknown>(fromParts(look(records)), { prompt, completions })
+    })
+    it.prop("long, of whole conversations", [Item], ([item]) => {
+      const prompt = asMessages(item.prompt)
+      const records = item.completions.map((text) => ({ key: 1, messages: [...prompt, assistant(text)] }))
+      assert.deepStrictEqual<unknown>(fromParts(look(records)), { prompt, completions: item.completions })
+    })
+  })
+
+  describe("wide", () => {
+    it("a completion that is missing is named by its column", () => {
+      assert.deepStrictEqual(
+        reasons([wide, { ...wide, response_b: null }, { ...wide, response_a: "" }, { prompt: "Q", response_a: "A" }]),
+        [
+          "response_b: expected a completion, found null",
+          'response_a: expected a completion, found ""',
+          "response_b: expected a completion, found nothing",
+        ],
+      )
+    })
+
+    it("or is left out, with its model, if two are left", () => {
+      const three = { ...wide, response_c: "C", model_a: "x", model_b: "y", model_c: "z" }
+      const { items, reasons } = look([three, { ...three, response_b: "" }, { ...wide, response_b: null }], {
+        missing: "keep",
+      })
+      assert.deepStrictEqual(
+        items.map(({ completions, models }) => [completions, models]),
+        [
+          [
+            ["A", "B", "C"],
+            ["x", "y", "z"],
+          ],
+          [
+            ["A", "C"],
+            ["x", "z"],
+          ],
+        ],
+      )
+      assert.deepStrictEqual(reasons, ["response_b: expected a completion, found null; two completions are the least"])
+    })
+
+    it("gold stays with its completion where others are missing", () => {
+      const three = { ...wide, response_c: "C", label: "c" }
+      const options = { missing: "keep", gold: "label" } as const
+      assert.deepStrictEqual(golds([three, { ...three, response_b: "" }], options), [2, 1])
+      assert.deepStrictEqual(reasons([three, { ...three, response_c: "" }], options), [
+        'label: expected a completion that is there, found "response_c", which is empty',
+      ])
+    })
+
+    it.each([
+      ["the column", { ...wide, label: "response_b" }, 1],
+      ["its end", { ...wide, label: "b" }, 1],
+      ["its end in other letters", { ...wide, label: "B" }, 1],
+      ["its end after another word", { ...wide, label: "model_b" }, 1],
+      ["the model", { ...wide, model_a: "x", model_b: "y", label: "y" }, 1],
+      ["an object", { ...wide, label: { best_completion_index: 1 } }, 1],
+      ["a tie", { ...wide, label: "tie (bothbad)" }, undefined],
+      ["null", { ...wide, label: null }, undefined],
+      ["a number that is a column's end", { prompt: "Q", output_1: "A", output_2: "B", label: 2 }, 1],
+      ["a number as text", { prompt: "Q", output_1: "A", output_2: "B", label: "1" }, 0],
+      ["a number that is a column's end, from 0", { prompt: "Q", output_0: "A", output_1: "B", label: 1 }, 1],
+      ["a digit that other columns begin with", { prompt: "Q", output_1: "A", output_10: "B", label: 1 }, 0],
+    ])("gold may be %s", (_, record, index) => {
+      assert.deepStrictEqual(golds([record], { gold: "label" }), [index])
+    })
+
+    it("gold that names none, or more than one, is refused", () => {
+      const records = [
+        { ...wide, label: 1 },
+        { ...wide, label: "c" },
+        { ...wide, label: true },
+        { ...wide, label: { best_completion_index: 2 } },
+        { ...wide, model_a: "b", model_b: "x", label: "b" },
+      ]
+      const expected = 'label: expected what names one of "response_a" or "response_b", found'
+      assert.deepStrictEqual(reasons(records, { gold: "label", model: ["model_a", "model_b"] }), [
+        `${expected} 1`,
+        `${expected} "c"`,
+        `${expected} true`,
+        "label.best_completion_index: expected an index below 2, found 2",
+        `${expected} "b", which names 2`,
+      ])
+    })
+
+    it("a completion that always is the best is gold, if asked for", () => {
+      const pair = { prompt: "Q", chosen: "A", rejected: "B" }
+      assert.deepStrictEqual(golds([pair]), [undefined])
+      assert.deepStrictEqual(golds([pair], { gold: "chosen" }), [0])
+    })
+
+    it("a reject names the columns", () => {
+      assert.deepStrictEqual(
+        reasons([
+          wide,
+          { ...wide, response_b: 5 },
+          { ...wide, response_b: " " },
+          { ...wide, response_b: "A" },
+          { ...wide, response_b: [user("Q"), assistant("B")], prompt: "R" },
+          { ...wide, response_b: [user("Q")] },
+          { ...wide, prompt: undefined },
+          7,
+        ]),
+        [
+          "response_b: expected a string, found 5",
+          "response_b: expected text, found a blank string",
+          "response_a, response_b: expected at least two distinct completions, found 1",
+          "response_b: expected the prompt's messages and one of the assistant, or the latter alone, found 2 messages that begin otherwise",
+          'response_b[0]: expected a message of the assistant, found one of "user"',
+          "prompt: expected text or a list of messages, found nothing",
+          "expected an object, found 7",
+        ],
+      )
+    })
+
+    it("lists of one turn are texts, longer ones are refused", () => {
+      const turns = { prompt: '["Q"]', response_a: '["A"]', response_b: ["B"] }
+      const { items, reasons } = look([
+        turns,
+        { prompt: ["Q", "R"], response_a: ["A", "C"], response_b: ["B", "D"] },
+        { ...turns, response_b: "[null]" },
+        { ...turns, response_b: "B" },
+      ])
+      assert.deepStrictEqual(
+        items.map(({ completions, prompt }) => [prompt, ...completions]),
+        [
+          ["Q", "A", "B"],
+          // Not all are lists: text stays as it is.
+          ['["Q"]', '["A"]', "B"],
+        ],
+      )
+      assert.deepStrictEqual(reasons, [
+        "prompt: expected one turn, found 2, of which the earlier answers differ",
+        "response_b: expected a completion, found null",
+      ])
+    })
+  })
+
+  describe("conversations without a prompt of their own", () => {
+    it("have to differ in the last message alone, the assistant's", () => {
+      const conversation = (...texts: ReadonlyArray<string>) =>
+        texts.map((text, i) => (i % 2 === 0 ? user(text) : assistant(text)))
+      const good = { chosen: conversation("Q", "A"), rejected: conversation("Q", "B") }
+      assert.deepStrictEqual(
+        reasons([
+          good,
+          { chosen: conversation("Q", "A", "R", "C"), rejected: conversation("Q", "B", "S", "D") },
+          { chosen: conversation("Q", "A"), rejected: conversation("R", "B") },
+          { chosen: conversation("Q", "A", "R"), rejected: conversation("Q", "B") },
+          { chosen: "A", rejected: "B" },
+          { chosen: conversation("Q", "A"), rejected: conversation("Q", "A") },
+        ]),
+        [
+          "chosen: expected conversations that differ in the last message alone, found a difference in message 2 of 4",
+          "chosen, rejected: expected conversations with the same beginning, found different ones",
+          'chosen: expected the assistant\'s message at the end, found one of "user"',
+          'chosen: expected a whole conversation, since no prompt is set, found "A"',
+          "chosen, rejected: expected at least two distinct completions, found 1",
+        ],
+      )
+    })
+  })
+
+  describe("items", () => {
+    it("a reject names the paths of the file", () => {
+      const options = { prompt: "{q}\\n\\n{r}", completions: "all[].text", model: "all[].by" }
+      assert.deepStrictEqual(
+        reasons(
+          [
+            { q: "", all: [{ text: "A" }, { text: "B" }] },
+            { q: ["Q"], all: [{ text: "A" }, { text: "B" }] },
+            { q: "Q", all: [{ text: "A" }, { t: "B" }] },
+            { q: "Q", all: "A" },
+            { q: "Q" },
+            {
+              q: "Q",
+              all: [
+                { text: "A", by: "x" },
+                { text: "B", by: 7 },
+              ],
+            },
+          ],
+          options,
+        ),
+        [
+          "{q}\\n\\n{r}: expected text or a list of messages, found nothing",
+          "{q}\\n\\n{r}: expected text or a list of messages, found an object",
+          "all[1].text: expected a string, found nothing",
+          'all[].text: expected an array, found "A"',
+          "all[].text: expected a value, found nothing",
+          "all[1].by: expected a string, found 7",
+        ],
+      )
+    })
+
+    it("gold may be an index, or the name of a model", () => {
+      const item = { prompt: "Q", completions: ["A", "B"], models: ["x", "y"] }
+      assert.deepStrictEqual(
+        golds([1, "0", "y", "tie", null, { best_completion_index: 1 }].map((gold) => ({ ...item, gold }))),
+        [1, 0, 1, undefined, undefined, 1],
+      )
+      assert.deepStrictEqual(reasons([2, "z", 0.5, []].map((gold) => ({ ...item, gold }))), [
+        "gold.best_completion_index: expected an index below 2, found 2",
+        'gold: expected an object, the index of a completion or the name of its model, found "z"',
+        "gold: expected an object, the index of a completion or the name of its model, found 0.5",
+        "gold: expected an object, the index of a completion or the name of its model, found an array",
+      ])
+    })
+  })
+
+  describe("long", () => {
+    it("a reject names the paths of the file", () => {
+      assert.deepStrictEqual(
+        reasons(
+          [
+            { prompt: "Q", response: "A", k: "1", by: "x" },
+            { prompt: "Q", response: "A" },
+            { prompt: "", response: "A", k: "1" },
+            { prompt: "Q", response: { text: "A" }, k: "1" },
+            { prompt: "Q", response: "A", k: 0.5 },
+            { prompt: "Q", response: "A", k: "1", by: {} },
+            [],
+          ],
+          { completion: "response", key: "k", model: "by" },
+        ),
+        [
+          "k: expected a string or a safe integer, found nothing",
+          "prompt: expected text, found a blank string",
+          "response: expected a string, found an object",
+          "k: expected a string or a safe integer, found 0.5",
+          "by: expected a string, found an object",
+          "expected an object, found an array",
+        ],
+      )
+    })
+
+    it("of messages, the last is the assistant's", () => {
+      const options = { layout: "long", prompt: "messages" } as const
+      assert.deepStrictEqual(
+        reasons(
+          [
+            { messages: [user("Q"), assistant("A")] },
+            { messages: [user("Q")] },
+            { messages: [user("Q"), user("A")] },
+            { messages: [user("Q"), assistant(" ")] },
+            { messages: [user(" "), assistant("A")] },
+            { messages: "text" },
+          ],
+          options,
+        ),
+        [
+          "messages: expected a prompt and an answer, found one message",
+          'messages[1]: expected a message of the assistant at the end, found one of "user"',
+          "messages[1].content: expected text, found a blank string",
+          "messages: expected a message with text, found blank ones only",
+          'messages: expected a list of messages, found "text"',
+        ],
+      )
+    })
+
+    it("a key without a field of its own is the prompt, and can be kept as text", () => {
+      const { parts } = look([
+        { prompt: [user("Q")], response: "A" },
+        { prompt: "a\0b", response: "A" },
+      ])
+      assert.strictEqual(parts[0]!.key, "[user]\nQ")
+      assert.match(parts[1]!.key, /^sha256:[0-9a-f]{64}$/)
+    })
+  })
+
+  describe("what goes along", () => {
+    it("is the metadata, and members that are kept", () => {
+      const record = { ...wide, metadata: { a: 1 }, topic: "t", n: null, label: "b" }
+      const metadata = (options: LayoutOptions) => look([record], options).items.map((item) => item.metadata)
+      assert.deepStrictEqual(metadata({}), [{ a: 1 }])
+      assert.deepStrictEqual(metadata({ keep: ["topic", "label", "absent"] }), [{ a: 1, topic: "t", label: "b" }])
+      assert.deepStrictEqual(metadata({ keep: ["*"] }), [{ a: 1, topic: "t", n: null }])
+    })
+
+    it("is read from these columns, and no others", () => {
+      const record = { ...wide, model_a: "x", model_b: "y", metadata: { a: 1 }, topic: "t", extra: 1 }
+      assert.deepStrictEqual(look([record]).columns?.toSorted(), [
+        "metadata",
+        "model_a",
+        "model_b",
+        "prompt",
+        "response_a",
+        "response_b",
+      ])
+      assert.include(look([record], { keep: ["topic"] }).columns ?? [], "topic")
+      assert.isUndefined(look([record], { keep: ["*"] }).columns)
+    })
+
+    it("a member's name that the metadata has already, or a value that is no JSON, is refused", () => {
+      const kept = [
+        { ...wide, metadata: { topic: "t" }, topic: "t" },
+        { ...wide, metadata: { topic: "u" }, topic: "t" },
+        { ...wide, topic: { scores: [1, Number.POSITIVE_INFINITY] } },
+        { ...wide, topic: 2 ** 53 },
+        { ...wide, metadata: { "a b": { n: 1e300 } } },
+      ]
+      assert.deepStrictEqual(reasons(kept, { keep: ["topic"], metadata: "metadata" }), [
+        "topic: expected a name that the metadata does not have yet, found it there with another value",
+        "topic.scores[1]: expected numbers that keep their digits, up to 2^53, or text, found Infinity",
+        "topic: expected numbers that keep their digits, up to 2^53, or text, found 9007199254740992",
+        'metadata["a b"].n: expected numbers that keep their digits, up to 2^53, or text, found 1e+300',
+      ])
+    })
+
+    it("may be called __proto__", () => {
+      const record = JSON.parse('{"prompt":"Q","completions":["A","B"],"__proto__":{"x":1},"metadata":{"__proto__":2}}')
+      const { items, reasons } = look(
+        [record, { ...JSON.parse('{"__proto__":{"x":1}}'), ...wide, completions: ["A", "B"] }],
+        {
+          keep: ["__proto__"],
+        },
+      )
+      assert.deepStrictEqual(reasons, [
+        "__proto__: expected a name that the metadata does not have yet, found it there with another value",
+      ])
+      assert.strictEqual(JSON.stringify(items[0]?.metadata), '{"__proto__":{"x":1}}')
+      assert.isUndefined(({} as { x?: unknown }).x)
+    })
+  })
+
+  it.each<readonly [options: LayoutOptions, problem: string]>([
+    [
+      { layout: "wide", completions: ["a"] },
+      "layout wide: expected two or more of --completion-path, one for each completion, found 1",
+    ],
+    [{ layout: "wide" }, "layout wide: expected two or more of --completion-path, one for each completion, found 0"],
+    [{ layout: "wide", completions: ["a", "a"] }, "layout wide: expected each --completion-path once"],
+    [
+      { layout: "wide", completions: ["a", "b"], model: "m" },
+      "layout wide: expected a --model-path for each of 2 completions, found 1",
+    ],
+    [
+      { layout: "pairs", completions: ["a", "b", "c"] },
+      "layout pairs: expected two of --completion-path, one for each completion, found 3",
+    ],
+    [
+      { layout: "items", completions: ["a", "b"] },
+      "layout items: --completions-path is the path to the list of completions; a path for each is layout wide",
+    ],
+    [
+      { layout: "items", completion: "a" },
+      "layout items: expected --completions-path, the path to the list, found --completion-path",
+    ],
+    [{ layout: "long", completion: "a", model: ["m", "n"] }, "layout long: expected --model-path once"],
+    [{ layout: "long", completion: "a", gold: "g" }, "layout long: --gold-path is for layouts items, wide and pairs"],
+    [
+      { layout: "long", completion: "a", id: "i" },
+      "layout long: --id-path is for layouts items, wide and pairs; --key says what makes an item, and names it",
+    ],
+    [
+      { layout: "long", completions: "a" },
+      "layout long: a record has one completion: expected --completion-path once, and no --completions-path",
+    ],
+    [
+      { layout: "items", id: "a..b" },
+      '--id-path: not a field path: "a..b": expected .name, [0] or ["name"] at character 2, found "..b"',
+    ],
+  ])("%j is refused", (options, problem) => {
+    const made = Layouts.make(options)
+    assert.strictEqual(Result.isFailure(made) ? made.failure : made.success.description, problem)
+  })
+
+  const Junk = Schema.Union([
+    Schema.Json,
+    Schema.Record(
+      Schema.Literals([
+        "prompt",
+        "response_a",
+        "response_b",
+        "chosen",
+        "rejected",
+        "messages",
+        "label",
+        "id",
+        "metadata",
+      ]),
+      Schema.Union([
+        Schema.Json,
+        Schema.Array(Schema.Struct({ role: Schema.String, content: Schema.Json })),
+        Schema.Array(Schema.Struct({ from: Schema.Json, value: Schema.String })),
+      ]),
+    ),
+  ])
+  it.prop(
+    "whatever a record holds, it gives an item, a part or a reason",
+    [Schema.Array(Junk), Schema.Boolean],
+    ([records, isTextual]) => {
+      for (const layout of ["items", "wide", "pairs", "long"] as const) {
+        const made = Layouts.make({
+          layout,
+          ...(layout === "wide"
+            ? { completions: ["response_a", "response_b"], gold: "label", prompt: "prompt" }
+            : undefined),
+          ...(layout === "long" ? { prompt: "messages" } : undefined),
+          keep: ["*"],
+        })
+        const read = Result.getOrThrow(made)
+        for (const row of toRows(records, isTextual)) {
+          const result: Result.Result<unknown, { readonly reason: string }> =
+            read.reads === "items" ? read.toRecord(row) : read.toPart(row)
+          if (Result.isFailure(result))
+            assert.match(result.failure.reason, /^.+: expected .+, found .+$|^expected .+, found .+$/)
+        }
+      }
+      look(records, {}, isTextual)
+    },
+  )
+
+  it("nesting without end is refused", () => {
+    const deep = (depth: number): unknown => JSON.parse("[".repeat(depth) + "]".repeat(depth))
+    const records = ["prompt", "response_a", "label", "id", "metadata", "model_a"].map((name) => ({
+      ...wide,
+      model_a: "x",
+      model_b: "y",
+      [name]: deep(50_000),
+    }))
+    assert.deepStrictEqual(
+      reasons(records, { gold: "label", id: "id", metadata: "metadata", model: ["model_a", "model_b"], layout: "wide" })
+        .length,
+      5,
+    )
+    assert.strictEqual(look([{ prompt: deep(50_000), completions: deep(50_000) }]).reasons.length, 1)
+    assert.strictEqual(
+      look([{ messages: deep(50_000), response: deep(50_000) }], { layout: "long", prompt: "messages" }).reasons.length,
+      1,
+    )
+  })
+})

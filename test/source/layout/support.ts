@@ -1,0 +1,36 @@
+/** Records as a layout reads them, which is found by looking at them or set. */
+import { Result } from "effect"
+import type { SourceItem } from "../../../src/domain/PromptItem.ts"
+import * as Detect from "../../../src/source/layout/Detect.ts"
+import type { LayoutOptions, Part } from "../../../src/source/layout/Layout.ts"
+import * as Layouts from "../../../src/source/layout/Layouts.ts"
+import type { Row } from "../../../src/source/Row.ts"
+
+/** @param isTextual as the cells of CSV are */
+export const toRows = (values: ReadonlyArray<unknown>, isTextual = false): ReadonlyArray<Row> =>
+  values.map((value, i) => ({
+    place: { file: "f", line: i + 1, raw: undefined },
+    value,
+    ...(isTextual ? { isTextual: true as const } : undefined),
+  }))
+
+/** What is said of a layout that is none is its description. */
+export const look = (values: ReadonlyArray<unknown>, options: LayoutOptions = {}, isTextual = false) => {
+  const rows = toRows(values, isTextual)
+  const layout = Result.flatMap(Detect.detect(rows, options), Layouts.make)
+  if (Result.isFailure(layout)) return { description: layout.failure, columns: [], items: [], parts: [], reasons: [] }
+  const { columns, description } = layout.success
+  const read = layout.success.reads === "items" ? layout.success.toRecord : layout.success.toPart
+  const results = rows.map((row): Result.Result<SourceItem | Part, { readonly reason: string }> => read(row))
+  const successes = results.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
+  return {
+    description,
+    columns,
+    items: successes.flatMap((success) => ("item" in success ? [success.item] : [])),
+    parts: successes.flatMap((success) => ("key" in success ? [success] : [])),
+    reasons: results.flatMap((result) => (Result.isFailure(result) ? [result.failure.reason] : [])),
+  }
+}
+
+export const user = (content: string) => ({ role: "user", content })
+export const assistant = (content: string) => ({ role: "assistant", content })

@@ -1,0 +1,430 @@
+import { readFileSync } from "node:fs"
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
+import { createServer as createSecureServer } from "node:https"
+import type { AddressInfo } from "node:net"
+import { gunzipSync, gzipSync } from "node:zlib"
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from "@effect/platform-node/Undici"
+import { assert, describe } from "@effect/vitest"
+import { Duration, Effect, Stream } from "effect"
+import * as Place from "../../../src/source/place/Place.ts"
+import { Patience } from "../../../src/source/place/Remote.ts"
+import { bytesOf, failureOf, pattern, test } from "./support.ts"
+
+interface Options {
+  readonly tls?: boolean
+}
+
+/** A server on a free port; what was asked of it. */
+const serve = Effect.fnUntraced(function* (handle: RequestListener, { tls = false }: Options = {}) {
+  const asked: Array<IncomingMessage> = []
+  const listener: RequestListener = (request, response) => {
+    asked.push(request)
+    handle(request, response)
+  }
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const certificate = () => readFileSync(new URL("fixtures/localhost.pem", import.meta.url))
+      const server = tls
+        ? createSecureServer({ key: certificate(), cert: certificate() }, listener)
+        : createServer(listener)
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) =>
+      Effect.callback<void>((resume) => {
+        server.close(() => resume(Effect.void))
+        server.closeAllConnections()
+      }),
+  )
+  const { port } = server.address() as AddressInfo
+  return { url: `${tls ? "https" : "http"}://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, asked }
+})
+
+interface Kept {
+  readonly content: Uint8Array
+  readonly etag?: string
+  readonly modified?: string
+}
+
+/** Answers as a server of files does, with ranges and their conditions (RFC 9110, 13 and 14). */
+const answer = (request: IncomingMessage, response: ServerResponse, { content, etag, modified }: Kept) => {
+  if (etag !== undefined) response.setHeader("etag", etag)
+  if (modified !== undefined) response.setHeader("last-modified", modified)
+  const condition = request.headers["if-range"]
+  const isFresh = condition === undefined || condition === etag || condition === modified
+  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "") ?? []
+  if (first === undefined || !isFresh) {
+    response.writeHead(200, { "content-length": content.length })
+    return response
+  }
+  const start = Number(first)
+  if (start >= content.length) {
+    response.writeHead(416, { "content-range": `bytes */${content.length}` })
+    return response
+  }
+  const end = last === "" ? content.length : Math.min(Number(last) + 1, content.length)
+  response.writeHead(206, {
+    "content-range": `bytes ${start}-${end - 1}/${content.length}`,
+    "content-length": end - start,
+  })
+  return response
+}
+
+const piece = (request: IncomingMessage, content: Uint8Array) => {
+  const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? "") ?? []
+  return content.slice(Number(first ?? 0), last === undefined || last === "" ? undefined : Number(last) + 1)
+}
+
+const keeping =
+  (kept: Kept): RequestListener =>
+  (request, response) =>
+    answer(request, response, kept).end(piece(request, kept.content))
+
+/** Breaks off after so many bytes of an answer that is longer. */
+const breaking =
+  (kept: Kept, after: number): RequestListener =>
+  (request, response) => {
+    const bytes = piece(request, kept.content)
+    answer(request, response, kept)
+    if (bytes.length <= after) response.end(bytes)
+    else response.write(bytes.slice(0, after), () => response.destroy())
+  }
+
+const isProbe = ({ headers }: IncomingMessage) => headers.range === "bytes=0-0"
+
+/** Ranges are ignored, as a program's own answer does. */
+const plain =
+  (content: Uint8Array): RequestListener =>
+  (_, response) =>
+    response.writeHead(200, { "content-length": content.length }).end(content)
+
+const impatient = Effect.provideService(Patience, {
+  silence: Duration.seconds(20),
+  retries: 3,
+  pause: Duration.millis(1),
+})
+
+const content = pattern(400_000)
+const etag = '"v1"'
+const modified = "Wed, 21 Oct 2015 07:28:00 GMT"
+
+const withOpen = (url: string) => impatient(Place.open(url))
+const read = (url: string) => impatient(Effect.flatMap(Place.open(url), bytesOf))
+
+describe("a file at a URL", () => {
+  test("is read whole, as often as one likes, and here and there", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve(keeping({ content, etag }))
+      const input = yield* withOpen(`${url}/items.jsonl`)
+      assert.strictEqual(input.size, content.length)
+      assert.deepStrictEqual(yield* bytesOf(input), content)
+      assert.deepStrictEqual(yield* bytesOf(input), content)
+      assert.deepStrictEqual(yield* input.slice!(0, 4), content.slice(0, 4))
+      assert.deepStrictEqual(yield* input.slice!(399_996, 400_000), content.slice(-4))
+      assert.deepStrictEqual(yield* input.slice!(5, 5), new Uint8Array(0))
+    }))
+
+  test("may be empty, with ranges and without", () =>
+    Effect.gen(function* () {
+      for (const handle of [keeping({ content: new Uint8Array(0), etag }), plain(new Uint8Array(0))]) {
+        const { url } = yield* serve(handle)
+        const input = yield* withOpen(url)
+        assert.strictEqual(input.size, 0)
+        assert.strictEqual((yield* bytesOf(input)).length, 0)
+      }
+    }))
+
+  test("has no slices where its server ignores ranges, or says nothing that tells a changed file", () =>
+    Effect.gen(function* () {
+      for (const handle of [plain(content), keeping({ content })]) {
+        const { url } = yield* serve(handle)
+        const input = yield* withOpen(url)
+        assert.strictEqual(input.slice, undefined)
+        assert.strictEqual(input.size, content.length)
+        assert.deepStrictEqual(yield* bytesOf(input), content)
+      }
+    }))
+
+  test("may have a size that nobody knows", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve((_, response) => {
+        response.write(content.slice(0, 1000))
+        response.end(content.slice(1000))
+      })
+      const input = yield* withOpen(url)
+      assert.strictEqual(input.size, undefined)
+      assert.deepStrictEqual(yield* bytesOf(input), content)
+    }))
+
+  test("is asked for as its URL says; its name shows neither user nor query", () =>
+    Effect.gen(function* () {
+      const { asked, host } = yield* serve(keeping({ content, etag }))
+      const secret = "X-Amz-Signature=abc%2Fdef&b=ä"
+      const input = yield* withOpen(`http://us%40er:p%3Ass@${host}/my items/100%25 [1].jsonl?${secret}#part`)
+      yield* bytesOf(input)
+      assert.strictEqual(input.name, `http://${host}/my%20items/100%25%20[1].jsonl`)
+      for (const { headers, url } of asked) {
+        assert.strictEqual(url, "/my%20items/100%25%20[1].jsonl?X-Amz-Signature=abc%2Fdef&b=%C3%A4")
+        assert.strictEqual(headers.authorization, `Basic ${btoa("us@er:p:ss")}`)
+        assert.strictEqual(headers["accept-encoding"], "identity")
+        assert.strictEqual(headers["traceparent"], undefined)
+      }
+      assert.strictEqual(asked.length, 2)
+    }))
+
+  test("that the server keeps compressed comes compressed, for the format to find", () =>
+    Effect.gen(function* () {
+      const packed = gzipSync(content)
+      const { url } = yield* serve((_, response) =>
+        response.writeHead(200, { "content-encoding": "gzip", "content-length": packed.length }).end(packed),
+      )
+      assert.deepStrictEqual(new Uint8Array(gunzipSync(yield* read(url))), content)
+      const brotli = yield* serve((_, response) => response.writeHead(200, { "content-encoding": "br" }).end("x"))
+      assert.match(yield* failureOf(read(brotli.url)), /sends it compressed \(br\), though asked not to$/)
+    }))
+})
+
+describe("a redirection", () => {
+  test("is followed, each time anew, with authorization for the first host alone", () =>
+    Effect.gen(function* () {
+      const kept = { content, etag }
+      const elsewhere = yield* serve(keeping(kept))
+      const hub = yield* serve((request, response) =>
+        request.url === "/file"
+          ? response.writeHead(302, { location: "/moved" }).end()
+          : response.writeHead(307, { location: `${elsewhere.url}/cdn?signed=1` }).end(),
+      )
+      const input = yield* withOpen(`http://user:pass@${hub.host}/file`)
+      assert.strictEqual(input.name, `${hub.url}/file`)
+      assert.deepStrictEqual(yield* bytesOf(input), content)
+      assert.deepStrictEqual(yield* input.slice!(10, 20), content.slice(10, 20))
+      assert.isTrue(hub.asked.every(({ headers }) => headers.authorization === `Basic ${btoa("user:pass")}`))
+      assert.isTrue(
+        elsewhere.asked.every(({ headers, url }) => headers.authorization === undefined && url === "/cdn?signed=1"),
+      )
+      assert.strictEqual(elsewhere.asked.at(-1)?.headers.range, "bytes=10-19")
+    }))
+
+  test("that goes round and round, or nowhere, is a failure", () =>
+    Effect.gen(function* () {
+      const round = yield* serve((_, response) => response.writeHead(302, { location: "/again" }).end())
+      assert.match(yield* failureOf(read(round.url)), /it redirects more than 10 times, or to nowhere$/)
+      const nowhere = yield* serve((_, response) => response.writeHead(302).end())
+      assert.match(yield* failureOf(read(nowhere.url)), /it redirects more than 10 times, or to nowhere$/)
+    }))
+
+  test("from https to http is refused", () =>
+    Effect.gen(function* () {
+      // The certificate is the test's own: nobody has signed it.
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const before = getGlobalDispatcher()
+          setGlobalDispatcher(new Agent({ connect: { rejectUnauthorized: false } }))
+          return before
+        }),
+        (before) => Effect.sync(() => setGlobalDispatcher(before)),
+      )
+      const open = yield* serve(keeping({ content, etag }))
+      const secure = yield* serve(
+        (request, response) =>
+          request.url === "/file"
+            ? keeping({ content, etag })(request, response)
+            : response.writeHead(302, { location: request.url === "/down" ? `${open.url}/x` : "/file" }).end(),
+        { tls: true },
+      )
+      assert.deepStrictEqual(yield* read(`${secure.url}/same`), content)
+      assert.match(yield* failureOf(read(`${secure.url}/down`)), /it redirects from https to http/)
+      assert.strictEqual(open.asked.length, 0)
+    }))
+})
+
+describe("an answer that is no file", () => {
+  const answering = (status: number, headers: Record<string, string> = {}) =>
+    serve((_, response) => response.writeHead(status, headers).end("<html>no</html>"))
+
+  test("is told in words, and neither user nor query in them", () =>
+    Effect.gen(function* () {
+      for (const [status, words] of [
+        [404, /: there is no such file/],
+        [410, /: there is no such file/],
+        [401, /who this is \(401\)/],
+        [403, /refuses it \(403\)/],
+        [418, /answers 418$/],
+        [204, /answers 204$/],
+      ] as const) {
+        const { asked, host } = yield* answering(status)
+        const message = yield* failureOf(read(`http://user:hush@${host}/a.jsonl?secret=hush`))
+        assert.match(message, words)
+        assert.isTrue(message.startsWith(`http://${host}/a.jsonl: `), message)
+        assert.notInclude(message, "hush")
+        assert.strictEqual(asked.length, 1)
+      }
+    }))
+
+  test("of a server that is busy or broken is asked for again, so many times", () =>
+    Effect.gen(function* () {
+      for (const status of [429, 500, 503]) {
+        let answers = 0
+        const recovers = yield* serve((request, response) =>
+          answers++ < 3 ? response.writeHead(status).end() : keeping({ content, etag })(request, response),
+        )
+        assert.deepStrictEqual(yield* read(recovers.url), content)
+        const { asked, url } = yield* answering(status)
+        assert.match(yield* failureOf(read(url)), new RegExp(`its server answers ${status}`))
+        assert.strictEqual(asked.length, 4)
+      }
+    }))
+
+  test("is a failure where nobody answers, or nothing is said", () =>
+    Effect.gen(function* () {
+      const gone = yield* Effect.scoped(serve(plain(content)))
+      assert.match(yield* failureOf(read(gone.url)), /: cannot be read: connect ECONNREFUSED/)
+      const silent = yield* serve(() => {})
+      const impatience = { silence: Duration.millis(50), retries: 1, pause: Duration.millis(1) }
+      const opened = Effect.provideService(Place.open(silent.url), Patience, impatience)
+      assert.match(yield* failureOf(opened), /: cannot be read: nothing came for 50ms$/)
+      assert.strictEqual(silent.asked.length, 2)
+      assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*it is no valid URL$/)
+      assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
+    }))
+})
+
+describe("a download that breaks off", () => {
+  test("goes on where it broke off, by ETag or date", () =>
+    Effect.gen(function* () {
+      for (const kept of [
+        { content, etag },
+        { content, modified },
+        { content, etag: 'W/"weak"', modified },
+      ]) {
+        const { asked, url } = yield* serve(breaking(kept, 150_000))
+        assert.deepStrictEqual(yield* read(url), content)
+        const resumed = asked.filter((request) => !isProbe(request)).slice(1)
+        assert.isAbove(resumed.length, 1)
+        for (const { headers } of resumed) {
+          assert.match(String(headers.range), /^bytes=[1-9]\d+-$/)
+          assert.strictEqual(headers["if-range"], kept.etag === etag ? etag : modified)
+        }
+      }
+    }))
+
+  test("goes on in a slice", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve(breaking({ content, etag }, 100_000))
+      const input = yield* withOpen(url)
+      assert.deepStrictEqual(yield* impatient(input.slice!(1000, 399_000)), content.slice(1000, 399_000))
+    }))
+
+  test("is a failure where the server can't go on, and no shorter file", () =>
+    Effect.gen(function* () {
+      const noRanges: RequestListener = (_, response) => {
+        response.writeHead(200, { "content-length": content.length, etag })
+        response.write(content.slice(0, 150_000), () => response.destroy())
+      }
+      const noSize: RequestListener = (_, response) => {
+        response.write(content.slice(0, 150_000), () => response.destroy())
+      }
+      for (const handle of [noRanges, noSize, breaking({ content }, 150_000)]) {
+        const { url } = yield* serve(handle)
+        assert.match(yield* failureOf(read(url)), /after \d+ bytes, and it can't go on from there/)
+      }
+    }))
+
+  test("is given up where it never goes on", () =>
+    Effect.gen(function* () {
+      let answers = 0
+      const { asked, url } = yield* serve((request, response) => {
+        if (++answers <= 2) return breaking({ content, etag }, 150_000)(request, response)
+        answer(request, response, { content, etag }).flushHeaders()
+        response.destroy()
+      })
+      assert.match(yield* failureOf(read(url)), /: cannot be read: /)
+      // For its first byte, for all, and three times more.
+      assert.strictEqual(asked.length, 5)
+    }))
+
+  test("is a failure where the file is another meanwhile", () =>
+    Effect.gen(function* () {
+      const other = pattern(400_000).toReversed()
+      let answers = 0
+      const { url } = yield* serve((request, response) =>
+        ++answers <= 2
+          ? breaking({ content, etag }, 150_000)(request, response)
+          : keeping({ content: other, etag: '"v2"' })(request, response),
+      )
+      assert.match(yield* failureOf(read(url)), /it was changed since it was opened; run again$/)
+    }))
+})
+
+describe("a file that was changed since it was opened", () => {
+  const before = { content, etag, modified }
+  for (const [what, after] of [
+    ["its ETag", { content, etag: '"v2"', modified }],
+    ["its size", { content: pattern(400_001), etag, modified }],
+  ] as const) {
+    test(`is a failure, by ${what}`, () =>
+      Effect.gen(function* () {
+        let kept: Kept = before
+        const { url } = yield* serve((request, response) => keeping(kept)(request, response))
+        const input = yield* withOpen(url)
+        kept = after
+        assert.match(yield* failureOf(impatient(bytesOf(input))), /it was changed since it was opened; run again$/)
+        assert.match(yield* failureOf(impatient(input.slice!(0, 10))), /it was changed since it was opened; run again$/)
+      }))
+  }
+
+  test("is a failure, by its date where there is no ETag", () =>
+    Effect.gen(function* () {
+      let kept: Kept = { content, modified }
+      const { url } = yield* serve((request, response) => keeping(kept)(request, response))
+      const input = yield* withOpen(url)
+      kept = { content, modified: "Thu, 22 Oct 2015 07:28:00 GMT" }
+      assert.match(yield* failureOf(impatient(bytesOf(input))), /it was changed since it was opened; run again$/)
+    }))
+
+  test("is a failure where a part is not the one that was asked for", () =>
+    Effect.gen(function* () {
+      for (const range of ["bytes 11-20/400000", "bytes */400000", "items 10-19/400000"]) {
+        const { url } = yield* serve((request, response) =>
+          isProbe(request)
+            ? keeping({ content, etag })(request, response)
+            : response.writeHead(206, { "content-range": range, etag }).end(content.slice(10, 20)),
+        )
+        const input = yield* withOpen(url)
+        assert.match(
+          yield* failureOf(impatient(input.slice!(10, 20))),
+          /asked for its bytes from 10 on, its server sent/,
+        )
+      }
+    }))
+
+  test("is a failure where a part has more or fewer bytes than were asked for", () =>
+    Effect.gen(function* () {
+      for (const length of [9, 11]) {
+        const { url } = yield* serve((request, response) =>
+          isProbe(request)
+            ? keeping({ content, etag })(request, response)
+            : response
+                .writeHead(206, { "content-range": "bytes 10-19/400000", etag, "content-length": length })
+                .end(content.slice(10, 10 + length)),
+        )
+        const input = yield* withOpen(url)
+        assert.match(yield* failureOf(impatient(input.slice!(10, 20))), /cannot be read: /)
+      }
+    }))
+})
+
+describe("a stream that is given up", () => {
+  test("ends its request", () =>
+    Effect.gen(function* () {
+      let ended: () => void = () => {}
+      const closed = new Promise<void>((resolve) => (ended = resolve))
+      const { url } = yield* serve((request, response) => {
+        if (isProbe(request)) return keeping({ content, etag })(request, response)
+        response.on("close", ended)
+        answer(request, response, { content, etag }).write(content.slice(0, 1000))
+      })
+      const input = yield* withOpen(url)
+      yield* impatient(Stream.runDrain(Stream.take(input.bytes, 1)))
+      yield* Effect.promise(() => closed)
+    }))
+})
