@@ -14,7 +14,7 @@ import { Result, Schema, SchemaIssue } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import * as IdLimit from "../domain/IdLimit.ts"
 import type { Prompt } from "../domain/Message.ts"
-import { type Metadata, PromptItem } from "../domain/PromptItem.ts"
+import { type Metadata, PromptItem, WellFormedPromptItem } from "../domain/PromptItem.ts"
 import { FilledText } from "../domain/Text.ts"
 import { fromText } from "./layout/Field.ts"
 import * as FieldPath from "./layout/FieldPath.ts"
@@ -24,8 +24,10 @@ import { originOf, type Place, reject } from "./Row.ts"
 import type { SourceRecord } from "./SourceRecord.ts"
 
 SchemaJITCompiler.enable(PromptItem.ast)
+SchemaJITCompiler.enable(WellFormedPromptItem.ast)
 
 const parseItem = Schema.decodeUnknownResult(PromptItem, { reportInput: true })
+const parseWellFormedItem = Schema.decodeUnknownResult(WellFormedPromptItem, { reportInput: true })
 const parseText = Schema.decodeUnknownResult(FilledText, { reportInput: true })
 const parsePrompt = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
 
@@ -50,11 +52,18 @@ export interface MemberNames {
  *
  * @param isTextual whether lists, objects and numbers may stand in their members as text, and an
  * empty text for nothing
+ * @param isWellFormed whether no text can have a lone surrogate
  */
-export const decode = (value: unknown, place: Place, names: MemberNames = {}, isTextual = false): SourceRecord => {
+export const decode = (
+  value: unknown,
+  place: Place,
+  names: MemberNames = {},
+  isTextual = false,
+  isWellFormed = false,
+): SourceRecord => {
   const usual = toUsual(value, names, isTextual)
   if (Result.isFailure(usual)) return reject(place, "invalid_shape", usual.failure)
-  const item = parseItem(usual.success)
+  const item = (isWellFormed ? parseWellFormedItem : parseItem)(usual.success)
   if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
   const problem = jsonProblem(item.success.metadata, names.metadata ?? "metadata")
   return problem === undefined
@@ -219,9 +228,12 @@ const withNumber = (gold: Members): Members => {
 }
 
 const withTextId = (value: Members, names: MemberNames): Result.Result<Members, string> =>
-  Object.hasOwn(value, "id")
+  Object.hasOwn(value, "id") && !isPlainId(value["id"])
     ? Result.map(decodeId(value["id"], names.id ?? "id"), (id) => (id === value["id"] ? value : { ...value, id }))
     : Result.succeed(value)
+
+/** An id that the schema alone has to look at. */
+const isPlainId = (id: unknown): boolean => typeof id === "string" && /^[^\0]{0,200}$/s.test(id)
 
 const expectedTypes: { readonly [tag: string]: string } = {
   Arrays: "an array",
@@ -294,8 +306,8 @@ const findJsonProblem = (value: unknown, depth: number): JsonProblem | undefined
   if (typeof value !== "object" || value === null) return undefined
   if (depth === maxDepth)
     return { keys: undefined, message: `expected at most ${maxDepth} levels of nesting, found more` }
-  for (const [key, member] of Object.entries(value)) {
-    const problem = findJsonProblem(member, depth + 1)
+  for (const key of Object.keys(value)) {
+    const problem = findJsonProblem(Reflect.get(value, key), depth + 1)
     if (problem !== undefined) {
       return { ...problem, keys: problem.keys && [Array.isArray(value) ? Number(key) : key, ...problem.keys] }
     }

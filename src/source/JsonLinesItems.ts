@@ -29,7 +29,13 @@ export const jsonl = (files: string | ReadonlyArray<string>, options?: JsonLines
         RowFiles.open(file, { ...options, format: "jsonl" }).pipe(
           Effect.map((opened) => opened.rows()),
           Stream.unwrap,
-          Stream.mapArray(Array.map(Result.flatMap(({ place, value }) => ItemDecoder.decode(value, place)))),
+          Stream.mapArray(
+            Array.map(
+              Result.flatMap(({ isWellFormed, place, value }) =>
+                ItemDecoder.decode(value, place, {}, false, isWellFormed),
+              ),
+            ),
+          ),
         ),
       )
     }).pipe(Stream.unwrap),

@@ -20,15 +20,16 @@ export interface Row {
   readonly value: unknown
   /** Set where cells hold text alone, so that lists, objects and numbers stand in them as text (CSV). */
   readonly isTextual?: true | undefined
+  /** Set where no text of it can have a lone surrogate: it was decoded from UTF-8, and has no escapes. */
+  readonly isWellFormed?: boolean | undefined
 }
 
 export type RowResult = Result.Result<Row, Reject>
 
-export const originOf = ({ file, line, row }: Origin): Origin => ({
-  file,
-  ...(line === undefined ? undefined : { line }),
-  ...(row === undefined ? undefined : { row }),
-})
+export const originOf = ({ file, line, row }: Origin): Origin => {
+  if (row === undefined) return line === undefined ? { file } : { file, line }
+  return line === undefined ? { file, row } : { file, line, row }
+}
 
 export const reject = (place: Place, code: Reject["code"], reason: string): Result.Result<never, Reject> => {
   const { raw } = place

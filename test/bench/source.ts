@@ -48,7 +48,7 @@ const bareLoop = async (file: string) => {
 }
 
 const prefstream = (file: string) =>
-  Source.jsonl(file).records.pipe(
+  Source.files(file).records.pipe(
     Stream.chunks,
     Stream.runFold(
       () => 0,

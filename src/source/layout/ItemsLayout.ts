@@ -33,11 +33,12 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
     gold: fields.gold.name,
   }
   return (row) => {
-    const { isTextual, place, value } = row
+    const { isTextual, isWellFormed, place, value } = row
     if (!isObject(value)) return ItemDecoder.decode(value, place)
     const gold = goldOf(fields, row)
     if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
-    if (fields.areOwn && gold.success === undefined) return ItemDecoder.decode(value, place, {}, isTextual)
+    if (fields.areOwn && gold.success === undefined)
+      return ItemDecoder.decode(value, place, {}, isTextual, isWellFormed)
     const metadata = fields.kept.of(row)
     if (Result.isFailure(metadata)) return reject(place, "invalid_shape", metadata.failure)
     const completions = fields.completions.get(value, isTextual)
@@ -49,7 +50,7 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
       gold: gold.success === undefined ? (fields.gold.get(value, isTextual) ?? null) : gold.success,
       metadata: metadata.success ?? null,
     }
-    return ItemDecoder.decode(item, place, names, isTextual)
+    return ItemDecoder.decode(item, place, names, isTextual, isWellFormed)
   }
 }
 
@@ -58,7 +59,9 @@ const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.
 
 /** Nothing where the gold's value is an object already, or nothing that could be made one. */
 const goldOf = (fields: ItemsFields, { isTextual, value }: Row): Result.Result<unknown, string> => {
-  const gold = fromText(fields.gold.get(value, isTextual))
+  const given = fields.gold.get(value, isTextual)
+  if (given === undefined) return Result.succeed(undefined)
+  const gold = fromText(given)
   if (gold === undefined || gold === null || isObject(gold)) return Result.succeed(undefined)
   if (BestCompletion.isNone(gold)) return Result.succeed(null)
   if (Number.isSafeInteger(gold)) return Result.succeed({ best_completion_index: gold })

@@ -18,21 +18,14 @@ const leastPrompts = 2048
 const mostParts = 512
 
 /** Bytes of all parts that wait in memory to be written, and of one part at the most. */
-const mostWaiting = 16 * 1024 * 1024
-const mostWaitingOfPart = 128 * 1024
+const mostWaiting = 12 * 1024 * 1024
+const mostWaitingOfPart = 32 * 1024
 
 /** Bytes that are read at once, if it is not one prompt that has more. */
 const mostRead = 32 * 1024 * 1024
 
-/**
- * @param files names of the completions files, by which they are told in origins
- * @param prompts how many there are
- */
-export const make = Effect.fnUntraced(function* (
-  { append, run, sort }: Scratch.Scratch,
-  files: ReadonlyArray<string>,
-  prompts: number,
-) {
+/** @param prompts how many there are */
+export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.Scratch, prompts: number) {
   yield* run("CREATE TABLE piece (id INTEGER PRIMARY KEY, part INTEGER, rows BLOB)")
 
   const promptsOfPart = Math.max(leastPrompts, Math.ceil(prompts / mostParts))
@@ -40,21 +33,16 @@ export const make = Effect.fnUntraced(function* (
   const parts = Math.ceil(prompts / promptsOfPart)
   const pieceBytes = Math.min(mostWaitingOfPart, Math.floor(mostWaiting / Math.max(1, parts)))
   const waiting = Array.from({ length: parts }, () => ({ bytes: new Uint8Array(pieceBytes), used: 0 }))
-  /** Buffers that were written. */
-  const spare: Array<Uint8Array<ArrayBuffer>> = []
-
   const insert = (rows: ReadonlyArray<JoinRow.JoinRow>): Effect.Effect<void, SourceError> =>
     Effect.suspend(() => {
       const full: Array<readonly [part: number, bytes: Uint8Array]> = []
-      const lent: Array<Uint8Array<ArrayBuffer>> = []
       for (const row of rows) {
         const part = partOf(row.rank)
         const piece = waiting[part]!
         const written = JoinRow.prepare(row)
         if (piece.used + written.mostBytes > pieceBytes && piece.used > 0) {
           full.push([part, piece.bytes.subarray(0, piece.used)])
-          lent.push(piece.bytes)
-          piece.bytes = spare.pop() ?? new Uint8Array(pieceBytes)
+          piece.bytes = new Uint8Array(pieceBytes)
           piece.used = 0
         }
         if (written.mostBytes <= pieceBytes) piece.used = JoinRow.write(written, piece.bytes, piece.used)
@@ -63,13 +51,12 @@ export const make = Effect.fnUntraced(function* (
           full.push([part, own.subarray(0, JoinRow.write(written, own, 0))])
         }
       }
-      return full.length === 0 ? Effect.void : Effect.map(append(pieces, full), () => void spare.push(...lent))
+      return append(pieces, full)
     })
 
   const flush = Effect.suspend(() => {
     const last = waiting.map(({ bytes, used }, part) => [part, bytes.subarray(0, used)] as const)
     waiting.length = 0
-    spare.length = 0
     return append(
       pieces,
       last.filter(([, bytes]) => bytes.length > 0),
@@ -77,7 +64,9 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** Makes the rows ready to be read: call it once, after the last of them. */
-  const index = Effect.andThen(flush, sort("CREATE INDEX piece_part ON piece (part)"))
+  const index = Effect.all([flush, sort("CREATE INDEX piece_part ON piece (part)"), run("PRAGMA shrink_memory")], {
+    discard: true,
+  })
 
   /** Neighbouring prompts whose completions are read at once, in order. */
   const ranges: Stream.Stream<Range, SourceError> = Stream.range(0, parts - 1).pipe(
@@ -99,12 +88,12 @@ export const make = Effect.fnUntraced(function* (
   )
 
   /** Those of one of the `ranges`, in the order in which they were written, in arrays. */
-  const read = (range: Range): Stream.Stream<ReadonlyArray<JoinRow.JoinRow>, SourceError> =>
+  const read = (range: Range): Stream.Stream<ReadonlyArray<JoinRow.Written>, SourceError> =>
     Stream.fromIterableEffect(
       run<{ readonly id: number }>("SELECT id FROM piece WHERE part = ? ORDER BY id", [partOf(range.from)]),
     ).pipe(
       Stream.mapEffect(({ id }) => run<{ readonly rows: Uint8Array }>("SELECT rows FROM piece WHERE id = ?", [id])),
-      Stream.map(([piece]) => JoinRow.readAll(piece!.rows, range, files)),
+      Stream.map(([piece]) => JoinRow.find(piece!.rows, range)),
     )
 
   return { insert, index, ranges, read }

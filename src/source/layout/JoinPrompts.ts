@@ -37,10 +37,14 @@ const pages = { name: "page", columns: ["first", "last", "records"] }
 const mostRecords = 256
 const mostCharacters = 64 * 1024
 
+// As bytes, which leave the engine's memory at once: texts of this size would stay in it for a while.
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
 export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.Scratch) {
   const files = Scratch.makeFileNumbers()
   yield* run("CREATE TABLE asked (rank INTEGER PRIMARY KEY, key TEXT, file INTEGER, line INTEGER, row INTEGER)")
-  yield* run("CREATE TABLE page (first INTEGER PRIMARY KEY, last INTEGER, records TEXT)")
+  yield* run("CREATE TABLE page (first INTEGER PRIMARY KEY, last INTEGER, records BLOB)")
   yield* run("CREATE TABLE twin (rank INTEGER PRIMARY KEY, first INTEGER)")
 
   let count = 0
@@ -53,7 +57,7 @@ export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.
     let size = 0
     let first = count + 1
     const turn = () => {
-      if (page.length > 0) filled.push([first, count, `[${page.join(",")}]`])
+      if (page.length > 0) filled.push([first, count, encoder.encode(`[${page.join(",")}]`)])
       page = []
       size = 0
       first = count + 1
@@ -109,13 +113,13 @@ export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.
     Stream.paginate(
       range.from,
       Effect.fnUntraced(function* (rank: number) {
-        const [page] = yield* run<{ readonly first: number; readonly last: number; readonly records: string }>(
+        const [page] = yield* run<{ readonly first: number; readonly last: number; readonly records: Uint8Array }>(
           "SELECT first, last, records FROM page WHERE first <= ? ORDER BY first DESC LIMIT 1",
           [rank],
         )
         const { first, last, records } = page!
         const twins = yield* firstOfTwins({ from: rank, to: Math.min(last, range.to) })
-        const all: ReadonlyArray<Written> = JSON.parse(records)
+        const all: ReadonlyArray<Written> = JSON.parse(decoder.decode(records))
         const ranked = all
           .map((written, i): Ranked => ({ rank: first + i, record: toRecord(written), first: twins.get(first + i) }))
           .filter((it) => it.rank >= rank && it.rank <= range.to)

@@ -14,7 +14,7 @@ import type { Reject } from "../../domain/Reject.ts"
 import { originOf, type Place } from "../Row.ts"
 import type { SourceError } from "../SourceError.ts"
 import * as JoinCompletions from "./JoinCompletions.ts"
-import type { Completion, JoinRow } from "./JoinRow.ts"
+import * as JoinRow from "./JoinRow.ts"
 import * as JoinLeftovers from "./JoinLeftovers.ts"
 import * as JoinPrompts from "./JoinPrompts.ts"
 import * as Scratch from "./Scratch.ts"
@@ -25,7 +25,7 @@ import * as ScratchText from "./ScratchText.ts"
 export interface CompletionRow {
   readonly place: Place
   readonly key: string
-  readonly completion: Completion
+  readonly completion: JoinRow.Completion
   readonly model: string | null
 }
 
@@ -35,7 +35,7 @@ export interface Joined {
   /** The record that asks for the same key before. */
   readonly first: Origin | undefined
   /** In the order of the files. */
-  readonly found: ReadonlyArray<JoinRow>
+  readonly found: ReadonlyArray<JoinRow.JoinRow>
 }
 
 /** With all prompts in it. @param files names of the completions files, by which they are told in origins */
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* <R>(
   const prompts = yield* JoinPrompts.make(scratch)
   yield* Stream.runForEachArray(records, prompts.insert)
   yield* prompts.index
-  const completions = yield* JoinCompletions.make(scratch, files, prompts.count())
+  const completions = yield* JoinCompletions.make(scratch, prompts.count())
   const leftovers = yield* JoinLeftovers.make(scratch, files)
 
   /** All records of one file, in arrays. */
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* <R>(
       Effect.fnUntraced(function* (some) {
         const keyed = some.filter((row) => "key" in row)
         const ranks = (yield* prompts.ranksOf(keyed.map(({ key }) => key))).values()
-        const wanted: Array<JoinRow> = []
+        const wanted: Array<JoinRow.JoinRow> = []
         const unwanted: Array<JoinLeftovers.Leftover> = []
         for (const row of some) {
           number++
@@ -86,7 +86,7 @@ export const make = Effect.fnUntraced(function* <R>(
 
   /** For each rank, the first row of each file; later ones are left over. */
   const gather = Effect.fnUntraced(function* (range: JoinPrompts.Range) {
-    const found = new Map<number, Array<JoinRow>>()
+    const found = new Map<number, Array<JoinRow.Written>>()
     yield* Stream.runForEach(completions.read(range), (rows) => {
       const twins: Array<JoinLeftovers.Leftover> = []
       for (const row of rows) {
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* <R>(
         const first = others?.find(({ file }) => file === row.file)
         if (others === undefined) found.set(row.rank, [row])
         else if (first === undefined) others.push(row)
-        else twins.push(toTwin(row, first.origin))
+        else twins.push(toTwin(JoinRow.read(row, files), JoinRow.read(first, files).origin))
       }
       return leftovers.insert(twins)
     })
@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(function* <R>(
           Stream.map(prompts.read(range), ({ first, rank, record }): Joined => ({
             record,
             first,
-            found: found.get(rank) ?? [],
+            found: (found.get(rank) ?? []).map((row) => JoinRow.read(row, files)),
           })),
         ),
       ),
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* <R>(
   return { insert, joined, leftovers: leftovers.rows }
 })
 
-const toTwin = (row: JoinRow, first: Origin): JoinLeftovers.Leftover => {
+const toTwin = (row: JoinRow.JoinRow, first: Origin): JoinLeftovers.Leftover => {
   const { completion, file, number, origin, places, rest, shown } = row
   const raw = rest === null || places === null ? undefined : ScratchText.restore({ rest, places }, [completion.text])
   return { file, number, row: { place: { ...origin, raw }, key: undefined, shown, first } }

@@ -42,8 +42,11 @@ const isScratch = (name: string): boolean => /^prefstream-(?:scratch|join)-/.tes
 /** Of pages: the inner ones of the tables and of their indexes, which every look-up needs, fit for tens of millions of rows. */
 const cacheBytes = 32 * 1024 * 1024
 
-/** Rows of one statement. Their values stay far below SQLite's limit of 32,766. */
-const mostRows = 128
+/**
+ * Rows of one statement, a power of two, as are all smaller numbers that are used: of each number there is one
+ * statement, which stays prepared and takes room.
+ */
+const mostRows = 64
 
 const failed = (error: SqlError): SourceError =>
   new SourceError({ reason: new ScratchFailed({ problem: error.message, cause: error }) })
@@ -85,9 +88,10 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     return statement
   }
   const append: Scratch["append"] = Effect.fnUntraced(function* (table, rows) {
-    for (let start = 0; start < rows.length; start += mostRows) {
-      const some = rows.slice(start, start + mostRows)
-      yield* run(insertOf(table, some.length), some.flat())
+    let count = mostRows
+    for (let start = 0; start < rows.length; start += count) {
+      while (count > rows.length - start) count /= 2
+      yield* run(insertOf(table, count), rows.slice(start, start + count).flat())
     }
   })
 

@@ -13,8 +13,11 @@ import { fromPlatformError, requireFiles, type SourceError, unreadable } from ".
 import type { Input } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
-/** In bytes: both smaller and larger pieces were slower. */
+/** In bytes: what is decoded at once. Both smaller and larger pieces were slower. */
 const pieceBytes = 64 * 1024
+
+/** Pieces that are read at once: each reading is a way to another thread and back. */
+const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
@@ -65,17 +68,23 @@ const read = (name: string, file: FileSystem.File, size: number): Stream.Stream<
     const pull = Effect.suspend((): Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, SourceError> =>
       at === size
         ? Cause.done()
-        : Effect.matchEffect(file.readAlloc(Math.min(pieceBytes, size - at), { position: BigInt(at) }), {
-            onFailure: (error) => Effect.fail(failed(error)),
-            onSuccess: (piece) => {
-              if (Option.isNone(piece)) return Effect.fail(becameShorter(name, size, at))
-              at += piece.value.length
-              return Effect.succeed(Array.of(piece.value))
+        : Effect.matchEffect(
+            file.readAlloc(Math.min(piecesPerRead * pieceBytes, size - at), { position: BigInt(at) }),
+            {
+              onFailure: (error) => Effect.fail(failed(error)),
+              onSuccess: (piece) => {
+                if (Option.isNone(piece)) return Effect.fail(becameShorter(name, size, at))
+                at += piece.value.length
+                return Effect.succeed(cut(piece.value))
+              },
             },
-          }),
+          ),
     )
     return Stream.fromPull(Effect.succeed(pull))
   })
+
+const cut = (bytes: Uint8Array): Array.NonEmptyReadonlyArray<Uint8Array> =>
+  Array.makeBy(Math.ceil(bytes.length / pieceBytes), (i) => bytes.subarray(i * pieceBytes, (i + 1) * pieceBytes))
 
 const slice = Effect.fnUntraced(function* (
   name: string,

@@ -140,8 +140,8 @@ describe("jsonl", () => {
       )
       assert.deepStrictEqual(summary(records), [
         "1 invalid_shape expected an object, found an array",
-        "2 invalid_shape completions[0]: expected a string, found an array",
-        "3 invalid_shape metadata: expected at most 100 levels of nesting, found more",
+        "2 invalid_json expected at most 100,000 levels of nesting, found more",
+        "3 invalid_json expected at most 100,000 levels of nesting, found more",
         "4 item p",
         "5 invalid_shape metadata: expected at most 100 levels of nesting, found more",
         "6 invalid_shape prompt: expected text or a list of messages, found nothing",

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, FileSystem, Path, Schema, Stream } from "effect"
+import { Clock, DateTime, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Source from "../../../src/source/Source.ts"
 import { sharedData } from "../../support/sharedData.ts"
@@ -533,11 +533,12 @@ describe("join", () => {
         yield* fs.writeFileString(`${scratchDirectory}/${name}/join.sqlite`, "")
         yield* fs.utimes(`${scratchDirectory}/${name}`, time, time)
       })
-      const now = new Date(yield* Clock.currentTimeMillis)
-      yield* make("prefstream-join-AbCdEf", new Date(0))
-      yield* make("prefstream-scratch-AbCdEf", new Date(0))
+      const now = DateTime.toDateUtc(yield* DateTime.now)
+      const longAgo = DateTime.toDateUtc(DateTime.makeUnsafe(0))
+      yield* make("prefstream-join-AbCdEf", longAgo)
+      yield* make("prefstream-scratch-AbCdEf", longAgo)
       yield* make("prefstream-scratch-beingmade", now)
-      yield* make("results", new Date(0))
+      yield* make("results", longAgo)
       yield* run({ prompts: [], a: [], b: [] }, { scratchDirectory })
       assert.deepStrictEqual((yield* fs.readDirectory(scratchDirectory)).toSorted(), [
         "prefstream-scratch-beingmade",

@@ -66,22 +66,22 @@ describe("a file on this machine", () => {
 
   test("that becomes shorter while it is read is a failure", () =>
     Effect.gen(function* () {
-      const file = yield* fileOf(pattern(300_000))
+      const file = yield* fileOf(pattern(1_000_000))
       const input = yield* Place.open(file)
       const cut = (chunk: Uint8Array) =>
         Effect.as(
-          Effect.sync(() => truncateSync(file, 100_000)),
+          Effect.sync(() => truncateSync(file, 400_000)),
           chunk,
         )
       assert.match(
         yield* failureOf(collected(Stream.mapEffect(input.bytes, cut))),
-        /items\.jsonl: cannot be read: it became shorter while it was read: expected 300000 bytes, found 100000$/,
+        /items\.jsonl: cannot be read: it became shorter while it was read: expected 1000000 bytes, found 400000$/,
       )
     }))
 
   test("that is removed or replaced while it is read is read on as it was", () =>
     Effect.gen(function* () {
-      const content = pattern(300_000)
+      const content = pattern(1_000_000)
       const file = yield* fileOf(content)
       const input = yield* Place.open(file)
       yield* input.slice!(0, 1)
