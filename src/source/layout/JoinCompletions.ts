@@ -9,7 +9,7 @@ import { Effect, Stream } from "effect"
 import type { SourceError } from "../SourceError.ts"
 import type { Range } from "./JoinPrompts.ts"
 import * as JoinRow from "./JoinRow.ts"
-import * as Scratch from "./Scratch.ts"
+import type * as Scratch from "./Scratch.ts"
 
 const pieces = { name: "piece", columns: ["part", "rows"] }
 

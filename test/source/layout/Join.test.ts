@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, DateTime, Effect, FileSystem, Path, Schema, Stream } from "effect"
+import { DateTime, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Source from "../../../src/source/Source.ts"
 import { sharedData } from "../../support/sharedData.ts"

@@ -81,7 +81,7 @@ describe("a file on this machine", () => {
 
   test("that is removed or replaced while it is read is read on as it was", () =>
     Effect.gen(function* () {
-      const content = pattern(1_000_000)
+      const content = pattern(300_000)
       const file = yield* fileOf(content)
       const input = yield* Place.open(file)
       yield* input.slice!(0, 1)
@@ -129,7 +129,7 @@ describe("a FIFO", () => {
   test("is read when somebody writes to it, and can be read again", () =>
     Effect.gen(function* () {
       const path = yield* fifo()
-      const content = pattern(1_000_000)
+      const content = pattern(300_000)
       const source = yield* fileOf(content)
       const first = yield* Place.open(path)
       assert.strictEqual(first.size, undefined)
