@@ -29,6 +29,7 @@ interface DataSet {
   readonly items: (folder: string) => ReadonlyArray<Item>
 }
 
+// oxlint-disable-next-line typescript/no-explicit-any -- what is known of the files stands in the functions below
 type Line = { readonly [member: string]: any }
 
 const lines = (file: string): ReadonlyArray<Line> =>

@@ -6,6 +6,9 @@
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
+import type { Metadata } from "../../domain/PromptItem.ts"
+import type { Origin } from "../../domain/Origin.ts"
+import { originOf } from "../Row.ts"
 import type { SourceError } from "../SourceError.ts"
 import type { Part } from "./Layout.ts"
 import * as Scratch from "./Scratch.ts"
@@ -21,26 +24,9 @@ export interface LargeGroup {
   readonly parts: Stream.Stream<Part, SourceError>
 }
 
-const parts = {
-  name: "part",
-  columns: [
-    "key",
-    "whole",
-    "size",
-    "file",
-    "line",
-    "row",
-    "prompt",
-    "is_json",
-    "model",
-    "metadata",
-    "places",
-    "rest",
-    "text",
-  ],
-}
+const parts = { name: "part", columns: ["key", "size", "data"] }
 
-/** In characters, with all that belongs to its parts. */
+/** In bytes, with all that belongs to its parts. */
 export const largestGroup = 32 * 1024 * 1024
 const mostAtOnce = 4 * 1024 * 1024
 
@@ -49,18 +35,16 @@ const headsPerPage = 256
 /** Of a group that is too large. Each may be as large as a record may be. */
 const partsPerPage = 32
 
-interface PartRow extends Scratch.PlaceColumns {
+interface PartRow {
   readonly id: number
-  readonly key: string
-  readonly whole: string | null
-  readonly prompt: string
-  readonly is_json: number
-  readonly model: string | null
-  readonly metadata: string | null
-  readonly places: string | null
-  readonly rest: string | null
-  readonly text: string
+  readonly data: Uint8Array
 }
+
+/** A part as an array, of which JSON makes less text. The key is null where it is the prompt. */
+type Written = readonly [
+  ...[origin: Origin, key: string | null, prompt: Prompt, completion: string, model: string | null],
+  ...[metadata: Metadata | null, rest: string | null, places: string | null],
+]
 
 interface HeadRow {
   readonly rank: number
@@ -70,37 +54,17 @@ interface HeadRow {
 
 export const make = Effect.fnUntraced(function* (directory: string | undefined) {
   const { append, run, sort } = yield* Scratch.make(directory)
-  const files = Scratch.makeFileNumbers()
-  yield* run(`CREATE TABLE part (id INTEGER PRIMARY KEY, key TEXT, whole TEXT, size INTEGER, file INTEGER, line INTEGER,
-    row INTEGER, prompt TEXT, is_json INTEGER, model TEXT, metadata TEXT, places TEXT, rest TEXT, text TEXT)`)
+  yield* run("CREATE TABLE part (id INTEGER PRIMARY KEY, key TEXT, size INTEGER, data BLOB)")
   yield* run("CREATE TABLE head (rank INTEGER PRIMARY KEY, key TEXT, first INTEGER, count INTEGER, size INTEGER)")
 
-  const insert = (batch: ReadonlyArray<Part>): Effect.Effect<void, SourceError> => append(parts, batch.map(toColumns))
-
-  const toColumns = (part: Part): ReadonlyArray<Scratch.Value> => {
-    const { completion, key, metadata, model, place } = part
-    const isJson = typeof part.prompt !== "string"
-    const prompt = isJson ? JSON.stringify(part.prompt) : String(part.prompt)
-    const { raw } = place
-    const cut = raw === undefined ? undefined : ScratchText.cut(raw, [prompt, completion])
-    const short = ScratchKey.short(key)
-    const json = metadata === undefined ? null : JSON.stringify(metadata)
-    return [
-      short,
-      short === key || key === prompt ? null : key,
-      prompt.length + completion.length + (json?.length ?? 0) + (cut?.rest.length ?? 0),
-      files.numberOf(place.file),
-      place.line ?? null,
-      place.row ?? null,
-      prompt,
-      isJson ? 1 : 0,
-      model ?? null,
-      json,
-      cut?.places ?? null,
-      cut?.rest ?? null,
-      completion,
-    ]
-  }
+  const insert = (batch: ReadonlyArray<Part>): Effect.Effect<void, SourceError> =>
+    append(
+      parts,
+      batch.map((part) => {
+        const data = encoder.encode(JSON.stringify(write(part)))
+        return [ScratchKey.short(part.key), data.length, data]
+      }),
+    )
 
   /** Makes the parts ready to be read: call it once, after the last of them. */
   const index = Effect.andThen(
@@ -109,28 +73,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
       SELECT key, min(id) AS first, count(*), sum(size) FROM part GROUP BY key ORDER BY first`),
   )
 
-  const toPart = (row: PartRow): Part => {
-    const { model, places, prompt, rest, text } = row
-    const origin = files.originOf(row)
-    // What is JSON here was written above.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-    const decoded = (row.is_json === 1 ? JSON.parse(prompt) : prompt) as Prompt
-    return {
-      place: {
-        ...origin,
-        get raw() {
-          return rest === null || places === null ? undefined : ScratchText.restore({ rest, places }, [prompt, text])
-        },
-      },
-      key: row.whole ?? (row.key.length > ScratchKey.mostLength ? prompt : row.key),
-      prompt: decoded,
-      completion: text,
-      model: model ?? undefined,
-      metadata: row.metadata === null ? undefined : JSON.parse(row.metadata),
-    }
-  }
-
-  const partsOf = "SELECT rank, part.* FROM head CROSS JOIN part INDEXED BY part_key ON part.key = head.key"
+  const partsOf = "SELECT rank, part.id, data FROM head CROSS JOIN part INDEXED BY part_key ON part.key = head.key"
 
   const readGroups = (heads: Arr.NonEmptyReadonlyArray<HeadRow>) =>
     Effect.map(
@@ -169,6 +112,53 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
 
   return { insert, index, groups }
 })
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+const write = ({ completion, key, metadata, model, place, prompt }: Part): Written => {
+  const { raw } = place
+  const { places, rest } =
+    raw === undefined ? { places: null, rest: null } : ScratchText.cut(raw, textsOf(prompt, completion))
+  return [
+    originOf(place),
+    key === prompt ? null : key,
+    prompt,
+    completion,
+    model ?? null,
+    metadata ?? null,
+    rest,
+    places,
+  ]
+}
+
+const toPart = (row: PartRow): Part => {
+  const written: Written = JSON.parse(decoder.decode(row.data))
+  const [origin, key, prompt, completion, model, metadata, rest, places] = written
+  const place = {
+    ...origin,
+    get raw() {
+      return rest === null || places === null
+        ? undefined
+        : ScratchText.restore({ rest, places }, textsOf(prompt, completion))
+    },
+  }
+  return {
+    place,
+    // Only a key that is the prompt was left out, and this prompt is text.
+    key: key ?? String(prompt),
+    prompt,
+    completion,
+    model: model ?? undefined,
+    metadata: metadata ?? undefined,
+  }
+}
+
+/** What is written by itself, and is cut out of the record's text. */
+const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
+  typeof prompt === "string" ? prompt : JSON.stringify(prompt),
+  completion,
+]
 
 /** Neighbours that are small enough to be read together. */
 const inBatches = (heads: ReadonlyArray<HeadRow>): ReadonlyArray<Arr.NonEmptyReadonlyArray<HeadRow>> => {

@@ -9,7 +9,7 @@
  * refused as they were read, then the groups, each followed by its parts that do not belong: with another prompt, or
  * of a model that the group has already. Every part that was read is thus in an item (see `completionOrigins`), or
  * in the raw text of a reject: a group that makes no item is refused with the text of all its parts, a line
- * each. A group of more than 32 Mi characters is refused part by part.
+ * each. A group of more than 32 MiB is refused part by part.
  *
  * An item's prompt is that of the first part, and its metadata that of the first part that has any.
  */
@@ -121,5 +121,5 @@ const refuseLarge = (part: Part, count: number): SourceRecord =>
   reject(
     part.place,
     "too_large",
-    `expected at most ${GroupScratch.largestGroup} characters in the records of key ${quote(part.key)}, found more in ${count} records; is it the right key?`,
+    `expected at most ${GroupScratch.largestGroup} bytes in the records of key ${quote(part.key)}, found more in ${count} records; is it the right key?`,
   )

@@ -46,16 +46,20 @@ interface LeftoverRow extends Scratch.PlaceColumns {
   readonly shown: string | null
   readonly first: string | null
   readonly reject: string | null
-  readonly raw: string | null
+  readonly raw: Uint8Array | null
   readonly same_line: number | null
   readonly same_row: number | null
   readonly same_number: number | null
 }
 
+// Text may have NUL in it, at which some versions of the engine would end it.
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
 /** @param files names of the completions files, by which they are told in origins */
 export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.Scratch, files: ReadonlyArray<string>) {
   yield* run(`CREATE TABLE leftover (id INTEGER PRIMARY KEY, file INTEGER, number INTEGER, line INTEGER, row INTEGER,
-    key TEXT, shown TEXT, first TEXT, reject TEXT, raw TEXT)`)
+    key TEXT, shown TEXT, first TEXT, reject TEXT, raw BLOB)`)
 
   let longest = 1
   const insert = (rows: ReadonlyArray<Leftover>): Effect.Effect<void, SourceError> =>
@@ -67,7 +71,17 @@ export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.
         const { line = null, raw, row: nth = null } = place
         longest = Math.max(longest, raw?.length ?? 0)
         const before = first === undefined ? null : JSON.stringify(first)
-        return [file, number, line, nth, key ?? null, shown, before, null, raw ?? null]
+        return [
+          file,
+          number,
+          line,
+          nth,
+          key ?? null,
+          shown,
+          before,
+          null,
+          raw === undefined ? null : encoder.encode(raw),
+        ]
       }),
     )
 
@@ -98,7 +112,10 @@ export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.
     const isFirst = row.same_number === null || row.same_number === row.number
     const twin = isFirst ? undefined : Scratch.toOrigin(files[row.file]!, row.same_line, row.same_row)
     return {
-      place: { ...Scratch.toOrigin(files[row.file]!, row.line, row.row), raw: row.raw ?? undefined },
+      place: {
+        ...Scratch.toOrigin(files[row.file]!, row.line, row.row),
+        raw: row.raw === null ? undefined : decoder.decode(row.raw),
+      },
       shown: row.shown ?? "",
       first: row.first === null ? twin : JSON.parse(row.first),
     }

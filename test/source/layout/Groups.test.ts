@@ -68,13 +68,27 @@ describe("group", () => {
 
   it.effect("an item has the key for its id only where it is one, and its hash where it is too long", () =>
     Effect.gen(function* () {
-      const keys = ["7", "__proto__", "'; DROP TABLE part; --", "k".repeat(65), "k".repeat(1000), "k".repeat(1001)]
+      const keys = ["7\0", "__proto__", "'; DROP TABLE part; --", "k".repeat(65), "k".repeat(1000), "k".repeat(1001)]
       const parts = keys.flatMap((key) => [part("a:1", key, "one"), part("a:2", key, "two")])
       const ids = (keyIsId: boolean) =>
         Effect.map(run(parts, { keyIsId }), ({ items }) => items.map(({ item }) => item.id))
       const hash = createHash("sha256").update(keys[5]!).digest("hex")
       assert.deepStrictEqual(yield* ids(true), [...keys.slice(0, 5), `sha256:${hash}`])
       assert.deepStrictEqual(yield* ids(false), [undefined, undefined, undefined, undefined, undefined, undefined])
+    }),
+  )
+
+  it.effect("text comes as it went, NUL and all", () =>
+    Effect.gen(function* () {
+      const text = '\0 and \uFEFF, \u{1F600}, \u2028 "quoted", in a text that is long enough'
+      const { items } = yield* run([
+        part("a:1", text, "one", { metadata: { ["__proto__"]: text } }),
+        part("a:2", text, text),
+      ])
+      assert.deepStrictEqual(items[0]!.item.completions, ["one", text])
+      assert.deepStrictEqual(items[0]!.item.metadata, { ["__proto__"]: text })
+      const { rejects } = yield* run([part("a:1", text, text)])
+      assert.strictEqual(rejects[0]!.raw, part("a:1", text, text).place.raw)
     }),
   )
 
