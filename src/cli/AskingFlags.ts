@@ -38,7 +38,7 @@ export const askingFlags = {
   gold: Flag.File("gold", { mustExist: true }).pipe(
     Flag.withMetavar("FILE"),
     Flag.withDescription(
-      "Prompt items with gold answers, as JSON lines, to be mixed in among new items: experts are measured by them, and no dataset has them",
+      "File of prompt items with gold answers, of any format that is read as input, to be mixed in among new items: experts are measured by them, and no dataset has them",
     ),
     Flag.optional,
   ),

@@ -145,7 +145,7 @@ export const datasetFlags = {
   ),
   conversational: Flag.Boolean("conversational").pipe(
     Flag.withDescription(
-      "Prompt, chosen and rejected as lists of messages; --no-conversational: as text (default: as the first prompt of the input is)",
+      "Prompt, chosen and rejected as lists of messages; --no-conversational: as text (default: where any prompt of the input is a list of messages)",
     ),
     Flag.optional,
   ),

@@ -208,8 +208,9 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
 /** Says what was found in the input, before anything is read or sent. */
 export const sayFound = Effect.fnUntraced(function* <E, R>(source: Source<E, R>) {
   if (source.found === undefined) return
-  const { empty, files, layout } = yield* source.found
+  const { absent, empty, files, layout } = yield* source.found
   for (const name of empty) yield* Console.error(`${name}: no file in it, or none that matches, yet`)
   const last = files.at(-1)
-  if (last !== undefined) yield* Console.error(`Found in ${last.name}: ${last.description}; ${layout}`)
+  if (last !== undefined) yield* Console.error(`Found in ${last.name}: ${last.description}; ${layout ?? "no record"}`)
+  if (absent.length > 0) yield* Console.error(`Not in the first records: ${absent.join(", ")}`)
 })

@@ -71,13 +71,15 @@ const text = (description: string, found: Found | undefined, inspection: Inspect
     ...inspection.first.flatMap(shown),
   ].join("\n")
 
-const foundRows = ({ count: files, empty, files: looked, layout }: Found): Rows => [
+const foundRows = ({ absent, count: files, empty, files: looked, ignored, layout }: Found): Rows => [
   ...looked.map(({ description, name }, i) => [i === 0 ? "files" : "", `${name}: ${description}`] as const),
   ...(files > looked.length
     ? [["", `and ${count(files - looked.length, "more file")}, each in its own format`] as const]
     : []),
   ...empty.map((name) => ["", `${name}: no file in it, or none that matches`] as const),
-  ["layout", layout],
+  ["layout", layout ?? "no record to tell it by"],
+  ...(absent.length === 0 ? [] : [["", `not in the first records: ${absent.join(", ")}`] as const]),
+  ...(ignored.length === 0 ? [] : [["not used", cut(ignored.join(", "))] as const]),
 ]
 
 export const counts = ({ duplicates, items, rejected }: Inspection.Inspection): string =>

@@ -61,6 +61,9 @@ const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, 
 
 const isFinished = Schema.is(ExitStatus.Finished)
 
+/** What is mended on the command line, and not in the files. */
+const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
+
 /** The status for a failure, after it was said. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
@@ -78,6 +81,8 @@ export const main = (args: ReadonlyArray<string>) =>
       NoSuchCampaign: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
       DatasetSettingsInvalid: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
       SplitsInvalid: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
+      SourceError: ({ message, reason }) =>
+        Effect.as(Talk.say(message), isSetting(reason._tag) ? ExitStatus.usage : ExitStatus.failure),
       TooManyRejects: ({ message }) => Effect.as(Talk.say(message), ExitStatus.rejects),
     }),
     Effect.catch(statusOf),

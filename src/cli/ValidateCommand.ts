@@ -6,13 +6,33 @@ import { Command, Flag } from "effect/cli"
 import * as Origin from "../domain/Origin.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Inspection from "../pipeline/Inspection.ts"
+import * as Listing from "../source/place/Listing.ts"
+import * as PlaceName from "../source/place/PlaceName.ts"
 import { allows, TooManyRejects } from "../task/RejectLimit.ts"
 import { counts } from "./InspectCommand.ts"
-import { inputFlags, maxRejects, sayFound, sourceOf } from "./InputFlags.ts"
+import { UsageError } from "./ExitStatus.ts"
+import { type InputFlags, inputFlags, maxRejects, sayFound, sourceOf } from "./InputFlags.ts"
 import * as Settings from "./Settings.ts"
 import { number, printable } from "./Summary.ts"
 
 const defaultShown = 100
+
+/** What is to be written must not be what is read. */
+const refuseInput = Effect.fnUntraced(function* (
+  rejects: string,
+  { completions, files }: Pick<InputFlags, "files" | "completions">,
+) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(rejects))) return
+  const local = [...files, ...completions].filter((name) => PlaceName.kindOf(name) === "local")
+  const inputs = yield* Effect.mapError(Listing.expand(local), ({ message }) => new UsageError({ message }))
+  const real = yield* fs.realPath(rejects)
+  for (const input of inputs.files) {
+    if ((yield* fs.realPath(input)) === real) {
+      return yield* new UsageError({ message: `--rejects: ${rejects} is an input; name another file` })
+    }
+  }
+})
 
 export const validateCommand = Command.make(
   "validate",
@@ -44,7 +64,9 @@ export const validateCommand = Command.make(
     const source = yield* sourceOf(flags)
     yield* sayFound(source)
     const most = Option.getOrElse(flags.show, () => defaultShown)
-    const file = Option.isNone(flags.rejects) ? undefined : yield* fs.open(flags.rejects.value, { flag: "w" })
+    const partial = Option.map(flags.rejects, (name) => `${name}.partial`)
+    if (Option.isSome(flags.rejects)) yield* refuseInput(flags.rejects.value, flags)
+    const file = Option.isNone(partial) ? undefined : yield* fs.open(partial.value, { flag: "w" })
     const encoder = new TextEncoder()
     let shown = 0
     const onReject = Effect.fnUntraced(function* (reject: Reject) {
@@ -62,6 +84,7 @@ export const validateCommand = Command.make(
       if (more > 0 && shown > 0) yield* Console.log(`… and ${number(more)} more`)
       yield* Console.error(`${number(inspection.read)} read = ${counts(inspection)}`)
     }
+    if (Option.isSome(partial) && Option.isSome(flags.rejects)) yield* fs.rename(partial.value, flags.rejects.value)
     const { read, rejected } = inspection
     const limit = Option.getOrElse(flags.maxRejects, () => 0 as const)
     if (!allows(limit, { read, rejected })) return yield* new TooManyRejects({ read, rejected, limit })
@@ -69,7 +92,7 @@ export const validateCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Read the input as a run would, and print each record that can't be used, one line each: file and line, field, what was expected, what was found. " +
-      "Sends and writes nothing. Ends with 0 where all can be used, and with 5 where more are refused than --max-rejects allows.",
+      "Sends nothing, and writes nothing but --rejects. Ends with 0 where all can be used, and with 5 where more are refused than --max-rejects allows.",
   ),
   Command.withShortDescription("Check the input alone: every record that can't be used, and why"),
   Command.withExamples([

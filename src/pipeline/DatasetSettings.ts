@@ -27,7 +27,7 @@ export interface DatasetSettings extends CurationOptions {
   readonly formats?: ReadonlyArray<FormatName> | undefined
   /** Whether those formats that have one get a `margin` from the votes. */
   readonly margin?: boolean | undefined
-  /** Whether prompt, chosen and rejected are lists of messages, or text. Default: as the prompt of the first planned item is. */
+  /** Whether prompt, chosen and rejected are lists of messages, or text. Default: messages where the prompt of any planned item is such a list. */
   readonly conversational?: boolean | undefined
   /** What the card says that the ledger does not know. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined

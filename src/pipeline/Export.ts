@@ -152,8 +152,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     return files
   })
 
-  const first = yield* Stream.runHead(ledger.prompts)
-  const conversational = settings.conversational ?? Option.exists(first, ({ prompt }) => typeof prompt !== "string")
+  const conversational = settings.conversational ?? (yield* hasConversations)
   let facts: DatasetFacts = {}
   let leftOut: Exported["leftOut"]
   const info = yield* Dataset.write(pairs, {
@@ -181,6 +180,13 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     }
   }
   return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
+})
+
+/** Whether any item that was planned is a conversation; of a ledger that has no note of it, whether the first is. */
+const hasConversations = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  if (yield* ledger.hasConversations) return true
+  return Option.exists(yield* Stream.runHead(ledger.prompts), ({ prompt }) => typeof prompt !== "string")
 })
 
 /** The numbers of a dataset, with those that only the ledger has. */

@@ -2,16 +2,21 @@
  * Files of any format and layout, wherever they are, as prompt items.
  *
  * Guarantees: what is not said of format and layout is found by looking at the first records, of the
- * first file that has any; all files are then read in that layout, each in its own format. Files are
- * read one after the other, in the order of their names' arguments.
+ * first file that has any; all files are then read in that layout, each in its own format. A later record
+ * that has what the first ones did not is a reject where it would be left out (`Foresight`). Files are read
+ * one after the other, in the order of their names' arguments.
  */
 import { Array, Effect, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"
 import * as Detect from "./layout/Detect.ts"
+import * as Foresight from "./layout/Foresight.ts"
+import { isObject } from "./layout/Found.ts"
 import * as Groups from "./layout/Groups.ts"
-import type { Layout, LayoutOptions } from "./layout/Layout.ts"
+import type { LayoutOptions } from "./layout/Layout.ts"
 import * as Layouts from "./layout/Layouts.ts"
+import * as Misnamed from "./layout/Misnamed.ts"
 import * as Listing from "./place/Listing.ts"
+import * as PlaceName from "./place/PlaceName.ts"
 import * as RowFiles from "./RowFiles.ts"
 import type { RowResult } from "./Row.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./SourceError.ts"
@@ -25,24 +30,27 @@ export interface FilesOptions extends Format.FormatOptions, LayoutOptions {
 /** Records that are looked at to find the layout. */
 const looked = 100
 
+/** Of fewer records where these are large: a pipe remembers 16 MiB. */
+const lookedCharacters = 4 * 1024 * 1024
+
 /**
  * @param names files, folders, patterns such as `items/*.jsonl.gz`, URLs (`https://`, `s3://`), or `-`: see `Listing.expand`
  */
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
   const all = typeof names === "string" ? [names] : names
   return {
-    description: all.length === 1 ? `${all[0]}` : `${all.length} inputs`,
+    description: all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} inputs`,
     found: Effect.map(Effect.scoped(find(all, options)), ({ found }) => found),
-    records: Effect.map(find(all, options), ({ files, layout }) => records(files, layout, options)).pipe(Stream.unwrap),
+    records: Effect.map(find(all, options), (found) => records(found, options)).pipe(Stream.unwrap),
   }
 }
 
-const records = (files: ReadonlyArray<string>, layout: Layout, options: FilesOptions) => {
-  const rows = Stream.fromArray(files).pipe(
-    Stream.flatMap((file) =>
-      Stream.unwrap(Effect.map(RowFiles.open(file, options), (opened) => opened.rows(layout.columns))),
-    ),
+const records = ({ files, foresight, layout }: Effect.Success<ReturnType<typeof find>>, options: FilesOptions) => {
+  const columns = layout.columns === undefined ? undefined : [...layout.columns, ...(foresight?.columns ?? [])]
+  const read = Stream.fromArray(files).pipe(
+    Stream.flatMap((file) => Stream.unwrap(Effect.map(RowFiles.open(file, options), (opened) => opened.rows(columns)))),
   )
+  const rows = foresight === undefined ? read : Stream.mapArray(read, Array.map(Result.flatMap(foresight.check)))
   return layout.reads === "items"
     ? Stream.mapArray(rows, Array.map(Result.flatMap(layout.toRecord)))
     : Groups.group(Stream.mapArray(rows, Array.map(Result.flatMap(layout.toPart))), {
@@ -58,21 +66,45 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const opened: Array<Found["files"][number]> = []
   let rows: ReadonlyArray<RowResult> = []
   for (const file of files) {
-    const { description, rows: head } = yield* Effect.scoped(headOf(file, options))
-    opened.push({ name: file, description })
-    rows = head
+    const head = yield* Effect.scoped(headOf(file, options))
+    opened.push({ name: head.name, description: head.description })
+    rows = head.rows
     if (Array.getSuccesses(rows).length > 0) break
   }
   const seen = Array.getSuccesses(rows)
   const problem = (problem: string) =>
-    new SourceError({ reason: new LayoutUnknown({ file: opened.at(-1)?.name ?? names[0]!, problem }) })
+    new SourceError({ reason: new LayoutUnknown({ file: opened.at(-1)?.name ?? PlaceName.shown(names[0]!), problem }) })
   const complete = yield* Effect.fromResult(Detect.detect(seen, options)).pipe(Effect.mapError(problem))
   const layout = yield* Effect.fromResult(Layouts.make(complete)).pipe(Effect.mapError(problem))
-  const found: Found = { files: opened, count: files.length, empty, layout: layout.description }
-  return { files, layout, found }
+  const members = [...new Set(seen.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))]
+  const absent = Misnamed.of(options, members)
+  if (members.length > 0 && absent.nothingOf !== undefined) return yield* problem(absent.nothingOf)
+  const found: Found = {
+    files: opened,
+    count: files.length,
+    empty: empty.map(PlaceName.shown),
+    layout: rows.length === 0 ? undefined : layout.description,
+    absent: members.length === 0 ? [] : absent.columns,
+    ignored: layout.columns === undefined ? [] : members.filter((name) => layout.columns?.includes(name) === false),
+  }
+  const isOwnForm =
+    complete.layout === "items" && layout.columns?.includes("prompt") === true && layout.columns.includes("completions")
+  const foresight = isOwnForm || seen.length === 0 ? undefined : Foresight.of(seen, options, complete)
+  return { files, layout, found, foresight }
 })
 
+/** The first records: no more of them than can be read again from a pipe. */
 const headOf = Effect.fnUntraced(function* (file: string, options: FilesOptions) {
   const opened = yield* RowFiles.open(file, options)
-  return { description: opened.description, rows: yield* Stream.runCollect(Stream.take(opened.rows(), looked)) }
+  let characters = 0
+  const rows = yield* opened.rows().pipe(
+    Stream.take(looked),
+    Stream.takeUntil((row) => {
+      const place = Result.isSuccess(row) ? row.success.place : row.failure
+      if (opened.format !== "parquet") characters += place.raw?.length ?? 0
+      return characters > lookedCharacters
+    }),
+    Stream.runCollect,
+  )
+  return { name: opened.name, description: opened.description, rows }
 })

@@ -24,8 +24,12 @@ export interface Found {
   readonly count: number
   /** Folders and patterns without a file. */
   readonly empty: ReadonlyArray<string>
-  /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`. */
-  readonly layout: string
+  /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing where there is no record. */
+  readonly layout: string | undefined
+  /** What was set, and no record has of those that were looked at: `"winer" (--gold-path)`. */
+  readonly absent: ReadonlyArray<string>
+  /** Top-level members that are not used. */
+  readonly ignored: ReadonlyArray<string>
 }
 
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {

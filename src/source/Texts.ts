@@ -7,21 +7,13 @@
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
 import * as Field from "./layout/Field.ts"
+import { describe } from "./layout/Found.ts"
 import * as RowFiles from "./RowFiles.ts"
 import type { RowResult } from "./Row.ts"
 import { FileUnreadable, invalidOption, SourceError } from "./SourceError.ts"
 
 const unusable = (place: Origin.Origin, problem: string): SourceError =>
   new SourceError({ reason: new FileUnreadable({ file: Origin.describe(place), problem }) })
-
-const kindOf = (value: unknown): string =>
-  value === undefined
-    ? "nothing"
-    : value === null
-      ? "null"
-      : Array.isArray(value)
-        ? "an array"
-        : `a value of type ${typeof value}`
 
 /** @param path where the text stands in a record, such as `turns[0].content`, or a template of several */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
@@ -33,7 +25,7 @@ export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<s
     const text = typeof value === "string" ? value : field.success.get(value)
     return typeof text === "string"
       ? Effect.succeed(text)
-      : Effect.fail(unusable(place, `${path}: expected a string, found ${kindOf(text)}`))
+      : Effect.fail(unusable(place, `${path}: expected a string, found ${describe(text)}`))
   }
   const found = yield* Effect.forEach(files, (file) =>
     RowFiles.open(file).pipe(

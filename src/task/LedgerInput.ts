@@ -21,7 +21,7 @@ import {
   type Sighting,
   type TaskState,
 } from "./LedgerModel.ts"
-import { inPortions, insertTask, withPayload } from "./LedgerRows.ts"
+import { inPortions, insertTask, setSetting, settingOf, withPayload } from "./LedgerRows.ts"
 import { parseLimit } from "./RejectLimit.ts"
 
 const detailsOf = (
@@ -46,6 +46,9 @@ const toRow = ({ body, idempotencyKey, items, orders, utf8, vote = 1, votes = 1 
   )
 
 type TaskRow = ReturnType<typeof toRow>
+
+const hasConversation = ({ items }: TaskRow): boolean =>
+  items.some(({ check, conversation }) => conversation === true && check !== true)
 
 export const make = ({ partition, questions, sql, write }: LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
@@ -112,6 +115,15 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     return placed
   })
 
+  const conversations = "conversations"
+  let isNoted = false
+
+  /** Whether the prompt of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
+  const hasConversations = Effect.map(
+    settingOf({ partition, sql }, conversations),
+    (value) => value !== undefined,
+  ).pipe(Effect.withSpan("Ledger.hasConversations"))
+
   /** One step of reading: all of it is recorded, or nothing. */
   const record = Effect.fn("Ledger.record")(function* (
     run: Run,
@@ -124,9 +136,11 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     },
   ) {
     const tasks = step.tasks.map(toRow)
+    const isToNote = !isNoted && tasks.some(hasConversation)
     const placed = yield* write(
       Effect.gen(function* () {
         const placed = yield* insertTasks(run, tasks)
+        if (isToNote) yield* setSetting({ partition, sql }, conversations, "true")
         yield* markSeen(run, step.known)
         const rejects = step.rejects.map((reject, i) => ({
           partition_id: partition,
@@ -142,6 +156,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         return placed
       }),
     )
+    isNoted ||= isToNote
     for (const [seq, { body, items, of, size }] of placed) {
       const prompts = of.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
       questions.add(seq, { body, prompts, items }, size)
@@ -249,5 +264,5 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
   )
 
-  return { lastRunIn, sight, record, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
+  return { lastRunIn, sight, record, hasConversations, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
 }

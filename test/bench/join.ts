@@ -139,7 +139,7 @@ if (first === "child") {
       stdio: ["ignore", "pipe", "inherit"],
     })
     rmSync(join(folder, "joined.jsonl"), { force: true })
-    if (child.status !== 0) return { join: args.join(" "), failed: true }
+    if (child.status !== 0) return { join: args.join(" "), seconds: "failed" }
     const joined = JSON.parse(child.stdout) as Joined
     if (joined.rows !== rows) throw new Error(`${args.join(" ")} joined ${joined.rows} of ${rows} rows`)
     return {

@@ -168,7 +168,7 @@ describe("filters", () => {
       yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify({ prompt: "p" }), JSON.stringify({ prompt: 3 })])
       const said = yield* cli(["export", "--dir", directory, "--evaluation-prompts", `${directory}/evaluation.jsonl`])
       assert.strictEqual(said.status, 2)
-      assert.match(said.stderr, /evaluation\.jsonl:2: .*prompt: expected a string, found a value of type number/)
+      assert.match(said.stderr, /evaluation\.jsonl:2: .*prompt: expected a string, found 3/)
     }))
 })
 

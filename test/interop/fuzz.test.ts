@@ -172,7 +172,9 @@ const property = (format: Format) =>
       if (format.ends !== undefined) {
         const whole = commonBeginning(format.bytes, bytes)
         const before = format.ends.filter((end) => end < whole).length
-        for (const untouched of contents.slice(0, before)) assert.isTrue(seen.has(untouched), untouched)
+        // What stands right before the change may be refused together with it.
+        const last = Math.max(before - (rejects.length > 0 ? 1 : 0), 0)
+        for (const untouched of contents.slice(0, last)) assert.isTrue(seen.has(untouched), untouched)
       }
       if (format.isChecked === true && Buffer.compare(bytes, format.bytes) !== 0 && bytes.length > 0) {
         // What is left of it may be no more than a few bytes of text: then these are refused.

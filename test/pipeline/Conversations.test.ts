@@ -82,7 +82,7 @@ describe("conversations", () => {
       }))
   }
 
-  test("make a dataset of messages where the first item is one, unless text is asked for", () =>
+  test("make a dataset of messages wherever one stands in the input, unless text is asked for", () =>
     Effect.gen(function* () {
       const turn = (content: string): PromptItem => ({
         prompt: [{ role: "user", content }],
@@ -93,7 +93,8 @@ describe("conversations", () => {
       for (const [items, conversational, expected] of [
         [[turn("hi"), text], undefined, [[{ role: "user", content: "hi" }], [{ role: "user", content: "a text" }]]],
         [[turn("hi"), text], false, ["hi", "a text"]],
-        [[text, turn("hi")], undefined, ["a text", "hi"]],
+        [[text, turn("hi")], undefined, [[{ role: "user", content: "a text" }], [{ role: "user", content: "hi" }]]],
+        [[text], undefined, ["a text"]],
       ] as const) {
         const directory = yield* temporaryDirectory
         const source = items.map((item) => ({ item, origin }))

@@ -20,7 +20,7 @@ it.layer(NodeServices.layer)("the texts of files", (it) => {
   )
 
   describe.each([
-    ["a number", '{"prompt":3}', /:2: cannot be read: prompt: expected a string, found a value of type number/],
+    ["a number", '{"prompt":3}', /:2: cannot be read: prompt: expected a string, found 3/],
     ["nothing", '{"question":"q"}', /:2: .*prompt: expected a string, found nothing/],
     ["a member of the prototype", '{"__proto__":{"prompt":"p"}}', /:2: .*found nothing/],
     ["no JSON", "{prompt}", /:2: /],

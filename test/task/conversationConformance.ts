@@ -108,6 +108,23 @@ export const conversationConformance = (test: LedgerTest) =>
     }
 
     test(
+      "are noted with the step that plans the first of them, and only with it",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const items = Conversations.items(40, 5).map(identify)
+        const isText = ({ item }: BatchItem) => typeof item.prompt === "string"
+        yield* plan(items.filter(isText))
+        assert.isFalse(yield* ledger.hasConversations)
+        const twice = items.find((each) => !isText(each))!
+        yield* Effect.exit(plan([twice, twice]))
+        assert.isFalse(yield* ledger.hasConversations)
+        yield* plan([twice])
+        assert.isTrue(yield* ledger.hasConversations)
+        assert.deepStrictEqual(yield* findings, [])
+      }),
+    )
+
+    test(
       "are sent as text, and known by it",
       Effect.gen(function* () {
         const ledger = yield* Ledger

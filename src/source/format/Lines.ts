@@ -12,10 +12,8 @@
  * line by line; the line that straddles two chunks is put together alone, once its
  * end is read.
  */
-import { Effect, FileSystem, Result, Stream } from "effect"
+import { Result, Stream } from "effect"
 import type { Reject } from "../../domain/Reject.ts"
-import { logged } from "../InputLog.ts"
-import { fromPlatformError, type SourceError } from "../SourceError.ts"
 import { decode, HeldBytes, notUtf8, tooLarge } from "./HeldBytes.ts"
 
 export interface Line {
@@ -34,19 +32,7 @@ export interface LinesOptions {
 
 export const defaultMaxLineBytes = 32 * 1024 * 1024
 
-export const read = (
-  file: string,
-  options?: LinesOptions,
-): Stream.Stream<LineResult, SourceError, FileSystem.FileSystem> =>
-  FileSystem.FileSystem.pipe(
-    Effect.map((fs) => fs.stream(file)),
-    Stream.unwrap,
-    logged(file),
-    Stream.mapError((error) => fromPlatformError(file, error)),
-    fromBytes(file, options),
-  )
-
-/** The same for bytes from elsewhere; `file` is their name in rejects. */
+/** `file` is their name in rejects. */
 export const fromBytes =
   (file: string, options?: LinesOptions) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<LineResult, E, R> =>

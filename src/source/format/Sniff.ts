@@ -6,11 +6,12 @@
  * not make another format of a file that is called `.jsonl`.
  */
 import { Result } from "effect"
+import * as Endings from "../Endings.ts"
+import type { FormatName } from "../Endings.ts"
 import { encodingRefusal, refusal } from "./Binary.ts"
 import * as Json from "./Json.ts"
 
-export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
-export type FormatName = (typeof formatNames)[number]
+export { type FormatName, formatNames } from "../Endings.ts"
 
 export interface Beginning {
   /** The first bytes, unpacked. */
@@ -30,10 +31,11 @@ export const sniff = (beginning: Beginning): Result.Result<FormatName, string> =
   if (startsWith(head, "PAR1")) return Result.succeed("parquet")
   const problem = refusal(head) ?? encodingRefusal(head)
   if (problem !== undefined) return Result.fail(problem)
-  if (head.length > 0 && hasEnding(beginning.name, "parquet(?:\\.(?:gz|gzip|zst|zstd|br))?")) {
+  const named = Endings.formatOf(pathOf(beginning.name))
+  if (head.length > 0 && named === "parquet") {
     return Result.fail("by its name it is Parquet, but it does not begin like that; get it again")
   }
-  return sniffText(textOf(head), formatOfName(beginning.name), beginning)
+  return sniffText(textOf(head), named === "parquet" ? undefined : named, beginning)
 }
 
 /** Whether a file can be read in a format that was chosen for it. */
@@ -54,7 +56,7 @@ export const isKnownBinary = (head: Uint8Array): boolean => startsWith(head, "PA
 
 /** Whether a file is called like a compressed one, and neither is that nor text. */
 export const isMisnamed = (name: string, head: Uint8Array): boolean =>
-  head.length > 0 && hasEnding(name, "gz|gzip|zst|zstd|br") && !isPlainText(head) && !isKnownBinary(head)
+  head.length > 0 && Endings.isCompressed(pathOf(name)) && !isPlainText(head) && !isKnownBinary(head)
 
 export const hasEnding = (name: string, endings: string): boolean =>
   new RegExp(`\\.(?:${endings})$`, "i").test(pathOf(name))
@@ -67,21 +69,6 @@ const startsWith = (head: Uint8Array, text: string): boolean =>
 
 /** Without byte order mark; what is no UTF-8 becomes U+FFFD. */
 const textOf = (head: Uint8Array): string => new TextDecoder().decode(head, { stream: true }).trimStart()
-
-const formatsByEnding: Record<string, FormatName> = {
-  jsonl: "jsonl",
-  ndjson: "jsonl",
-  jsonlines: "jsonl",
-  json: "json",
-  csv: "csv",
-  tsv: "tsv",
-  tab: "tsv",
-}
-
-const formatOfName = (name: string): FormatName | undefined => {
-  const ending = /\.([a-z]+)(?:\.(?:gz|gzip|zst|zstd|br))?$/i.exec(pathOf(name))?.[1]
-  return ending === undefined ? undefined : formatsByEnding[ending.toLowerCase()]
-}
 
 const isJson = (text: string): boolean => Result.isSuccess(Json.parse(text))
 
@@ -159,7 +146,8 @@ interface Outline {
 }
 
 const outline = (text: string): Outline => {
-  const token = /"(?:[^"\\]|\\.)*"|[{}[\]]/gs
+  // A quote that nothing closes takes the rest: from each in it, one would look for its end again.
+  const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0
   let list: string | undefined

@@ -49,11 +49,16 @@ export const among = (
   }
 }
 
+/** Names beyond these are no more than themselves: no one would write a part of them, and the parts would be many. */
+const mostCharacters = 200
+const mostWords = 16
+
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
 /** The name, what it begins and ends with, and these ends after other words; in small letters. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
-  const ends = [...name.matchAll(wordsEnd)]
+  const ends = name.length > mostCharacters ? [] : [...name.matchAll(wordsEnd)]
+  if (ends.length >= mostWords) return new Set([name.toLowerCase()])
   const heads = ends.map(({ index }) => name.slice(0, index))
   const tails = ends.map(({ 0: gap, index }) => name.slice(index + gap.length))
   const renamed = tails.flatMap((tail) => words.flatMap((word) => [`${word}_${tail}`, `${word} ${tail}`, word + tail]))

@@ -228,13 +228,13 @@ const textPrompt = (profile: Profile.Profile, completions: ReadonlyArray<string>
   return isSame ? FieldPath.format([prompt.name]) : undefined
 }
 
-const idOf = (profile: Profile.Profile): LayoutOptions => {
-  const id = profile.members.find(
-    ({ plainName, values }) =>
-      ["id", "item_id", "uid", "uuid"].includes(plainName) &&
-      values.length === profile.records.length &&
-      new Set(values).size === values.length &&
-      values.every((value) => (typeof value === "string" && value.trim() !== "") || Number.isSafeInteger(value)),
+/**
+ * The first member named like an id, wherever some record has it: what the other records have, or whether ids repeat,
+ * must not change an item's identity, or a file that grew would be paid for again.
+ */
+const idOf = ({ members }: Profile.Profile): LayoutOptions => {
+  const id = members.find(
+    ({ plainName, values }) => ["id", "item_id", "uid", "uuid"].includes(plainName) && values.some(KeyFinder.isKey),
   )
   return id === undefined ? {} : { id: FieldPath.format([id.name]) }
 }

@@ -149,7 +149,8 @@ const write = (
   return isFilled ? text : undefined
 }
 
-const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}])*)\}|\\[nt\\]|[^{}\\]+|\\/sy
+// A bracket that begins a quoted name is read as nothing else, so that there is one way to read each text.
+const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
 const literals: { readonly [written: string]: string } = {
   "{{": "{",

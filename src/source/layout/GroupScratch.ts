@@ -146,7 +146,7 @@ const toPart = (row: PartRow): Part => {
   return {
     place,
     // Only a key that is the prompt was left out, and this prompt is text.
-    key: key ?? String(prompt),
+    key: key ?? (typeof prompt === "string" ? prompt : ""),
     prompt,
     completion,
     model: model ?? undefined,

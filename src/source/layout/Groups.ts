@@ -3,11 +3,11 @@
  *
  * Guarantees: the parts of a group may stand anywhere, in any number of files, and memory stays bounded however
  * large these are: the parts go through a scratch database on disk. Items stand in the order in which their keys
- * first appear, completions in that in which their parts do.
+ * first appear, completions in that in which their parts do. A model may have several completions in a group.
  *
  * A group is one record of the source, and so is each part that could not be used. First come the parts that were
  * refused as they were read, then the groups, each followed by its parts that do not belong: with another prompt, or
- * of a model that the group has already. Every part that was read is thus in an item (see `completionOrigins`), or
+ * a model's completion that the group has already. Every part that was read is thus in an item (see `completionOrigins`), or
  * in the raw text of a reject: a group that makes no item is refused with the text of all its parts, a line
  * each. A group of more than 32 MiB is refused part by part.
  *
@@ -56,11 +56,11 @@ export const group = <R>(
 
 const toRecords = (group: GroupScratch.Group, keyIsId: boolean): ReadonlyArray<SourceRecord> => {
   const head = group[0]
-  const models = new Map<string, Part>()
+  const known = new Map<string, Map<string, Part>>()
   const members: Array<Part> = []
   const strays: Array<SourceRecord> = []
   for (const part of group) {
-    const known = part.model === undefined ? undefined : models.get(part.model)
+    const same = part.model === undefined ? undefined : known.get(part.model)?.get(part.completion)
     if (!isSamePrompt(part.prompt, head.prompt)) {
       strays.push(
         reject(
@@ -69,23 +69,26 @@ const toRecords = (group: GroupScratch.Group, keyIsId: boolean): ReadonlyArray<S
           `expected the prompt of ${describe(head.place)}, which has the same key ${quote(part.key)}, found another`,
         ),
       )
-    } else if (known !== undefined) {
+    } else if (same !== undefined) {
       strays.push(
         reject(
           part.place,
           "duplicate_key",
-          `expected each model once for key ${quote(part.key)}, found ${quote(part.model!)} at ${describe(known.place)} already`,
+          `expected each completion of a model once for key ${quote(part.key)}, found this one of ${quote(part.model!)} at ${describe(same.place)} already`,
         ),
       )
     } else {
-      if (part.model !== undefined) models.set(part.model, part)
+      if (part.model !== undefined) {
+        const completions = known.get(part.model) ?? new Map<string, Part>()
+        known.set(part.model, completions.set(part.completion, part))
+      }
       members.push(part)
     }
   }
-  return [toRecord(head, members, models.size === members.length, keyIsId), ...strays]
+  return [toRecord(head, members, keyIsId), ...strays]
 }
 
-const toRecord = (head: Part, members: ReadonlyArray<Part>, hasModels: boolean, keyIsId: boolean): SourceRecord => {
+const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): SourceRecord => {
   const place: Place = {
     ...originOf(head.place),
     get raw() {
@@ -98,6 +101,7 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, hasModels: boolean, 
     const reason = `expected at least two distinct completions for key ${quote(head.key)}, ${found}`
     return reject(place, "invalid_shape", reason)
   }
+  const hasModels = members.every(({ model }) => model !== undefined)
   const metadata = members.find((part) => part.metadata !== undefined)?.metadata
   const item = {
     ...(keyIsId ? { id: IdLimit.fits(head.key) ? head.key : `sha256:${Sha256.hex(head.key)}` } : undefined),

@@ -27,6 +27,7 @@ import * as JoinOptions from "./JoinOptions.ts"
 import type { Unused } from "./JoinLeftovers.ts"
 import type { KeyedRow } from "./JoinPrompts.ts"
 import type { Completion, JoinRow } from "./JoinRow.ts"
+import * as PlaceName from "../place/PlaceName.ts"
 import * as JoinScratch from "./JoinScratch.ts"
 import * as Messages from "./Messages.ts"
 import { quote } from "./ScratchKey.ts"
@@ -57,7 +58,7 @@ export const join = (options: JoinOptions.JoinOptions): Source => ({
 
 const describePrompts = (prompts: string | ReadonlyArray<string>): string => {
   const all = typeof prompts === "string" ? [prompts] : prompts
-  return all.length === 1 ? all[0]! : `${all.length} prompts files`
+  return all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} prompts files`
 }
 
 type Fields = JoinOptions.Resolved
@@ -131,7 +132,7 @@ const joinPrompt = (
   const gold = fields.gold.get(value, isTextual)
   if (found.length < fields.completions.length) {
     const absent = fields.completions.filter((_, file) => !found.some((row) => row.file === file))
-    const problem = `expected a usable row for key ${quote(key)} in each completions file, found none in ${absent.join(", ")}`
+    const problem = `expected a usable row for key ${quote(key)} in each completions file, found none in ${absent.map(PlaceName.shown).join(", ")}`
     if (!fields.keepIncomplete) return reject(place, "no_match", problem)
     if (found.length < 2) return reject(place, "no_match", `${problem}; two completions are the least`)
     const own = ownModels(fields, value, isTextual)
@@ -180,6 +181,10 @@ const leftoverRecord = (fields: Fields, row: Reject | Unused): SourceRecord => {
   if ("code" in row) return Result.fail(row)
   const { first, place, shown } = row
   return first === undefined
-    ? reject(place, "no_match", `expected a prompt with key ${shown} in ${fields.prompts.join(", ")}, found none`)
+    ? reject(
+        place,
+        "no_match",
+        `expected a prompt with key ${shown} in ${fields.prompts.map(PlaceName.shown).join(", ")}, found none`,
+      )
     : reject(place, "duplicate_key", duplicate(shown, first))
 }

@@ -2,9 +2,11 @@
  * What a join is told: its files, and where in their records the parts of an item stand.
  */
 import { Effect, Path } from "effect"
+import * as Endings from "../Endings.ts"
 import type { FormatOptions } from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
 import { invalidOption, type SourceError } from "../SourceError.ts"
+import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "./Field.ts"
 
 /** Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. */
@@ -70,7 +72,8 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
   }
   const prompts = typeof options.prompts === "string" ? [options.prompts] : options.prompts
   const { empty, files } = yield* Listing.expand(prompts)
-  if (files.length === 0) return yield* invalidOption("prompts", `expected a file, found none in ${empty.join(", ")}`)
+  if (files.length === 0)
+    return yield* invalidOption("prompts", `expected a file, found none in ${empty.map(PlaceName.shown).join(", ")}`)
   const path = yield* Path.Path
   const names = options.completions.map((file) => modelOf(path, file))
   return {
@@ -78,7 +81,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
     prompts: files,
     completions: options.completions,
     /** Files of the same name in different folders are told apart by their whole paths. */
-    modelNames: new Set(names).size === names.length ? names : options.completions,
+    modelNames: new Set(names).size === names.length ? names : options.completions.map(PlaceName.shown),
     hasOwnModels: options.modelsPath !== undefined,
     keepIncomplete: options.missing === "keep",
     format: options,
@@ -87,14 +90,11 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
 })
 export type Resolved = Effect.Success<ReturnType<typeof resolve>>
 
-const compressed = /\.(?:gz|gzip|zst|zstd|br)$/i
-
 /** An extension begins with a letter: `gpt-3.5` has none. */
 const extension = /\.[a-z][a-z0-9]*$/i
 
 /** A file's name without folder, extensions, and a URL's query. */
 const modelOf = (path: Path.Path, file: string): string => {
-  const withoutQuery = /^[a-z][a-z0-9+.-]+:\/\//i.test(file) ? file.replace(/[?#].*$/s, "") : file
-  const name = path.basename(withoutQuery)
-  return name.replace(compressed, "").replace(extension, "") || name
+  const name = path.basename(PlaceName.shown(file))
+  return Endings.withoutCompression(name).replace(extension, "") || name
 }

@@ -4,7 +4,7 @@
  *
  * Guarantees: what comes back is what was written, rejects included. Of records with the same key the first one is found.
  */
-import { Effect, Option, Stream } from "effect"
+import { Effect, Option, Result, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import { originOf, type Row } from "../Row.ts"
@@ -139,14 +139,24 @@ const write = (record: KeyedRow | Reject): string => {
   if (!("key" in record)) return JSON.stringify([record])
   const { isTextual, key, place, value } = record
   const { raw } = place
-  const text = JSON.stringify(value)
-  const start = `${JSON.stringify(originOf(place))},${JSON.stringify(key)},${text},${isTextual === true}`
+  const text = toJson(value)
+  if (text === undefined && raw === undefined) return JSON.stringify([tooDeep(place)])
+  // The engine reads what is too deep for it to write: of such a record the own text is JSON, as cells are never deep.
+  const start = `${JSON.stringify(originOf(place))},${JSON.stringify(key)},${text ?? raw},${isTextual === true}`
   return raw === text ? `[${start}]` : `[${start},${JSON.stringify(raw ?? null)}]`
 }
+
+const toJson = (value: unknown): string | undefined => Result.getOrUndefined(Result.try(() => JSON.stringify(value)))
+
+const tooDeep = (place: Origin): Reject => ({
+  ...originOf(place),
+  code: "invalid_shape",
+  reason: "expected levels of nesting that can be written as JSON, found more",
+})
 
 const toRecord = (written: Written): KeyedRow | Reject => {
   if (written.length === 1) return written[0]
   const [origin, key, value, isTextual, raw] = written
-  const place = { ...origin, raw: raw === undefined ? JSON.stringify(value) : (raw ?? undefined) }
+  const place = { ...origin, raw: raw === undefined ? toJson(value) : (raw ?? undefined) }
   return { place, key, value, ...(isTextual ? { isTextual } : undefined) }
 }

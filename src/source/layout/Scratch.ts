@@ -39,7 +39,7 @@ const prefix = "prefstream-scratch-"
 /** With what older versions made. */
 const isScratch = (name: string): boolean => /^prefstream-(?:scratch|join)-/.test(name)
 
-/** Of pages: the inner ones of the tables and of their indexes, which every look-up needs, fit for tens of millions of rows. */
+/** For pages: an index of a million short keys fits. */
 const cacheBytes = 32 * 1024 * 1024
 
 /**
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
 
   yield* run("PRAGMA journal_mode = OFF")
   yield* run("PRAGMA locking_mode = EXCLUSIVE")
-  // A longer text stands in a chain of pages, each read by itself.
+  // What is longer stands in a chain of pages, each read by itself.
   yield* run("PRAGMA page_size = 16384")
   yield* run("VACUUM")
   // Where an open file cannot be removed, it stays until the scope closes.

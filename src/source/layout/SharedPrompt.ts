@@ -45,7 +45,7 @@ export const split = (
     all.push(messages.success)
   }
   const [first = [], ...others] = all
-  const shortest = Math.min(...all.map(({ length }) => length))
+  const shortest = all.reduce((least, { length }) => Math.min(least, length), Infinity)
   let shared = 0
   while (shared < shortest - 1 && others.every((other) => Messages.isEqual(first[shared]!, other[shared]))) shared++
   const prompt = first.slice(0, shared)
@@ -69,14 +69,18 @@ const decode = (value: unknown, name: string): Result.Result<ReadonlyArray<Messa
 }
 
 export const isConversation = (value: unknown): boolean =>
-  Messages.isList(value) ? value.length > 1 : typeof value === "string" && parseTranscript(value) !== undefined
+  Messages.isList(value) ? value.length > 1 : typeof value === "string" && transcriptBegins.test(value)
+
+/** Two speakers: more is not looked at. */
+const transcriptBegins = /^\s*(?:Human|Assistant):[^]*?\n\n(?:Human|Assistant):/
 
 /** Nothing where the text is no transcript: where it does not begin with a speaker. */
 const parseTranscript = (text: string): ReadonlyArray<Message> | undefined => {
-  const [before, ...turns] = `\n\n${text.replace(/^\s+/, "")}`.split(/\n\n(Human|Assistant): ?/)
-  if (before !== "" || turns.length < 4) return undefined
-  return Arr.chunksOf(turns, 2).map(([speaker, content]) => ({
-    role: speaker === "Human" ? "user" : "assistant",
-    content: content ?? "",
-  }))
+  if (!transcriptBegins.test(text)) return undefined
+  const parts = `\n\n${text.trimStart()}`.split(/\n\n(Human|Assistant): ?/)
+  const messages: Array<Message> = []
+  for (let i = 1; i < parts.length; i += 2) {
+    messages.push({ role: parts[i] === "Human" ? "user" : "assistant", content: parts[i + 1]! })
+  }
+  return messages
 }

@@ -89,8 +89,9 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
     if (Result.isFailure(gold)) return Result.fail(gold.failure)
     const metadata = fields.kept.of(row)
     if (Result.isFailure(metadata)) return Result.fail(metadata.failure)
+    const id = fields.id?.get(value, isTextual)
     const item = {
-      id: fields.id?.get(value, isTextual) ?? null,
+      id: isEmpty(id) ? null : id,
       ...shared.success,
       models: there.map((i) => models[i] ?? labels[i]),
       gold: gold.success ?? null,

@@ -12,6 +12,7 @@
  * Does not: ask a web server for its files; what is at a URL is found when it is opened.
  */
 import { Effect, FileSystem, Glob, Path, type PlatformError } from "effect"
+import * as Endings from "../Endings.ts"
 import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../SourceError.ts"
 import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
@@ -58,8 +59,7 @@ const filesOf = (name: string) => {
 }
 
 /** A data file's name, in a folder: one that is written or set aside begins with a dot or `_`. */
-const isDataFile = (name: string): boolean =>
-  /^[^._].*\.(jsonl|ndjson|json|csv|tsv|parquet)(\.(gz|zst|br))?$/i.test(name)
+const isDataFile = (name: string): boolean => /^[^._]/.test(name) && Endings.formatOf(name) !== undefined
 
 const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 

@@ -11,6 +11,13 @@ export const kindOf = (name: string): Kind => {
   return kinds.get(scheme.toLowerCase()) ?? "unknown"
 }
 
+/** How messages, rejects, the ledger and a dataset call it: a URL without user and query, which are secrets. */
+export const shown = (name: string): string => {
+  if (kindOf(name) === "standard input") return "standard input"
+  if (kindOf(name) === "local") return name
+  return name.replace(/[?#].*$/s, "").replace(/^([^/]*\/\/)[^/]*@/, "$1")
+}
+
 const standardInputNames: ReadonlySet<string> = new Set(["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 
 const kinds: ReadonlyMap<string, Kind> = new Map([

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Schema, Stream } from "effect"
+import { Effect, FileSystem, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Lines from "../../../src/source/format/Lines.ts"
 import { platform, writeFiles } from "../support.ts"
@@ -89,7 +89,8 @@ describe("Lines", () => {
   it.effect("chunks of a file become arrays of lines", () =>
     Effect.gen(function* () {
       const [file] = yield* writeFiles({ "a.txt": "0123456789\n".repeat(20_000) })
-      const arrays = yield* Lines.read(file!).pipe(Stream.chunks, Stream.runCollect)
+      const fs = yield* FileSystem.FileSystem
+      const arrays = yield* fs.stream(file!).pipe(Lines.fromBytes(file!), Stream.chunks, Stream.runCollect)
       assert.strictEqual(arrays.flat().length, 20_000)
       assert.isBelow(arrays.length, 6)
     }).pipe(Effect.provide(platform)),

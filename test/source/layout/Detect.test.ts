@@ -515,11 +515,77 @@ describe("Detect", () => {
     )
   })
 
-  it("an id that repeats is none", () => {
-    const record = { id: "x", prompt: "Q", response_a: "A", response_b: "B" }
-    const found = `wide: prompt at "prompt", completions at "response_a" and "response_b"`
-    assert.strictEqual(look([record, { ...record, id: "y" }]).description, `${found}, id at "id"`)
-    assert.strictEqual(look([record, record]).description, found)
+  describe("what a file grows by changes the identity of no item that it had", () => {
+    /** Ids of the first `count` records, as they stand alone and before others. */
+    const idsOf = (records: ReadonlyArray<unknown>, odd: ReadonlyArray<unknown>) => {
+      const [before, after] = [look(records), look([...records, ...odd])]
+      const ids = ({ items, parts }: typeof before) =>
+        [...items.map(({ id }) => id), ...parts.map(({ key }) => key)].slice(0, records.length)
+      return { before: ids(before), after: ids(after), last: after.items.at(-1), description: after.description }
+    }
+    const wide = (id: unknown, text = "B") => ({ id, prompt: `Q${text}`, response_a: "A", response_b: text })
+    const { id: _, ...without } = wide(0, "C")
+
+    it.each<readonly [title: string, odd: unknown]>([
+      ["no id", without],
+      ["an id that is null", wide(null, "C")],
+      ["an id without a character", wide("", "C")],
+      ["an id that was there", wide(1, "C")],
+      ["an id that is none", wide({ a: 1 }, "C")],
+      ["another member named like an id", { ...without, uid: "u" }],
+    ])("wide: by a record with %s", (_, odd) => {
+      const records = [1, 2, 3, 4, 5].map((id) => wide(id))
+      const { after, before } = idsOf(records, [odd])
+      assert.deepStrictEqual(before, ["1", "2", "3", "4", "5"])
+      assert.deepStrictEqual(after, before)
+    })
+
+    it("wide: by the first record that has an id", () => {
+      const { after, before, last } = idsOf([without, without], [wide(7)])
+      assert.deepStrictEqual(before, [undefined, undefined])
+      assert.deepStrictEqual(after, before)
+      assert.strictEqual(last?.id, "7")
+    })
+
+    const long = (key: object, prompt: string, output: string) => ({ ...key, prompt, output })
+    const keyed = (name: string) => [
+      long({ [name]: "q" }, "Q", "A"),
+      long({ [name]: "q" }, "Q", "B"),
+      long({ [name]: "r" }, "R", "A"),
+      long({ [name]: "r" }, "R", "B"),
+    ]
+    for (const name of ["prompt_id", "question_id", "id"]) {
+      it.each<readonly [title: string, odd: object]>([
+        ["no key", long({}, "S", "A")],
+        ["a key that is null", long({ [name]: null }, "S", "A")],
+        ["the key of another prompt", long({ [name]: "q" }, "S", "A")],
+        ["another key of its prompt", long({ [name]: "s" }, "R", "C")],
+        ["a new key", long({ [name]: "s" }, "S", "A")],
+        ["another member named like a key", long({ [name]: "s", idx: 1, query_id: "x" }, "S", "A")],
+      ])(`long, with ${name}: by a record with %s`, (_, odd) => {
+        const { after, before } = idsOf(keyed(name), [odd])
+        assert.deepStrictEqual(before, ["q", "q", "r", "r"])
+        assert.deepStrictEqual(after, before)
+      })
+    }
+
+    it("long, with an id of prompts that have one record each so far: by a second one", () => {
+      const { after, before } = idsOf(
+        [long({ prompt_id: "q" }, "Q", "A"), long({ prompt_id: "r" }, "Q", "B")],
+        [long({ prompt_id: "r" }, "R", "C")],
+      )
+      assert.deepStrictEqual(before, ["q", "r"])
+      assert.deepStrictEqual(after, before)
+    })
+
+    it("long, with an id of rows: by a copy of a record, or one without id", () => {
+      const rows = ["A", "B", "C", "D"].map((output, i) => long({ id: i }, i < 2 ? "Q" : "R", output))
+      for (const odd of [rows[1]!, long({}, "Q", "E"), long({ id: 1 }, "S", "F")]) {
+        const { after, before } = idsOf(rows, [odd])
+        assert.deepStrictEqual(before, ["Q", "Q", "R", "R"])
+        assert.deepStrictEqual(after, before)
+      }
+    })
   })
 
   it("a member is what most of its values are", () => {

@@ -7,6 +7,11 @@ const get = (text: string, record: unknown) => parsed(text).get(record)
 
 describe("Field", () => {
   const alpaca = "{instruction}\\n\\n{input}"
+  it("quoted names without a closing brace are refused at once, however many", () => {
+    const problem = Result.getOrThrow(Result.flip(Field.parse(`{${'["x"]'.repeat(1_000)}`)))
+    assert.match(problem, /expected a field and "}" after "{" at character 1$/)
+  })
+
   it.each([
     ["a path", "a.b[0]", { a: { b: ["x"] } }, "x"],
     ["a path of a list", "a", { a: [1, 2] }, [1, 2]],

@@ -68,7 +68,7 @@ describe("group", () => {
 
   it.effect("an item has the key for its id only where it is one, and its hash where it is too long", () =>
     Effect.gen(function* () {
-      const keys = ["7\0", "__proto__", "'; DROP TABLE part; --", "k".repeat(65), "k".repeat(1000), "k".repeat(1001)]
+      const keys = ["7", "__proto__", "'; DROP TABLE part; --", "k".repeat(65), "k".repeat(1000), "k".repeat(1001)]
       const parts = keys.flatMap((key) => [part("a:1", key, "one"), part("a:2", key, "two")])
       const ids = (keyIsId: boolean) =>
         Effect.map(run(parts, { keyIsId }), ({ items }) => items.map(({ item }) => item.id))
@@ -81,10 +81,10 @@ describe("group", () => {
   it.effect("text comes as it went, NUL and all", () =>
     Effect.gen(function* () {
       const text = '\0 and \uFEFF, \u{1F600}, \u2028 "quoted", in a text that is long enough'
-      const { items } = yield* run([
-        part("a:1", text, "one", { metadata: { ["__proto__"]: text } }),
-        part("a:2", text, text),
-      ])
+      const { items } = yield* run(
+        [part("a:1", text, "one", { metadata: { ["__proto__"]: text } }), part("a:2", text, text)],
+        { keyIsId: false },
+      )
       assert.deepStrictEqual(items[0]!.item.completions, ["one", text])
       assert.deepStrictEqual(items[0]!.item.metadata, { ["__proto__"]: text })
       const { rejects } = yield* run([part("a:1", text, text)])
@@ -138,7 +138,7 @@ describe("group", () => {
       const { items, rejects } = yield* run([
         part("a:1", "x", "one", { model: "m" }),
         part("a:2", "x", "two", { prompt: "another" }),
-        part("a:3", "x", "three", { model: "m" }),
+        part("a:3", "x", "one", { model: "m" }),
         refused,
         part("b:1", "x", "four", { prompt: [{ role: "user", content: "prompt of x" }] }),
         part("b:2", "x", "five", { model: "n" }),
@@ -146,11 +146,25 @@ describe("group", () => {
       assert.deepStrictEqual(told(rejects), [
         "a:9 invalid_shape odd",
         'a:2 invalid_shape expected the prompt of a:1, which has the same key "x", found another',
-        'a:3 duplicate_key expected each model once for key "x", found "m" at a:1 already',
+        'a:3 duplicate_key expected each completion of a model once for key "x", found this one of "m" at a:1 already',
         'b:1 invalid_shape expected the prompt of a:1, which has the same key "x", found another',
       ])
       assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])
       assert.isTrue(rejects.every(({ raw }) => raw !== undefined))
+    }),
+  )
+
+  it.effect("several completions of one model, as best-of-n sampling gives them, make an item", () =>
+    Effect.gen(function* () {
+      const { items, rejects } = yield* run([
+        part("a:1", "x", "one", { model: "m" }),
+        part("a:2", "x", "two", { model: "m" }),
+        part("a:3", "x", "one", { model: "n" }),
+        part("a:4", "x", "three", { model: "m" }),
+      ])
+      assert.deepStrictEqual(rejects, [])
+      assert.deepStrictEqual(items[0]!.item.completions, ["one", "two", "one", "three"])
+      assert.deepStrictEqual(items[0]!.item.models, ["m", "m", "n", "m"])
     }),
   )
 

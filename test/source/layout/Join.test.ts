@@ -5,6 +5,7 @@ import { DateTime, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Source from "../../../src/source/Source.ts"
 import { sharedData } from "../../support/sharedData.ts"
+import * as SmallDisk from "../../support/smallDisk.ts"
 import { collect, platform, summary, toLines, writeFiles } from "../support.ts"
 
 const canSeeOpenFiles = existsSync("/proc/self/fd")
@@ -78,6 +79,24 @@ describe("join", () => {
         ],
       )
       assert.deepStrictEqual(rejects, [])
+    }),
+  )
+
+  it.effect("a prompt's record may be nested deeper than the engine can write", () =>
+    Effect.gen(function* () {
+      const deep = "[".repeat(50_000) + "]".repeat(50_000)
+      const refused = `{"id":"2","prompt":"Q","metadata":{"x":${deep}}}`
+      const { rejects, told } = yield* run({
+        prompts: [`{"id":"1","prompt":"Q","other":${deep}}`, refused, prompt("3")],
+        a: rows("a", "1", "2", "3"),
+        b: rows("b", "1", "2", "3"),
+      })
+      assert.deepStrictEqual(told, [
+        "1 item 1",
+        "2 invalid_shape metadata: expected at most 100 levels of nesting, found more",
+        "3 item 3",
+      ])
+      assert.strictEqual(rejects[0]!.raw, refused)
     }),
   )
 
@@ -316,6 +335,31 @@ describe("join", () => {
     }),
   )
 
+  it.effect("more text than is read at once", () =>
+    Effect.gen(function* () {
+      const ids = Array.from({ length: 20 }, (_, i) => i)
+      const text = (id: number) => `${id} ${"é".repeat(1024 * 1024)}`
+      const files = {
+        prompts: ids.map((id) => prompt(id)),
+        a: [
+          ...ids.map((id) => completion(id, text(id))),
+          completion(3, text(3)),
+          completion("x", text(0)),
+        ].toReversed(),
+        b: ids.map((id) => completion(id, "b")),
+      }
+      const { items, told } = yield* run(files)
+      assert.deepStrictEqual(
+        items.map(({ item }) => item.completions[0] === text(Number(item.id))),
+        ids.map(() => true),
+      )
+      assert.deepStrictEqual(told.slice(ids.length), [
+        '1 no_match expected a prompt with key "x" in p.jsonl, found none',
+        '19 duplicate_key expected each key once, found "3" at a.jsonl:2 already',
+      ])
+    }),
+  )
+
   it.effect("files of the same name in different folders are told apart", () =>
     Effect.gen(function* () {
       const [prompts, ...completions] = yield* writeFiles({
@@ -479,10 +523,16 @@ describe("join", () => {
         '{"id":"5","completion":"short"}',
         `{"id":"${"six".repeat(40)}","completion":"the key is longer than this"}`,
       ]
-      const { rejects } = yield* run({ prompts: [], a: texts, b: [] })
+      const unasked = yield* run({ prompts: [], a: texts, b: [] })
       assert.deepStrictEqual(
-        rejects.map(({ code, raw }) => [code, raw]),
+        unasked.rejects.map(({ code, raw }) => [code, raw]),
         texts.map((raw) => ["no_match", raw]),
+      )
+      const prompts = texts.map((text) => prompt(JSON.parse(text).id))
+      const twice = yield* run({ prompts, a: [...texts, ...texts], b: [] })
+      assert.deepStrictEqual(
+        twice.rejects.slice(prompts.length).map(({ code, raw }) => [code, raw]),
+        texts.map((raw) => ["duplicate_key", raw]),
       )
     }),
   )
@@ -522,6 +572,36 @@ describe("join", () => {
         assert.deepStrictEqual(yield* seen, { open: [], named: [] })
       }
     }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect.skipIf(SmallDisk.unavailable)(
+    "a full disk ends the run and says so (skipped where none can be mounted)",
+    () =>
+      Effect.gen(function* () {
+        const disk = yield* Effect.acquireRelease(
+          Effect.sync(() => SmallDisk.make("512k")),
+          ({ remove }) => Effect.sync(remove),
+        )
+        const fs = yield* FileSystem.FileSystem
+        const ids = Array.from({ length: 1_000 }, (_, i) => i)
+        const failure = yield* run(
+          {
+            prompts: ids.map((id) => prompt(id)),
+            a: ids.map((id) => completion(id, "a".repeat(1_000))),
+            b: ids.map((id) => completion(id, "b")),
+          },
+          { scratchDirectory: disk.path },
+        ).pipe(Effect.flip)
+        assert.strictEqual(failure.reason._tag, "ScratchFailed")
+        assert.match(
+          failure.message,
+          /^the scratch database of the join or group failed: .*database or disk is full.*job folder.*TMPDIR.*scratchDirectory/,
+        )
+        assert.deepStrictEqual(
+          { open: openFilesIn(disk.path), named: yield* fs.readDirectory(disk.path) },
+          { open: [], named: [] },
+        )
+      }).pipe(Effect.provide(platform)),
   )
 
   it.effect("what a killed run left behind is removed, and nothing else", () =>

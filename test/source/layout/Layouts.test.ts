@@ -148,6 +148,14 @@ describe("Layouts", () => {
       assert.deepStrictEqual(golds([record], { gold: "label" }), [index])
     })
 
+    it("gold may name a column that is called in very many words", () => {
+      const name = `output_${"a_".repeat(20_000)}b`
+      assert.deepStrictEqual(
+        golds([{ prompt: "Q", output_1: "A", [name]: "B", winner: name }], { gold: "winner" }),
+        [1],
+      )
+    })
+
     it("gold that names none, or more than one, is refused", () => {
       const records = [
         { ...wide, label: 1 },
@@ -220,6 +228,15 @@ describe("Layouts", () => {
   })
 
   describe("conversations without a prompt of their own", () => {
+    it("may be transcripts of many turns", () => {
+      const turns = "\n\nHuman: Q\n\nAssistant: A".repeat(10_000)
+      const { items } = look([{ chosen: turns, rejected: `${turns.slice(0, -1)}B` }])
+      assert.deepStrictEqual(
+        items.map(({ completions, prompt }) => [prompt.length, completions]),
+        [[19_999, ["A", "B"]]],
+      )
+    }, 15_000)
+
     it("have to differ in the last message alone, the assistant's", () => {
       const conversation = (...texts: ReadonlyArray<string>) =>
         texts.map((text, i) => (i % 2 === 0 ? user(text) : assistant(text)))

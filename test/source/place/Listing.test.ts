@@ -36,13 +36,15 @@ describe("names of files", () => {
 
   test("of a folder stand for the data files right in it", () =>
     Effect.gen(function* () {
-      const data = ["jsonl", "ndjson", "json", "csv", "tsv", "parquet"].flatMap((format) =>
-        ["", ".gz", ".zst", ".br"].map((compression) => `x.${format}${compression}`),
+      const data = ["jsonl", "ndjson", "jsonlines", "json", "csv", "tsv", "tab", "parquet"].flatMap((format) =>
+        ["", ".gz", ".gzip", ".zst", ".zstd", ".br"].map((compression) => `x.${format}${compression}`),
       )
       const folder = yield* folderWith(
         ...data,
         "README.md",
         "x.txt",
+        "x.gz",
+        "x.constructor",
         "x.jsonl.bz2",
         "jsonl",
         ".x.jsonl",

@@ -1,0 +1,30 @@
+/**
+ * What the names of files end with, by format and by compression.
+ *
+ * Guarantees: a file that is read by its name when it is named is found in its folder too, since both ask here.
+ */
+export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
+export type FormatName = (typeof formatNames)[number]
+
+const formats: ReadonlyMap<string, FormatName> = new Map<string, FormatName>([
+  ["jsonl", "jsonl"],
+  ["ndjson", "jsonl"],
+  ["jsonlines", "jsonl"],
+  ["json", "json"],
+  ["csv", "csv"],
+  ["tsv", "tsv"],
+  ["tab", "tsv"],
+  ["parquet", "parquet"],
+])
+
+const compression = /\.(?:gz|gzip|zst|zstd|br)$/i
+
+export const isCompressed = (name: string): boolean => compression.test(name)
+
+export const withoutCompression = (name: string): string => name.replace(compression, "")
+
+/** By the ending before that of a compression. */
+export const formatOf = (name: string): FormatName | undefined => {
+  const [, ending] = /\.([a-z]+)$/i.exec(withoutCompression(name)) ?? []
+  return ending === undefined ? undefined : formats.get(ending.toLowerCase())
+}

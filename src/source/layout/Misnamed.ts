@@ -1,0 +1,52 @@
+/**
+ * Fields that were set, and that no record has of those that were looked at: a name that was misspelled, perhaps.
+ */
+import { Result } from "effect"
+import * as Field from "./Field.ts"
+import { list } from "./Found.ts"
+import type { LayoutOptions } from "./Layout.ts"
+import { flags } from "./LayoutFlags.ts"
+
+export interface Misnamed {
+  /** Such as `"winer" (--gold-path)`. */
+  readonly columns: ReadonlyArray<string>
+  /** Why no item can come of it: a field that every item needs has nothing at all. */
+  readonly nothingOf: string | undefined
+}
+
+const needed: ReadonlySet<string> = new Set(["prompt", "completions", "completion", "key"])
+
+/** How many names of members a message tells. */
+const mostTold = 20
+
+/** @param members the names that the records have at their top */
+export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misnamed => {
+  const columns: Array<string> = []
+  let nothingOf: string | undefined
+  for (const option of [
+    "prompt",
+    "completions",
+    "completion",
+    "key",
+    "id",
+    "model",
+    "gold",
+    "metadata",
+    "keep",
+  ] as const) {
+    for (const text of [options[option] ?? []].flat()) {
+      if (option === "keep" && text === "*") continue
+      const named =
+        option === "keep"
+          ? [text]
+          : Result.match(Field.parse(text), { onFailure: () => [], onSuccess: (field) => field.columns })
+      const missing = named.filter((name) => !members.includes(name))
+      columns.push(...missing.map((name) => `${JSON.stringify(name)} (${flags[option]})`))
+      if (needed.has(option) && named.length > 0 && missing.length === named.length && nothingOf === undefined) {
+        const there = list(members.slice(0, mostTold).map((name) => JSON.stringify(name)))
+        nothingOf = `${flags[option]}: the first records have no ${list(missing.map((name) => JSON.stringify(name)))}; they have ${there}${members.length > mostTold ? ", …" : ""}`
+      }
+    }
+  }
+  return { columns, nothingOf }
+}

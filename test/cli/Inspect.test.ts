@@ -1,0 +1,133 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { cli, itemLines, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root } from "../support/process.ts"
+
+const sample = `${root}data/sample.jsonl`
+
+describe("inspect", () => {
+  test("shows format, layout, counts, tasks and the first items, and writes nothing", () =>
+    Effect.gen(function* () {
+      const { status, stderr, stdout } = yield* cli([
+        "inspect",
+        sample,
+        "--batch-size",
+        "10",
+        "--votes",
+        "2",
+        "--show",
+        "1",
+      ])
+      assert.strictEqual(status, 0, stderr)
+      assert.match(stdout, /files +.*sample\.jsonl: JSONL\n/)
+      assert.match(stdout, /layout +items: prompt at "prompt", completions at "completions"/)
+      assert.match(stdout, /records +72 = 72 items \+ 0 duplicates \+ 0 rejected\n/)
+      // 72 items in tasks of 10, for each of two votes.
+      assert.match(stdout, /tasks +16 tasks in a first run, 2 votes of each item/)
+      assert.match(stdout, /72 of 72 with a gold answer/)
+      assert.match(stdout, /sample\.jsonl:1 {2}\(facts-001\)\n {2}prompt +Can the Great Wall/)
+      assert.strictEqual(stdout.match(/^ {2}prompt /gm)?.length, 1)
+      assert.strictEqual(stderr, "")
+    }))
+
+  test("counts duplicates and ids that stand for other content as a run does", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const file = `${folder}/items.jsonl`
+      const [first] = itemLines(1)
+      yield* write(file, [...itemLines(3), first!, first!.replace("prompt 0", "another"), "{"])
+      const said = yield* cli(["inspect", file, "--json"])
+      const report = JSON.parse(said.stdout)
+      assert.deepStrictEqual(
+        [report.read, report.items, report.duplicates, report.rejected, report.tasks],
+        [6, 3, 1, 2, 1],
+      )
+      assert.deepStrictEqual(
+        (report.rejects as ReadonlyArray<{ code: string; first: { line: number } }>).map(({ code, first }) => [
+          code,
+          first.line,
+        ]),
+        [
+          ["conflicting_id", 5],
+          ["invalid_json", 6],
+        ],
+      )
+      assert.strictEqual(report.found.layout.split(":")[0], "items")
+    }))
+
+  test("ends with 1 where no record can be used, and with 2 where the layout can't be told", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      yield* write(`${folder}/bad.jsonl`, ['{"prompt":1,"completions":[]}'])
+      assert.strictEqual((yield* cli(["inspect", `${folder}/bad.jsonl`])).status, 1)
+      yield* write(`${folder}/odd.jsonl`, ['{"x":"some text","y":"other text"}'])
+      const odd = yield* cli(["inspect", `${folder}/odd.jsonl`])
+      assert.strictEqual(odd.status, 2)
+      assert.match(odd.stderr, /odd\.jsonl: .*--/)
+      assert.strictEqual(odd.stderr.trimEnd().split("\n").length, 1)
+    }))
+})
+
+describe("validate", () => {
+  test("prints each record that can't be used in a line, and ends by --max-rejects", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const file = `${folder}/items.jsonl`
+      yield* write(file, [
+        ...itemLines(97),
+        "{",
+        '{"prompt":" ","completions":["a","b"]}',
+        '{"prompt":"p","completions":["a"]}',
+      ])
+      const said = yield* cli(["validate", file])
+      assert.strictEqual(said.status, 5)
+      const lines = said.stdout.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        lines.map((line) => line.slice(file.length).split(": ").slice(0, 2).join(": ")),
+        [":98: column 2", ":99: prompt", ":100: completions"],
+      )
+      assert.match(said.stderr, /100 read = 97 items \+ 0 duplicates \+ 3 rejected/)
+      for (const [limit, status] of [
+        ["2", 5],
+        ["3", 0],
+        ["2%", 5],
+        ["3%", 0],
+      ] as const) {
+        assert.strictEqual((yield* cli(["validate", file, "--max-rejects", limit])).status, status, limit)
+      }
+      assert.strictEqual((yield* cli(["validate", file, "--max-rejects", "1x"])).status, 2)
+    }))
+
+  test("keeps what is refused in a file, which is never the input", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const file = `${folder}/items.jsonl`
+      yield* write(file, [...itemLines(2), "{"])
+      const before = readFileSync(file, "utf8")
+      const refused = yield* cli([
+        "validate",
+        file,
+        "--rejects",
+        `${folder}/../${folder.split("/").at(-1)}/items.jsonl`,
+      ])
+      assert.strictEqual(refused.status, 2)
+      assert.strictEqual(readFileSync(file, "utf8"), before)
+      writeFileSync(`${folder}/rejects.jsonl`, "earlier")
+      assert.strictEqual((yield* cli(["validate", file, "--rejects", `${folder}/rejects.jsonl`])).status, 5)
+      const [reject] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
+      assert.deepStrictEqual(JSON.parse(reject!).raw, "{")
+      assert.isFalse(existsSync(`${folder}/rejects.jsonl.partial`))
+    }))
+
+  test("of a file that can't be read to its end, tells that, and ends with 1", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const file = `${folder}/items.parquet`
+      writeFileSync(file, "PAR1 and nothing behind it")
+      const said = yield* cli(["validate", file])
+      assert.strictEqual(said.status, 1)
+      assert.match(said.stderr, /items\.parquet: cannot be read: /)
+    }))
+})

@@ -1,0 +1,124 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Source from "../../src/source/Source.ts"
+import { collect, platform, summary, toLines, writeFiles } from "./support.ts"
+
+const wide = (n: number, more: (i: number) => object = () => ({})) =>
+  Array.from({ length: n }, (_, i) => ({ instruction: `q${i}`, output_1: `a${i}`, output_2: `b${i}`, ...more(i) }))
+
+const read = Effect.fnUntraced(function* (
+  content: string | Uint8Array,
+  options?: Source.FilesOptions,
+  name = "f.jsonl",
+) {
+  const [file] = yield* writeFiles({ [name]: content })
+  return yield* collect(Source.files(file!, options))
+}, Effect.scoped)
+
+const foundIn = Effect.fnUntraced(function* (content: string, options?: Source.FilesOptions) {
+  const [file] = yield* writeFiles({ "f.jsonl": content })
+  return yield* Source.files(file!, options).found!
+}, Effect.scoped)
+
+describe("files", () => {
+  it.layer(platform)((it) => {
+    it.effect("a later record with what the first ones lack is refused where it would be left out", () =>
+      Effect.gen(function* () {
+        const late = wide(103, (i) =>
+          i === 100 ? { input: "more" } : i === 101 ? { output_3: "c" } : i === 102 ? { score: 1 } : {},
+        )
+        const { items, rejects } = yield* read(toLines(late))
+        assert.strictEqual(items.length, 101)
+        assert.deepStrictEqual(
+          rejects.map(({ line, reason }) => [line, reason.split(":")[0]]),
+          [
+            [101, "input"],
+            [102, "output_3"],
+          ],
+        )
+        const said = yield* read(toLines(late), { prompt: "instruction", completions: ["output_1", "output_2"] })
+        assert.strictEqual(said.items.length, 103)
+      }),
+    )
+
+    it.effect("the same in CSV, where the column is there and empty at first", () =>
+      Effect.gen(function* () {
+        const rows = Array.from({ length: 102 }, (_, i) => `q${i},a${i},b${i},${i === 101 ? "c" : ""}`)
+        const { items, rejects } = yield* read(
+          `prompt,response_a,response_b,response_c\n${rows.join("\n")}\n`,
+          {},
+          "f.csv",
+        )
+        assert.strictEqual(items.length, 101)
+        assert.match(rejects[0]!.reason, /^response_c: expected nothing there, as in the first 100 records/)
+      }),
+    )
+
+    it.effect("a needed field that no record has ends the reading at once, with the names that there are", () =>
+      Effect.gen(function* () {
+        for (const [options, expected] of [
+          [
+            { prompt: "promt" },
+            /f\.jsonl: --prompt-path: the first records have no "promt"; they have "instruction", /,
+          ],
+          [{ completions: ["output_1", "x"], prompt: "instruction" }, undefined],
+          [{ completions: ["x", "y"], prompt: "instruction" }, /--completions-path: the first records have no "x"/],
+        ] as const) {
+          const outcome = yield* Effect.result(read(toLines(wide(3)), options))
+          if (expected === undefined || outcome._tag === "Success") assert.isUndefined(expected)
+          else assert.match(outcome.failure.message, expected)
+        }
+      }),
+    )
+
+    it.effect("tells of fields that were set and are not there, and of members that are not used", () =>
+      Effect.gen(function* () {
+        const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
+        assert.deepStrictEqual(found.absent, ['"winer" (--gold-path)'])
+        assert.deepStrictEqual(found.ignored, ["score"])
+        const empty = yield* foundIn("")
+        assert.strictEqual(empty.layout, undefined)
+      }),
+    )
+
+    it.effect("large records are looked at by fewer, so that a pipe can be read again", () =>
+      Effect.gen(function* () {
+        const large = wide(40, () => ({ filler: "x".repeat(500_000) }))
+        const { items } = yield* read(toLines(large))
+        assert.strictEqual(items.length, 40)
+      }),
+    )
+
+    it.effect("neither user nor query of a URL is in what is read from it, nor in what is found", () =>
+      Effect.gen(function* () {
+        const server = yield* Effect.acquireRelease(
+          Effect.promise(async () => {
+            const server = createServer((_, response) => response.end(toLines([...wide(2), "{"])))
+            await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+            return server
+          }),
+          (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve))),
+        )
+        const { port } = server.address() as AddressInfo
+        const url = (path: string) => `http://user:hidden@127.0.0.1:${port}/${path}?signature=hidden`
+        const source = Source.files(url("p.jsonl"))
+        const all = [source.description, yield* source.found!, (yield* collect(source)).records]
+        const joined = Source.join({
+          prompts: url("p.jsonl"),
+          completions: [url("a/m.jsonl"), url("b/m.jsonl"), url("c/n.jsonl")],
+          key: "instruction",
+          promptPath: "instruction",
+          completionPath: "output_1",
+        })
+        const records = (yield* collect(joined)).records
+        assert.isAbove(records.length, 2)
+        const shown = JSON.stringify([all, joined.description, records])
+        assert.notInclude(shown, "hidden")
+        assert.include(shown, `http://127.0.0.1:${port}/a/m.jsonl`)
+        assert.notDeepEqual(summary(records), [])
+      }).pipe(Effect.scoped),
+    )
+  })
+})
