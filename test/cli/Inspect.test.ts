@@ -57,6 +57,25 @@ describe("inspect", () => {
       assert.strictEqual(report.found.layout.split(":")[0], "items")
     }))
 
+  test("of a join, shows each file and where key, prompt and completions are looked for, or that they are not there", () =>
+    Effect.gen(function* () {
+      const joined = `${root}data/joined`
+      const files = [
+        `${joined}/prompts.jsonl`,
+        ...["aspen", "cedar"].flatMap((model) => ["--completions", `${joined}/completions/${model}.jsonl`]),
+      ]
+      const path = ["--completion-path", "choices[0].message.content"]
+      const { status, stdout } = yield* cli(["inspect", ...files, ...path, "--missing", "reject"])
+      assert.strictEqual(status, 0)
+      assert.strictEqual(stdout.match(/jsonl: JSONL$/gm)?.length, 3)
+      assert.include(stdout, 'join by "id": prompt at "prompt", completions at "choices[0].message.content"')
+      const misnamed = yield* cli(["inspect", ...files, ...path, "--key", "question_id"])
+      assert.strictEqual(misnamed.status, 2)
+      assert.match(misnamed.stderr, /prompts\.jsonl: --key: the first records have no "question_id"; they have "id", /)
+      const unsaid = yield* cli(["inspect", ...files])
+      assert.match(unsaid.stderr, /aspen\.jsonl: --completion-path: the first records have no "completion"/)
+    }))
+
   test("ends with 1 where no record can be used, and with 2 where the layout can't be told", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

@@ -213,19 +213,23 @@ const areConversations = (profile: Profile.Profile, completions: ReadonlyArray<s
   return filled.filter((cells) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
 }
 
-/** The path of a prompt that is text, where the conversations hold this as the user's first message and nothing else. */
+/**
+ * The path of a prompt that is text, where most conversations hold this as the user's first message and nothing else:
+ * that one of them asks more must not change what the others are. It is a reject.
+ */
 const textPrompt = (profile: Profile.Profile, completions: ReadonlyArray<string>): string | undefined => {
   const prompt = Profile.find(profile, ["prompt", "instruction", "question", "input"], ["text"])
   if (prompt === undefined) return undefined
   const cells = cellsOf(profile, completions)
-  const isSame = profile.records.every((record, i) => {
-    if (cells[i]!.some(isEmpty)) return true
+  const filled = profile.records.filter((_, i) => !cells[i]!.some(isEmpty))
+  const same = profile.records.filter((record, i) => {
+    if (cells[i]!.some(isEmpty)) return false
     const shared = SharedPrompt.split(cells[i]!, completions)
     if (Result.isFailure(shared)) return false
     const [first, ...others] = shared.success.prompt
     return others.length === 0 && first.role === "user" && first.content === Profile.valueAt(record, prompt.name)
   })
-  return isSame ? FieldPath.format([prompt.name]) : undefined
+  return same.length * 2 > filled.length ? FieldPath.format([prompt.name]) : undefined
 }
 
 /**

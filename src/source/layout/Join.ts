@@ -20,8 +20,9 @@ import type { RowFile } from "../format/Format.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
 import { reject, type Row } from "../Row.ts"
 import * as RowFiles from "../RowFiles.ts"
-import type { Source, SourceRecord } from "../SourceRecord.ts"
-import { fromText } from "./Field.ts"
+import { LayoutUnknown, SourceError } from "../SourceError.ts"
+import type { Found, Source, SourceRecord } from "../SourceRecord.ts"
+import { type Field, fromText } from "./Field.ts"
 import { isObject } from "./Found.ts"
 import * as JoinOptions from "./JoinOptions.ts"
 import type { Unused } from "./JoinLeftovers.ts"
@@ -30,6 +31,7 @@ import type { Completion, JoinRow } from "./JoinRow.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import * as JoinScratch from "./JoinScratch.ts"
 import * as Messages from "./Messages.ts"
+import * as Misnamed from "./Misnamed.ts"
 import { quote } from "./ScratchKey.ts"
 
 export type { JoinOptions } from "./JoinOptions.ts"
@@ -37,6 +39,7 @@ export type { JoinOptions } from "./JoinOptions.ts"
 /** Fails before the first record if a file is missing or a field path is none. */
 export const join = (options: JoinOptions.JoinOptions): Source => ({
   description: `${describePrompts(options.prompts)} with ${options.completions.length} completions files, joined by ${options.key ?? options.promptKey ?? "id"}`,
+  found: Effect.scoped(look(options)),
   records: Effect.gen(function* () {
     const fields = yield* JoinOptions.resolve(options)
     const prompts = yield* Effect.forEach(fields.prompts, (file) => RowFiles.open(file, fields.format))
@@ -54,6 +57,43 @@ export const join = (options: JoinOptions.JoinOptions): Source => ({
       Stream.map(scratch.leftovers, (row) => leftoverRecord(fields, row)),
     )
   }).pipe(Stream.unwrap),
+})
+
+/** Records of each file that are looked at. */
+const looked = 20
+
+/** What the files are; fails where the first records of one have nothing where key, prompt or completion is to be. */
+const look = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
+  const fields = yield* JoinOptions.resolve(options)
+  const inPrompts = [
+    ["key", fields.promptKey],
+    ["prompt", fields.prompt],
+  ] as const
+  const inCompletions = [
+    ["key", fields.completionKey],
+    ["completion", fields.completion],
+  ] as const
+  const wanted = [
+    ...fields.prompts.map((file) => [file, inPrompts] as const),
+    ...fields.completions.map((file) => [file, inCompletions] as const),
+  ]
+  const files = yield* Effect.forEach(
+    wanted,
+    Effect.fnUntraced(function* ([file, needed]) {
+      const { description, name, rows } = yield* RowFiles.open(file, fields.format)
+      const first = Array.getSuccesses(yield* Stream.runCollect(Stream.take(rows(), looked)))
+      const members = [...new Set(first.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))]
+      for (const [option, { columns }] of needed) {
+        if (members.length === 0 || columns.some((column) => members.includes(column))) continue
+        const problem = Misnamed.nothingAt(option, columns, members)
+        return yield* new SourceError({ reason: new LayoutUnknown({ file: name, problem }) })
+      }
+      return { name, description }
+    }),
+  )
+  const at = ({ label }: Field) => JSON.stringify(label)
+  const layout = `join by ${at(fields.promptKey)}: prompt at ${at(fields.prompt)}, completions at ${at(fields.completion)}`
+  return { files, count: files.length, empty: [], layout, absent: [], ignored: [] } satisfies Found
 })
 
 const describePrompts = (prompts: string | ReadonlyArray<string>): string => {

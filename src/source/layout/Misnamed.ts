@@ -19,6 +19,17 @@ const needed: ReadonlySet<string> = new Set(["prompt", "completions", "completio
 /** How many names of members a message tells. */
 const mostTold = 20
 
+/** One line: what is missing, and what there is. */
+export const nothingAt = (
+  option: keyof typeof flags,
+  missing: ReadonlyArray<string>,
+  members: ReadonlyArray<string>,
+): string => {
+  const quoted = (names: ReadonlyArray<string>) => list(names.map((name) => JSON.stringify(name)))
+  const more = members.length > mostTold ? ", …" : ""
+  return `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members.slice(0, mostTold))}${more}`
+}
+
 /** @param members the names that the records have at their top */
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misnamed => {
   const columns: Array<string> = []
@@ -43,8 +54,7 @@ export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misn
       const missing = named.filter((name) => !members.includes(name))
       columns.push(...missing.map((name) => `${JSON.stringify(name)} (${flags[option]})`))
       if (needed.has(option) && named.length > 0 && missing.length === named.length && nothingOf === undefined) {
-        const there = list(members.slice(0, mostTold).map((name) => JSON.stringify(name)))
-        nothingOf = `${flags[option]}: the first records have no ${list(missing.map((name) => JSON.stringify(name)))}; they have ${there}${members.length > mostTold ? ", …" : ""}`
+        nothingOf = nothingAt(option, missing, members)
       }
     }
   }

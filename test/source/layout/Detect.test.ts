@@ -547,6 +547,22 @@ describe("Detect", () => {
       assert.strictEqual(last?.id, "7")
     })
 
+    it("pairs, of a text prompt and whole conversations: by one that asks more than its prompt", () => {
+      const pair = (prompt: string, ...asked: ReadonlyArray<ReturnType<typeof user>>) => ({
+        prompt,
+        chosen: [...asked, assistant("A")],
+        rejected: [...asked, assistant("B")],
+      })
+      const records = ["Q", "R", "S"].map((prompt) => pair(prompt, user(prompt)))
+      const more = pair("T", user("T"), assistant("?"), user("U"))
+      const prompts = (all: ReadonlyArray<unknown>) =>
+        look(all)
+          .items.slice(0, 3)
+          .map(({ prompt }) => prompt)
+      assert.deepStrictEqual(prompts(records), ["Q", "R", "S"])
+      assert.deepStrictEqual(prompts([...records, more]), ["Q", "R", "S"])
+    })
+
     const long = (key: object, prompt: string, output: string) => ({ ...key, prompt, output })
     const keyed = (name: string) => [
       long({ [name]: "q" }, "Q", "A"),
