@@ -156,7 +156,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
 
   it("under a join's scratch: the same command finishes", async () => {
     const small = disk("1m")
-    const job = join(scratch, "join")
+    const job = join(small.path, "join")
     const lines = (of: (i: number) => object) => Array.from({ length: 400 }, (_, i) => JSON.stringify(of(i))).join("\n")
     writeFileSync(
       `${scratch}/prompts.jsonl`,
@@ -169,14 +169,14 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
       )
     }
     const args = [
-      ...command(job, `${job}.db`, [`${scratch}/prompts.jsonl`]),
+      ...command(job, `${scratch}/join.db`, [`${scratch}/prompts.jsonl`]),
       "--completions", `${scratch}/a.jsonl`, "--completions", `${scratch}/b.jsonl`,
     ] // prettier-ignore
-    const ended = await run(args, { ...service.env, TMPDIR: small.path })
+    const ended = await run(args, service.env)
     full(ended, "scratch")
-    assert.deepStrictEqual(readdirSync(small.path), [])
+    assert.deepStrictEqual(readdirSync(job), [])
     small.grow("64m")
-    const after = await run(args, { ...service.env, TMPDIR: small.path })
+    const after = await run(args, service.env)
     assert.strictEqual(after.status, 0, after.stderr)
     assert.match(after.stdout, /400 submitted/)
   }, 60_000)
