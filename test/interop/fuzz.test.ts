@@ -9,7 +9,7 @@
 import { writeFileSync } from "node:fs"
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import fc from "fast-check"
 import { content } from "../../src/domain/PromptItem.ts"
 import * as Inspection from "../../src/pipeline/Inspection.ts"
@@ -153,14 +153,15 @@ const read = Effect.fnUntraced(function* (format: Format, bytes: Uint8Array) {
     show: Infinity,
     onReject: (reject) => Effect.sync(() => void rejects.push(reject.file)),
   }).pipe(Effect.result)
-  return { file, outcome, rejects }
+  const description = Option.map(yield* Effect.option(Source.files(file).found!), ({ files }) => files[0]?.description)
+  return { file, outcome, rejects, description: Option.getOrUndefined(description) }
 })
 
 const property = (format: Format) =>
   fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) =>
     Effect.gen(function* () {
       const bytes = mutant(format, mutations)
-      const { file, outcome, rejects } = yield* read(format, bytes)
+      const { description, file, outcome, rejects } = yield* read(format, bytes)
       if (Result.isFailure(outcome)) {
         assert.include(outcome.failure.message, file)
         return
@@ -176,11 +177,13 @@ const property = (format: Format) =>
         const last = Math.max(before - (rejects.length > 0 ? 1 : 0), 0)
         for (const untouched of contents.slice(0, last)) assert.isTrue(seen.has(untouched), untouched)
       }
-      if (format.isChecked === true && Buffer.compare(bytes, format.bytes) !== 0 && bytes.length > 0) {
+      // What does not begin as the format does is no file of it any more, but a few bytes of text, say.
+      if (format.isChecked === true && commonBeginning(format.bytes, bytes) >= 4) {
         // What is left of it may be no more than a few bytes of text: then these are refused.
         if (found.rejected === 0) assert.isAtLeast(found.read, format.records)
       }
-      if (format.file === "items.jsonl") {
+      // A line that is broken after its first brace makes one record of several lines.
+      if (format.file === "items.jsonl" && description === "JSONL") {
         const lines = Buffer.from(bytes)
           .toString("latin1")
           .replace(/^\xEF\xBB\xBF/, "")
