@@ -12,7 +12,7 @@ import { askingFlags } from "./AskingFlags.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inputFlags, sourceOf } from "./InputFlags.ts"
 import * as Settings from "./Settings.ts"
-import { count, number, printable, type Rows, table } from "./Summary.ts"
+import { count, number, printable, rejectCount, type Rows, table } from "./Summary.ts"
 
 export const inspectCommand = Command.make(
   "inspect",
@@ -85,14 +85,8 @@ const foundRows = ({ absent, count: files, empty, files: looked, ignored, layout
 export const counts = ({ duplicates, items, rejected }: Inspection.Inspection): string =>
   `${count(items, "item")} + ${count(duplicates, "duplicate")} + ${number(rejected)} rejected`
 
-export const rejectRows = ({ rejects }: Inspection.Inspection): Rows =>
-  rejects.map(
-    ({ code, count, first }, i) =>
-      [
-        i === 0 ? "rejected" : "",
-        `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`,
-      ] as const,
-  )
+const rejectRows = ({ rejects }: Inspection.Inspection): Rows =>
+  rejects.map((rejected, i) => [i === 0 ? "rejected" : "", rejectCount(rejected)] as const)
 
 const itemRows = ({ completions, conversations, gold, items }: Inspection.Inspection): Rows => [
   ...(completions.length === 0

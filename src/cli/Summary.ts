@@ -10,6 +10,7 @@ import * as Origin from "../domain/Origin.ts"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as JobFolder from "../pipeline/JobFolder.ts"
+import type { RejectCount } from "../pipeline/RejectCounts.ts"
 import type { RunReport, TroubleReport } from "../pipeline/RunReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 
@@ -145,15 +146,16 @@ const reading = (report: RunReport): string =>
     `${number(report.rejected)} rejected`,
   ].join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
 
+/** Such as `3 invalid_json, first items.jsonl:7: column 2: …`. */
+export const rejectCount = ({ code, count, first }: RejectCount): string =>
+  `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`
+
 const rejects = (report: RunReport, directory: string): ReadonlyArray<readonly [string, string]> =>
   report.rejected === 0
     ? []
     : [
         ["rejects", JobFolder.rejects(directory)],
-        ...(report.rejects ?? []).map(
-          ({ code, count, first }) =>
-            ["", `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`] as const,
-        ),
+        ...(report.rejects ?? []).map((rejected) => ["", rejectCount(rejected)] as const),
       ]
 
 /** What tasks ask for: an item with several votes is in several. */

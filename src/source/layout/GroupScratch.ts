@@ -12,7 +12,7 @@ import { originOf } from "../Row.ts"
 import type { SourceError } from "../SourceError.ts"
 import type { Part } from "./Layout.ts"
 import * as Scratch from "./Scratch.ts"
-import * as ScratchKey from "./ScratchKey.ts"
+import * as Key from "./Key.ts"
 import * as ScratchText from "./ScratchText.ts"
 
 /** All parts of a key, in the order in which they came. */
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
       parts,
       batch.map((part) => {
         const data = encoder.encode(JSON.stringify(write(part)))
-        return [ScratchKey.short(part.key), data.length, data]
+        return [Key.short(part.key), data.length, data]
       }),
     )
 

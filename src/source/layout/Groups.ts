@@ -14,11 +14,9 @@
  * An item's prompt is that of the first part, and its metadata that of the first part that has any.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
-import * as IdLimit from "../../domain/IdLimit.ts"
 import { describe } from "../../domain/Origin.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import * as Sha256 from "../../node/Sha256.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
 import { originOf, type Place, reject } from "../Row.ts"
 import type { SourceError } from "../SourceError.ts"
@@ -26,7 +24,8 @@ import type { SourceRecord } from "../SourceRecord.ts"
 import * as GroupScratch from "./GroupScratch.ts"
 import type { Part } from "./Layout.ts"
 import * as Messages from "./Messages.ts"
-import { quote } from "./ScratchKey.ts"
+import { describe as quote } from "./Found.ts"
+import * as Key from "./Key.ts"
 
 export interface GroupOptions {
   /** Where the scratch database is made. Default: the system's place for temporary files. */
@@ -104,7 +103,7 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
   const hasModels = members.every(({ model }) => model !== undefined)
   const metadata = members.find((part) => part.metadata !== undefined)?.metadata
   const item = {
-    ...(keyIsId ? { id: IdLimit.fits(head.key) ? head.key : `sha256:${Sha256.hex(head.key)}` } : undefined),
+    ...(keyIsId ? { id: Key.toId(head.key) } : undefined),
     prompt: head.prompt,
     completions: members.map(({ completion }) => completion),
     ...(hasModels ? { models: members.map(({ model }) => model) } : undefined),

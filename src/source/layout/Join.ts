@@ -12,10 +12,8 @@
  * that belong to a refused prompt are mended with it: they are no rejects of their own.
  */
 import { Array, Effect, Result, Stream } from "effect"
-import * as IdLimit from "../../domain/IdLimit.ts"
 import { describe } from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import * as Sha256 from "../../node/Sha256.ts"
 import type { RowFile } from "../format/Format.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
 import { reject, type Row } from "../Row.ts"
@@ -23,7 +21,7 @@ import * as RowFiles from "../RowFiles.ts"
 import { LayoutUnknown, SourceError } from "../SourceError.ts"
 import type { Found, Source, SourceRecord } from "../SourceRecord.ts"
 import { type Field, fromText } from "./Field.ts"
-import { isObject } from "./Found.ts"
+import { describe as quote, isObject } from "./Found.ts"
 import * as JoinOptions from "./JoinOptions.ts"
 import type { Unused } from "./JoinLeftovers.ts"
 import type { KeyedRow } from "./JoinPrompts.ts"
@@ -32,7 +30,7 @@ import * as PlaceName from "../place/PlaceName.ts"
 import * as JoinScratch from "./JoinScratch.ts"
 import * as Messages from "./Messages.ts"
 import * as Misnamed from "./Misnamed.ts"
-import { quote } from "./ScratchKey.ts"
+import * as Key from "./Key.ts"
 
 export type { JoinOptions } from "./JoinOptions.ts"
 
@@ -183,7 +181,7 @@ const joinPrompt = (
   }
   const record = ItemDecoder.decode(
     {
-      id: IdLimit.fits(key) ? key : `sha256:${Sha256.hex(key)}`,
+      id: Key.toId(key),
       prompt: fields.prompt.get(value, isTextual),
       completions: found.map(({ completion: { isJson, text } }) => (isJson ? JSON.parse(text) : text)),
       models,

@@ -10,7 +10,7 @@ import type { Reject } from "../../domain/Reject.ts"
 import { originOf, type Row } from "../Row.ts"
 import type { SourceError } from "../SourceError.ts"
 import * as Scratch from "./Scratch.ts"
-import * as ScratchKey from "./ScratchKey.ts"
+import * as Key from "./Key.ts"
 
 export interface KeyedRow extends Row {
   readonly key: string
@@ -66,7 +66,7 @@ export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.
       count++
       if ("key" in record) {
         const { file, line, row } = record.place
-        keys.push([count, ScratchKey.short(record.key), files.numberOf(file), line ?? null, row ?? null])
+        keys.push([count, Key.short(record.key), files.numberOf(file), line ?? null, row ?? null])
       }
       const text = write(record)
       page.push(text)
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* ({ append, run, sort }: Scratch.
       run<{ readonly rank: number | null }>(
         `SELECT (SELECT rank FROM asked WHERE key = wanted.value ORDER BY rank LIMIT 1) AS rank
          FROM json_each(?) AS wanted ORDER BY wanted.key`,
-        [JSON.stringify(keys.map(ScratchKey.short))],
+        [JSON.stringify(keys.map(Key.short))],
       ),
       (rows) => rows.map(({ rank }) => rank),
     )

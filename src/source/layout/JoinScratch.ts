@@ -18,7 +18,8 @@ import * as JoinRow from "./JoinRow.ts"
 import * as JoinLeftovers from "./JoinLeftovers.ts"
 import * as JoinPrompts from "./JoinPrompts.ts"
 import * as Scratch from "./Scratch.ts"
-import * as ScratchKey from "./ScratchKey.ts"
+import { describe } from "./Found.ts"
+import * as Key from "./Key.ts"
 import * as ScratchText from "./ScratchText.ts"
 
 /** A usable row of a completions file. */
@@ -69,9 +70,9 @@ export const make = Effect.fnUntraced(function* <R>(
             continue
           }
           const { completion, key, model, place } = row
-          const shown = ScratchKey.quote(key)
+          const shown = describe(key)
           if (rank == null) {
-            unwanted.push({ file, number, row: { place, key: ScratchKey.short(key), shown, first: undefined } })
+            unwanted.push({ file, number, row: { place, key: Key.short(key), shown, first: undefined } })
             continue
           }
           const { raw } = place

@@ -8,7 +8,7 @@ import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import * as Sha256 from "../../node/Sha256.ts"
+import * as Key from "./Key.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
 import { reject, type Row } from "../Row.ts"
 import { type Field, fromText } from "./Field.ts"
@@ -93,7 +93,7 @@ const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Resul
 /** Databases keep no NUL in text. */
 const keyOf = (prompt: Prompt): string => {
   const text = Conversation.render(prompt)
-  return text.includes("\0") ? `sha256:${Sha256.hex(text)}` : text
+  return text.includes("\0") ? Key.digest(text) : text
 }
 
 const modelOf = (field: Field | undefined, { isTextual, value }: Row): Result.Result<string | undefined, string> => {

@@ -3,19 +3,9 @@ import { Effect, FileSystem, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Lines from "../../../src/source/format/Lines.ts"
 import { platform, writeFiles } from "../support.ts"
+import { cut } from "./support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
-
-/** Cuts the bytes into chunks of the given sizes, again and again. */
-const cut = (bytes: Uint8Array, sizes: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
-  const chunks: Array<Uint8Array> = []
-  for (let at = 0, i = 0; at < bytes.length; i++) {
-    const size = sizes[i % sizes.length]!
-    chunks.push(bytes.slice(at, at + size))
-    at += size
-  }
-  return chunks
-}
 
 const linesOf = (chunks: ReadonlyArray<Uint8Array>, options?: Lines.LinesOptions) =>
   Stream.fromArray(chunks).pipe(Stream.rechunk(1), Lines.fromBytes("f", options), Stream.runCollect)

@@ -1,0 +1,20 @@
+/**
+ * A key of a join or group as other places have it: an item's id, or a column of a scratch database.
+ */
+import * as IdLimit from "../../domain/IdLimit.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+
+/** What stands for a key that can't stand for itself. */
+export const digest = (key: string): string => `sha256:${Sha256.hex(key)}`
+
+/** The id of the item whose key it is. */
+export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(key))
+
+/** In UTF-16 units. */
+const mostLength = 64
+
+/**
+ * As a table of a scratch database has it: different for different keys; one that is longer, or has NUL, which some
+ * databases end a text at, is its SHA-256, which with its name is longer than any that stays.
+ */
+export const short = (key: string): string => (key.length <= mostLength && !key.includes("\0") ? key : digest(key))
