@@ -1,13 +1,13 @@
 /**
  * What README.md promises of the command line, against the command line itself.
  */
-import { readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import * as ExitStatus from "../../src/cli/ExitStatus.ts"
 import { cli, cliWith } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root } from "../support/process.ts"
+import { root, spawned } from "../support/process.ts"
 
 const readme = readFileSync(`${root}README.md`, "utf8")
 const sample = `${root}data/sample.jsonl`
@@ -41,6 +41,18 @@ const nested = ["check", "backup", "compact", "prune"].map((verb) => `ledger ${v
 const allHelp = Effect.map(Effect.forEach([...commands, ...nested], helpOf), (texts) => texts.join("\n"))
 
 describe("README.md", () => {
+  test("npx in a clone starts what npm ci built, and builds nothing", () =>
+    Effect.gen(function* () {
+      const cache = yield* temporaryDirectory
+      const builtAt = () => statSync(`${root}dist/bin.js`).mtimeMs
+      const before = builtAt()
+      const { status, stdout } = yield* Effect.promise(
+        () => spawned("npx", ["--cache", cache, "--offline", "prefstream", "--version"]).ended,
+      )
+      assert.deepStrictEqual([status, builtAt()], [0, before])
+      assert.match(stdout, /^prefstream v/)
+    }))
+
   test("lists the commands that --help lists", () =>
     Effect.gen(function* () {
       const { stdout } = yield* cli(["--help"])
