@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
+import { renderMarkdown } from "../../src/service/pages/shared/markdown.ts"
 import { type Account, hasBrowser, launch, open } from "../support/browser.ts"
 import { folder, invite, serve, signIn } from "../support/browserService.ts"
 import * as hostile from "../support/hostile.ts"
@@ -21,8 +22,10 @@ const attacks = Array.from({ length: Math.ceil(hostile.all.length / perPrompt) }
 const harmless = {
   prompt: "Which **one**?",
   completions: [
-    "```js\nconst answer = 42 // yes\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+    "```js\nconst answer = 42 // yes\n```\n\n| a | b |\n|---|:-:|\n| 1 | 2 |",
     "[a link](https://example.org/) and ![a picture](https://example.org/p.png)",
+    "# One\n\n3. three\n4. four\n\nIn between\nand on.\n\n7. seven\n   1. `deep`\n\n- [x] done\n- ~~not~~ *yet*\n\n> quoted\n\n---\n\nend",
+    "مرحبا بالعالم.\n\n- واحد.\n- one.\n\n> اقتباس.\n\n| اسم | b |\n|---|---|\n| مرحبا. | hello. |\n\nHello.",
   ],
 }
 
@@ -35,12 +38,52 @@ const rendered = async (page: Page) => {
     return {
       bold: count(".rich strong") > 0,
       highlighted: count('.rich pre code [class^="hljs"]') > 0,
-      table: count("article .rich table td") === 2,
+      table: count("article .rich pre + .wide td") === 2,
       link: count('.rich a[href="https://example.org/"]'),
       picture: count(".rich img"),
     }
   })
   assert.deepStrictEqual(counts, { bold: true, highlighted: true, table: true, link: 1, picture: 0 })
+}
+
+/** What an expert sees of a harmless text is what `renderMarkdown` made of it: nothing is lost on the way. */
+const unaltered = async (page: Page) => {
+  const blank = await page.context().newPage()
+  const parsed = await blank.evaluate(
+    (texts) =>
+      texts.map((html) => {
+        document.body.innerHTML = html
+        return document.body.innerHTML
+      }),
+    harmless.completions.map(renderMarkdown),
+  )
+  await blank.close()
+  // Each expert has the completions in another order.
+  const shown = await page.locator("article .rich").evaluateAll((texts) => texts.map((text) => text.innerHTML))
+  assert.deepStrictEqual(shown.toSorted(), parsed.toSorted())
+  const seen = await page.evaluate(() => {
+    const texts = [...document.querySelectorAll("article .rich")]
+    const direction = (selector: string) =>
+      [...texts.find((text) => text.textContent.includes("Hello"))!.querySelectorAll(selector)].map(
+        (element) => getComputedStyle(element).direction,
+      )
+    return {
+      starts: [...document.querySelectorAll<HTMLOListElement>("article .rich ol")].map(({ start }) => start),
+      aligned: [...document.querySelectorAll("article .rich pre + .wide td")].map(
+        (cell) => getComputedStyle(cell).textAlign,
+      ),
+      paragraphs: direction(":scope > p"),
+      blocks: direction("ul, blockquote, table"),
+      cells: direction("td"),
+    }
+  })
+  assert.deepStrictEqual(seen, {
+    starts: [3, 7, 1],
+    aligned: ["start", "center"],
+    paragraphs: ["rtl", "ltr"],
+    blocks: ["rtl", "rtl", "rtl"],
+    cells: ["rtl", "ltr"],
+  })
 }
 
 /** What stands in the page that should not. Runs in the browser. */
@@ -108,7 +151,10 @@ it.live.skipIf(!hasBrowser)(
             .waitFor()
           // Every text is rendered when none says that it is on its way.
           await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-          if (i === 0) await rendered(page)
+          if (i === 0) {
+            await rendered(page)
+            await unaltered(page)
+          }
           assert.deepStrictEqual(await page.locator("main .remark").allTextContents(), [])
           await inert(page, expert.account, origin, "/annotate/")
 

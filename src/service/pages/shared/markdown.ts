@@ -56,7 +56,8 @@ for (const cell of ["th_open", "td_open"]) {
     return renderer.renderToken(tokens, index, options)
   }
 }
-rules["table_open"] = () => `<div class="wide"><table>\n`
+rules["table_open"] = (tokens, index, options, _env, renderer) =>
+  `<div class="wide">${renderer.renderToken(tokens, index, options)}`
 rules["table_close"] = () => `</table></div>\n`
 
 const attribute = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? "")
@@ -71,18 +72,35 @@ const outward = (token: Token) => {
 const textOf = (token: Token): string =>
   (token.children ?? []).map((child) => (child.type === "image" ? textOf(child) : child.content)).join("")
 
-const blocks = new Set(["p", "li", "ul", "ol", "blockquote", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
+/** Blocks of which each has the direction of its own text. */
+const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
+/**
+ * Blocks with blocks inside, which have the direction of the first letter in them: on these,
+ * `auto` would see nothing of the blocks inside that have a direction of their own.
+ */
+const containers = new Set(["ul", "ol", "blockquote", "table"])
 
-// Each block has the direction of its own text. Headings stand below those of the page, and
-// keep their size by class.
+const rightToLeft = new RegExp(
+  `[${["Adlam", "Arabic", "Hebrew", "Mandaic", "Nko", "Samaritan", "Syriac", "Thaana"].map((script) => `\\p{Script=${script}}`).join("")}]`,
+  "u",
+)
+
+// Headings stand below those of the page, and keep their size by class.
 markdown.core.ruler.push("blocks", ({ tokens }) => {
+  let undirected: Array<Token> = []
   for (const token of tokens) {
-    if (!blocks.has(token.tag) || token.nesting === 0) continue
     const level = /^h([1-6])$/.exec(token.tag)?.[1]
-    if (level !== undefined) token.tag = `h${Math.min(Number(level) + 3, 6)}`
-    if (token.nesting !== 1) continue
-    token.attrSet("dir", "auto")
-    if (level !== undefined) token.attrJoin("class", `heading-${level}`)
+    if (token.nesting === 1) {
+      if (leaves.has(token.tag)) token.attrSet("dir", "auto")
+      if (containers.has(token.tag)) undirected.push(token)
+      if (level !== undefined) token.attrJoin("class", `heading-${level}`)
+    }
+    if (level !== undefined && token.nesting !== 0) token.tag = `h${Math.min(Number(level) + 3, 6)}`
+    const letter = token.type === "inline" && undirected.length > 0 ? /\p{L}/u.exec(textOf(token))?.[0] : undefined
+    if (letter !== undefined) {
+      for (const each of undirected) each.attrSet("dir", rightToLeft.test(letter) ? "rtl" : "ltr")
+      undirected = []
+    } else if (token.nesting === -1 && containers.has(token.tag)) undirected.pop()
   }
 })
 

@@ -39,5 +39,7 @@ export const sanitise = (html: string): DocumentFragment =>
     ALLOWED_ATTR: attributes,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
+    // DOMPurify holds each attribute against this expression that it isn't told is no address.
     ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
+    ADD_URI_SAFE_ATTR: attributes.filter((name) => name !== "href"),
   })

@@ -73,6 +73,11 @@ describe("renderMarkdown", () => {
 
   it("gives each block its own direction", () => {
     assert.include(renderMarkdown("שלום\n\nhello"), '<p dir="auto">שלום</p>')
+    assert.strictEqual(
+      renderMarkdown("- 1\n  - **שלום**\n\n> hello\n\n1. 2"),
+      '<ul dir="rtl">\n<li>1\n<ul dir="rtl">\n<li><strong>שלום</strong></li>\n</ul>\n</li>\n</ul>\n' +
+        '<blockquote dir="ltr">\n<p dir="auto">hello</p>\n</blockquote>\n<ol>\n<li>2</li>\n</ol>\n',
+    )
   })
 
   it("stays below the headings of the page", () => {
