@@ -28,6 +28,7 @@ import {
   RequestTimedOut,
   ServiceFailure,
   ServiceTooSlow,
+  ServiceUnavailable,
   TaskNotFound,
   TooManyRequests,
   Unauthorized,
@@ -121,13 +122,14 @@ const createTask = HttpApiEndpoint.post("create", "/tasks", {
     RequestTimedOut,
     ServiceFailure,
     ServiceTooSlow,
+    ServiceUnavailable,
   ],
 })
 
 const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   params: { task_id: Schema.String },
   success: TaskResult,
-  error: [TaskNotFound, TooManyRequests, ServiceFailure, ServiceTooSlow],
+  error: [TaskNotFound, TooManyRequests, ServiceFailure, ServiceTooSlow, ServiceUnavailable],
 })
 
 /** The two endpoints of the contract. */

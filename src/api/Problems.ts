@@ -85,6 +85,13 @@ export class ServiceFailure extends HttpApiError.Problem<ServiceFailure>()("Serv
   title: "The service failed to answer.",
 }) {}
 
+/** 503: the service is starting or stopping; the `Retry-After` header says when to come back. */
+export class ServiceUnavailable extends HttpApiError.Problem<ServiceUnavailable>()("ServiceUnavailable", {
+  type: "tag:prefstream,2026:service-unavailable",
+  status: 503,
+  title: "The service is not ready.",
+}) {}
+
 /** 503: the service did not get to an answer in time. */
 export class ServiceTooSlow extends HttpApiError.Problem<ServiceTooSlow>()("ServiceTooSlow", {
   type: "tag:prefstream,2026:service-too-slow",

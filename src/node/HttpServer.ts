@@ -1,22 +1,50 @@
 /**
  * Adapter: an HTTP server on Node, for Effect.
  *
- * Guarantees: loopback and a free port unless told otherwise; when its scope
+ * Guarantees: loopback and a free port unless told otherwise; a request that arrives while no
+ * application is served, at start-up or shutdown, is answered 503 at once; when its scope
  * closes, requests under way get a second to finish, then every connection is
  * closed, so that no client can keep the program from ending. A connection that
  * sends its request too slowly is closed: headers within 20 seconds, the whole
  * within two minutes.
  */
-import { createServer } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
-import { HttpServer, type HttpServerRequest } from "effect/http"
+import { HttpServer, type HttpServerRequest, ProblemDetails } from "effect/http"
 
-const make = Effect.fnUntraced(function* (options: {
+/** What the server answers by itself, without asking an application. */
+export type OwnStatus = 503
+
+export interface ServerOptions {
+  /** An address or a name. Loopback by default. */
   readonly host?: string | undefined
+  /** A free one by default. */
   readonly port?: number | undefined
-}) {
+  /** The JSON of the problem details for such an answer. Without it the answer has no body. */
+  readonly problem?: ((status: OwnStatus) => string) | undefined
+}
+
+const headersOf = (status: OwnStatus, body: string) => ({
+  ...(body !== "" && { "content-type": ProblemDetails.contentType }),
+  "content-length": String(Buffer.byteLength(body)),
+  "cache-control": "no-store",
+  ...(status === 503 && { "retry-after": "1" }),
+})
+
+const make = Effect.fnUntraced(function* (options: ServerOptions) {
   const node = createServer({ headersTimeout: 20_000, requestTimeout: 120_000, connectionsCheckingInterval: 5_000 })
+  const answer = (response: ServerResponse, status: OwnStatus) => {
+    const body = options.problem?.(status) ?? ""
+    response.writeHead(status, headersOf(status, body)).end(body)
+  }
+  // An application listens to the same event while it is served.
+  node.on("request", (request, response) => {
+    if (node.listenerCount("request") > 1) return
+    // Read to its end, or a client that is still sending would not see the answer.
+    request.resume()
+    answer(response, 503)
+  })
   const server = yield* NodeHttpServer.make(() => node, {
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
@@ -33,6 +61,6 @@ export const hasArrived = (request: HttpServerRequest.HttpServerRequest): boolea
 /** Files and paths, as the server needs them. */
 export const services = NodeHttpServer.layerHttpServices
 
-/** Listens while the layer is in use. @param options `host` as an address or a name; `port` 0 is a free one. */
-export const layer = (options: Parameters<typeof make>[0] = {}) =>
+/** Listens while the layer is in use. */
+export const layer = (options: ServerOptions = {}) =>
   Layer.merge(Layer.effect(HttpServer.HttpServer, make(options)), services)

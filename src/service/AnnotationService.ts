@@ -26,6 +26,7 @@ import type { JudgeSettings } from "./expert/JudgeSettings.ts"
 import * as GoldExpert from "./expert/GoldExpert.ts"
 import * as Expert from "./expert/ScriptedExperts.ts"
 import * as OrganizationTokens from "./OrganizationTokens.ts"
+import * as ProblemResponses from "./ProblemResponses.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as RequestGuard from "./RequestGuard.ts"
 import * as TaskLimits from "./TaskLimits.ts"
@@ -197,6 +198,10 @@ const store = ({ allowPrivateWebhooks, gold, hold }: ServiceOptions) =>
     ),
   )
 
+/** An HTTP server for `layer`, whose own answers are problem details, too. Loopback and a free port by default. */
+export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
+  NodeServer.layer({ ...options, problem: ProblemResponses.ofServer })
+
 /**
  * The service on Node, its whole state in one SQLite file. `OwnAddress` tells where it is, `Accounts`
  * gives the link to sign in, `Tokens` those of the organization.
@@ -212,7 +217,7 @@ export const layerServer = (
   },
 ) =>
   layer(options).pipe(
-    Layer.provideMerge(NodeServer.layer({ host: options.host, port: options.port })),
+    Layer.provideMerge(layerHttp({ host: options.host, port: options.port })),
     Layer.provide(SqliteClient.layer({ filename: options.database })),
     Layer.provide(Layer.effectDiscard(FileLock.acquire(options.database))),
     Layer.provide(Layer.effectDiscard(makeFolderOf(options.database)).pipe(Layer.provide(NodeServer.services))),

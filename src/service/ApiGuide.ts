@@ -58,6 +58,7 @@ Every answer other than 2xx is \`application/problem+json\` (RFC 9457): \`type\`
 | 422 | \`idempotency-key-reused\` | the key belongs to another body | no |
 | 429 | \`too-many-requests\` | after \`Retry-After\` | yes |
 | 500 | \`service-failure\` | what happened is in the service's log | yes |
+| 503 | \`service-unavailable\` | the service is starting or stopping: after \`Retry-After\` | yes |
 | 503 | \`service-too-slow\` | no answer in time | yes |
 
 Send a POST again only with an \`Idempotency-Key\`.

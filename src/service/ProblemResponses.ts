@@ -5,7 +5,7 @@
  * `application/problem+json` with a `type` that stays the same; a defect is logged
  * here and answered without a word about its cause.
  */
-import { ByteSize, Cause, type Duration, Effect, Fiber, SchemaIssue, type Types } from "effect"
+import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, SchemaIssue, type Types } from "effect"
 import {
   HttpIncomingMessage,
   HttpServerError,
@@ -22,6 +22,7 @@ import {
   RequestTimedOut,
   ServiceFailure,
   ServiceTooSlow,
+  ServiceUnavailable,
   UnsupportedMediaType,
 } from "../api/Problems.ts"
 import * as NodeServer from "../node/HttpServer.ts"
@@ -69,6 +70,17 @@ const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
         HttpServerRespondable.toResponse(new RequestTimedOut({ detail: "The request did not arrive in time." })),
         HttpServerResponse.setHeader("connection", "close"),
       )
+
+const ofServerByStatus: { readonly [status in NodeServer.OwnStatus]: string } = {
+  503: JSON.stringify(
+    Schema.encodeSync(ServiceUnavailable)(
+      new ServiceUnavailable({ detail: "The service is starting or stopping. Try again in a second." }),
+    ),
+  ),
+}
+
+/** What the HTTP server says where the service is not asked, as JSON. */
+export const ofServer = (status: NodeServer.OwnStatus): string => ofServerByStatus[status]
 
 /**
  * Bounds a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures.

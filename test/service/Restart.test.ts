@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Redacted, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "effect"
 import { HttpServer } from "effect/http"
 import { ChildProcess } from "effect/process"
 import { SqlClient } from "effect/sql"
@@ -149,6 +149,43 @@ describe("a failing store", () => {
         assert.strictEqual(answer.json.type, "tag:prefstream,2026:service-failure")
         assert.notInclude(answer.text, "task_result")
       }).pipe(Effect.provide(service))
+    }).pipe(Effect.provide(platform)),
+  )
+})
+
+describe("start-up", () => {
+  it.effect("a request that comes too early is answered 503, whatever its method", () =>
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      const filename = yield* temporaryFile("service.sqlite")
+      const server = yield* Layer.build(AnnotationService.layerHttp())
+      const base = yield* Effect.map(HttpServer.HttpServer, ({ address }) => HttpServer.formatAddress(address)).pipe(
+        Effect.provide(server),
+      )
+      const tooEarly = yield* Effect.all(
+        [
+          call("GET", `${base}/v1/tasks/task_0`),
+          call("POST", `${base}/v1/tasks`, { body: "x".repeat(1_000_000) }),
+          call("GET", `${base}/dashboard/`),
+        ],
+        { concurrency: "unbounded" },
+      )
+      for (const answer of tooEarly) {
+        assert.deepStrictEqual([answer.status, answer.headers["retry-after"]], [503, "1"])
+        assert.strictEqual(answer.headers["content-type"], "application/problem+json")
+        assert.strictEqual(answer.json.type, "tag:prefstream,2026:service-unavailable")
+      }
+
+      const database = yield* Deferred.make<void>()
+      const service = AnnotationService.layer({ experts: ["first"], token }).pipe(
+        Layer.provide(Layer.succeedContext(server)),
+        Layer.provide(Layer.unwrap(Effect.as(Deferred.await(database), SqliteClient.layer({ filename })))),
+      )
+      const built = yield* Effect.forkIn(Layer.build(service), scope)
+      assert.strictEqual((yield* call("GET", `${base}/v1/tasks/task_0`)).status, 503, "while the database is opened")
+      yield* Deferred.succeed(database, undefined)
+      yield* Fiber.join(built)
+      assert.strictEqual((yield* call("GET", `${base}/v1/tasks/task_0`)).status, 404)
     }).pipe(Effect.provide(platform)),
   )
 })
