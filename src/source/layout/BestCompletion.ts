@@ -19,6 +19,12 @@ const ties = new Set(
 export const isNone = (value: unknown): boolean =>
   isEmpty(value) || (typeof value === "string" && ties.has(value.trim().toLowerCase()))
 
+/** The index that a value is, also as text of digits. */
+export const indexOf = (value: unknown): number | undefined => {
+  if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
+}
+
 const words = "model,response,output,completion,answer,generation,candidate,assistant,option,conversation,system".split(
   ",",
 )

@@ -64,9 +64,8 @@ const goldOf = (fields: ItemsFields, { isTextual, value }: Row): Result.Result<u
   const gold = fromText(given)
   if (gold === undefined || gold === null || isObject(gold)) return Result.succeed(undefined)
   if (BestCompletion.isNone(gold)) return Result.succeed(null)
-  if (Number.isSafeInteger(gold)) return Result.succeed({ best_completion_index: gold })
-  if (typeof gold === "string" && /^\d{1,15}$/.test(gold))
-    return Result.succeed({ best_completion_index: Number(gold) })
+  const index = BestCompletion.indexOf(gold)
+  if (index !== undefined) return Result.succeed({ best_completion_index: index })
   const models = fromText(fields.models.get(value, isTextual))
   const named = Array.isArray(models) ? models.flatMap((model, i) => (model === gold ? [i] : [])) : []
   return named.length === 1

@@ -3,8 +3,9 @@
  *
  * Guarantees: memory stays bounded however large the files are, the completions
  * go through a scratch database on disk. An item's completions stand in the order
- * of the completions files; its id is the key as text, and a number is the same
- * key as its decimal digits. A key too long for an id (a prompt, say) has its SHA-256 for one.
+ * of the prompt's own list of models, where its record has one, or else of the completions
+ * files: what counts in this list, as gold does, counts in the completions. Its id is the key as text,
+ * and a number is the same key as its decimal digits. A key too long for an id (a prompt, say) has its SHA-256 for one.
  *
  * Records are the rows of the prompts files, in order, and then those rows of the
  * completions files that could not be used, in the order of files and lines:
@@ -31,6 +32,7 @@ import * as JoinScratch from "./JoinScratch.ts"
 import * as Messages from "./Messages.ts"
 import * as Misnamed from "./Misnamed.ts"
 import * as Key from "./Key.ts"
+import * as OwnModels from "./OwnModels.ts"
 
 export type { JoinOptions } from "./JoinOptions.ts"
 
@@ -163,22 +165,21 @@ const duplicate = (key: string, first: Parameters<typeof describe>[0]): string =
 const joinPrompt = (
   fields: Fields,
   { isTextual, key, place, value }: KeyedRow,
-  found: ReadonlyArray<JoinRow>,
+  rows: ReadonlyArray<JoinRow>,
 ): SourceRecord => {
-  const models = found.map(({ file, model }) => model ?? fields.modelNames[file]!)
-  const metadata = fields.metadata.get(value, isTextual)
-  const gold = fields.gold.get(value, isTextual)
-  if (found.length < fields.completions.length) {
-    const absent = fields.completions.filter((_, file) => !found.some((row) => row.file === file))
+  if (rows.length < fields.completions.length) {
+    const absent = fields.completions.filter((_, file) => !rows.some((row) => row.file === file))
     const problem = `expected a usable row for key ${quote(key)} in each completions file, found none in ${absent.map(PlaceName.shown).join(", ")}`
     if (!fields.keepIncomplete) return reject(place, "no_match", problem)
-    if (found.length < 2) return reject(place, "no_match", `${problem}; two completions are the least`)
-    const own = ownModels(fields, value, isTextual)
-    if (gold !== undefined && !isSameList(own.value, models)) {
-      const why = `${fields.gold.name} may count them, and ${own.name} does not say which there are`
-      return reject(place, "no_match", `${problem}; ${why}`)
-    }
+    if (rows.length < 2) return reject(place, "no_match", `${problem}; two completions are the least`)
   }
+  const own = ownModels(fields, value, isTextual)
+  const modelOf = ({ file, model }: JoinRow) => model ?? fields.modelNames[file]!
+  const found = OwnModels.sort(own, rows, modelOf)
+  const models = found.map(modelOf)
+  const gold = OwnModels.goldOf(own, fields.gold.get(value, isTextual), models)
+  if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
+  const metadata = fields.metadata.get(value, isTextual)
   const record = ItemDecoder.decode(
     {
       id: Key.toId(key),
@@ -186,7 +187,7 @@ const joinPrompt = (
       completions: found.map(({ completion: { isJson, text } }) => (isJson ? JSON.parse(text) : text)),
       models,
       ...(metadata === undefined ? undefined : { metadata }),
-      ...(gold === undefined ? undefined : { gold }),
+      ...(gold.success === undefined ? undefined : { gold: gold.success }),
     },
     place,
     {
@@ -203,17 +204,13 @@ const joinPrompt = (
   return Result.map(record, (item) => ({ ...item, completionOrigins: found.map(({ origin }) => origin) }))
 }
 
-/** The prompts file's list of the models whose completions its gold answers count. */
 const ownModels = ({ hasOwnModels, metadata, models }: Fields, value: unknown, isTextual: boolean | undefined) => {
   const own = fromText(models.get(value, isTextual))
-  if (hasOwnModels || own !== undefined) return { name: models.name, value: own }
+  if (hasOwnModels || own !== undefined) return OwnModels.of(models.name, own)
   const object = fromText(metadata.get(value, isTextual))
   const named = isObject(object) && Object.hasOwn(object, "models") ? object["models"] : undefined
-  return { name: `${metadata.name}.models`, value: named }
+  return OwnModels.of(named === undefined ? models.name : `${metadata.name}.models`, named)
 }
-
-const isSameList = (value: unknown, models: ReadonlyArray<string>): boolean =>
-  Array.isArray(value) && value.length === models.length && value.every((name, index) => name === models[index])
 
 const leftoverRecord = (fields: Fields, row: Reject | Unused): SourceRecord => {
   if ("code" in row) return Result.fail(row)

@@ -27,22 +27,24 @@ export interface JoinOptions extends FormatOptions {
   readonly completionPath?: string | undefined
   /** An object in the prompts file. Default `metadata`. */
   readonly metadataPath?: string | undefined
-  /** In the prompts file. Default `gold`. */
+  /**
+   * In the prompts file: the name of the best completion's model; or an index, alone or as `best_completion_index`, which
+   * counts in the record's own list of models. Default `gold`.
+   */
   readonly goldPath?: string | undefined
   /**
    * The names of who wrote the completions, in the completions files. Default: the names of these files, without
    * folder and extensions.
    */
   readonly modelPath?: string | undefined
-  /** In the prompts file, a list of models: see `missing`. Default `models`, or the metadata's member of this name. */
+  /**
+   * In the prompts file, a list of models, in whose order the completions then stand. Default `models`, or the metadata's
+   * member of this name.
+   */
   readonly modelsPath?: string | undefined
   /**
    * What becomes of a prompt for which some file has no row: it is refused, or kept
-   * with the completions there are, if they are two or more. Default `reject`.
-   *
-   * A gold item counts among the completions that are there. So it is kept only if
-   * the prompts file's own list of models names just these: else its right answer could be
-   * another without notice.
+   * with the completions there are, if they are two or more, of which the gold answer's is one. Default `reject`.
    */
   readonly missing?: "reject" | "keep" | undefined
   /** Where the scratch database is made. Default: the system's place for temporary files. */

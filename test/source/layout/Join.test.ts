@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import type { PromptItem } from "../../../src/domain/PromptItem.ts"
 import * as Source from "../../../src/source/Source.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import * as SmallDisk from "../../support/smallDisk.ts"
@@ -56,7 +57,7 @@ describe("join", () => {
   it.effect("completions stand in the order of their files, prompts in the order of theirs", () =>
     Effect.gen(function* () {
       const { items, rejects } = yield* run({
-        prompts: [prompt("2", { metadata: { topic: "x" }, gold: { best_completion_index: 2 } }), prompt("1")],
+        prompts: [prompt("2", { metadata: { topic: "x" }, gold: "c" }), prompt("1")],
         a: rows("a", "1", "2"),
         b: rows("b", "2", "1"),
         c: rows("c", "2", "1"),
@@ -109,7 +110,7 @@ describe("join", () => {
             {
               "the key": 7,
               turns: [{ content: "hello" }],
-              about: { models: "kept" },
+              about: { models: ["b", "a"] },
               right: { best_completion_index: 1 },
             },
           ],
@@ -128,9 +129,9 @@ describe("join", () => {
       assert.deepStrictEqual(items[0]!.item, {
         id: "7",
         prompt: "hello",
-        completions: ["x", "y"],
-        models: ["a", "b"],
-        metadata: { models: "kept" },
+        completions: ["y", "x"],
+        models: ["b", "a"],
+        metadata: { models: ["b", "a"] },
         gold: { best_completion_index: 1 },
       })
     }),
@@ -184,7 +185,7 @@ describe("join", () => {
     }),
   )
 
-  it.effect("or kept, where two completions are left and a gold answer still counts them", () =>
+  it.effect("or kept, where two completions are left and the gold answer is one of them", () =>
     Effect.gen(function* () {
       const gold = { best_completion_index: 1 }
       const { told, items } = yield* run(
@@ -207,8 +208,8 @@ describe("join", () => {
         "1 item 1",
         '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl, c.jsonl; two completions are the least',
         "3 item 3",
-        '4 no_match expected a usable row for key "4" in each completions file, found none in b.jsonl; gold may count them, and metadata.models does not say which there are',
-        '5 no_match expected a usable row for key "5" in each completions file, found none in b.jsonl; gold may count them, and metadata.models does not say which there are',
+        "4 invalid_shape gold: an index counts in a list of models, of which there is none at models; found 1: add the list, or name the model",
+        '5 invalid_shape gold: expected an answer among all completions, found one among metadata.models, without "a"',
         "6 invalid_shape completions: expected at least two distinct completions, found 1",
       ])
       assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
@@ -300,17 +301,19 @@ describe("join", () => {
           prompts: [
             { id: "1", q: [] },
             { id: "2", q: ["x"], meta: "m" },
-            { id: "3", q: ["x"], right: { best_completion_index: 9 } },
+            { id: "3", q: ["x"], right: { best_completion_index: 9 }, models: ["a", "b"] },
+            { id: "4", q: ["x"], right: { best_completion_index: null }, models: ["a", "b"] },
           ],
-          a: rows("a", "1", "2", "3"),
-          b: rows("b", "1", "2", "3"),
+          a: rows("a", "1", "2", "3", "4"),
+          b: rows("b", "1", "2", "3", "4"),
         },
         { promptPath: "q[0]", metadataPath: "meta", goldPath: "right" },
       )
       assert.deepStrictEqual(told, [
         "1 invalid_shape q[0]: expected text or a list of messages, found nothing",
         '2 invalid_shape meta: expected an object, found "m"',
-        "3 invalid_shape right.best_completion_index: expected an index below 2, found 9",
+        "3 invalid_shape right: expected an index below 2, the number of models, found 9",
+        "4 invalid_shape right.best_completion_index: expected a number, found null",
       ])
     }),
   )
@@ -443,22 +446,34 @@ describe("join", () => {
     }).pipe(Effect.provide(platform)),
   )
 
-  it.effect("a gold answer is kept where the prompts' own list of models says what it counts", () =>
+  it.effect("a gold answer follows its model's name", () =>
     Effect.gen(function* () {
-      const gold = { best_completion_index: 1 }
-      const files = (more: object) => ({
-        prompts: [prompt("1", { gold, ...more })],
-        a: rows("a", "1"),
-        b: [],
-        c: rows("c", "1"),
-      })
-      const kept = (more: object, options?: Partial<Source.JoinOptions>) =>
-        Effect.map(run(files(more), { missing: "keep", ...options }), ({ items }) => items.length === 1)
-      assert.isTrue(yield* kept({ models: ["a", "c"] }))
-      assert.isFalse(yield* kept({ models: ["a", "b"] }))
-      assert.isTrue(yield* kept({ about: { who: ["a", "c"] } }, { modelsPath: "about.who" }))
-      assert.isFalse(yield* kept({ models: ["a", "c"] }, { modelsPath: "about.who" }))
-      assert.isFalse(yield* kept({ models: ["a", "b"], metadata: { models: ["a", "c"] } }))
+      const gold = { best_completion_index: 1, rationale: "so" }
+      const files = (more: object) => ({ prompts: [prompt("1", more)], a: rows("a", "1"), b: [], c: rows("c", "1") })
+      const best = (more: object, options?: Partial<Source.JoinOptions>) =>
+        Effect.map(run(files(more), { missing: "keep", ...options }), ({ items, rejects }) => {
+          const { item } = items[0] ?? {}
+          if (item === undefined) return rejects[0]!.reason
+          return item.gold === undefined ? "no gold" : item.completions[item.gold.best_completion_index]!
+        })
+      const among = (...models: ReadonlyArray<string>) => best({ gold, models })
+      assert.strictEqual(yield* among("a", "c"), "c1")
+      assert.strictEqual(yield* among("c", "a"), "a1")
+      assert.strictEqual(yield* among("b", "c", "a"), "c1")
+      assert.strictEqual(yield* among("a", "b", "c"), 'gold: expected one of "a" and "c", found "b"')
+      assert.match(yield* among("a", "b"), /found one among models, without "c"$/)
+      assert.strictEqual(
+        yield* among("c", "a", "a"),
+        'gold: expected one of "c" and "a", found "a", which is there twice',
+      )
+      assert.strictEqual(yield* best({ gold: "c" }), "c1")
+      assert.strictEqual(yield* best({ gold: "0", models: ["c", "a"] }), "c1")
+      assert.strictEqual(yield* best({ gold: "tie" }), "no gold")
+      assert.strictEqual(yield* best({ gold: "b" }), 'gold: expected one of "a" and "c", found "b"')
+      const about = { gold, about: { who: ["c", "a"] } }
+      assert.strictEqual(yield* best(about, { modelsPath: "about.who" }), "a1")
+      assert.match(yield* best({ gold, models: ["a", "c"] }, { modelsPath: "about.who" }), /none at about.who/)
+      assert.match(yield* best({ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }), /without "c"$/)
     }),
   )
 
@@ -676,26 +691,36 @@ describe("join", () => {
   )
 })
 
+const goldText = ({ completions, gold }: PromptItem) => completions[gold!.best_completion_index]
+
+/** All orders of a list. */
+const orders = <A>(list: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  list.length < 2
+    ? [list]
+    : list.flatMap((first, i) => orders(list.filter((_, other) => other !== i)).map((rest) => [first, ...rest]))
+
 describe("join of this repository's sample", () => {
-  it.effect("gives the items of the joined sample file", () =>
+  it.effect("gives the items of the joined sample file, in whichever order the files are named", () =>
     Effect.gen(function* () {
       const path = yield* Path.Path
       const data = path.join(import.meta.dirname, "../../../data")
-      const joined = yield* collect(
-        Source.join({
-          prompts: path.join(data, "joined/prompts.jsonl"),
-          completions: ["aspen", "birch", "cedar", "willow"].map((model) =>
-            path.join(data, `joined/completions/${model}.jsonl`),
-          ),
-          completionPath: "choices[0].message.content",
-          missing: "keep",
-        }),
-      )
       const whole = yield* collect(Source.jsonl(path.join(data, "sample.jsonl")))
-      assert.deepStrictEqual(joined.rejects, [])
-      const byId = (records: typeof whole) =>
-        new Map(records.items.map(({ item }) => [item.id, { completions: item.completions, gold: item.gold }]))
-      assert.deepStrictEqual(byId(joined), byId(whole))
+      const items = new Map(whole.items.map(({ item }) => [item.id, item]))
+      assert.strictEqual(items.size, 72)
+      for (const models of orders(["aspen", "birch", "cedar", "willow"])) {
+        const joined = yield* collect(
+          Source.join({
+            prompts: path.join(data, "joined/prompts.jsonl"),
+            completions: models.map((model) => path.join(data, `joined/completions/${model}.jsonl`)),
+            completionPath: "choices[0].message.content",
+            missing: "keep",
+          }),
+        )
+        const right = joined.items.filter(({ item }) => goldText(item) === goldText(items.get(item.id)!))
+        const outcome = `${models.join()}: gold right ${right.length} of ${joined.items.length}, ${joined.rejects.length} rejected`
+        assert.strictEqual(outcome, `${models.join()}: gold right 72 of 72, 0 rejected`)
+        assert.deepStrictEqual(new Map(joined.items.map(({ item }) => [item.id, item])), items)
+      }
     }).pipe(Effect.provide(platform)),
   )
 })
