@@ -1,8 +1,8 @@
 /**
  * Answers joined to what was asked.
  *
- * Guarantees: a result that does not fit its task gives no judgment at all, but a
- * reason that names the place; every judgment's index points into its completions, which stand
+ * Guarantees: a result that does not fit its task, or names another one, gives no judgment at
+ * all, but a reason that names the place; every judgment's index points into its completions, which stand
  * as the input had them, in whatever order they were sent.
  *
  * The contract promises one result item per prompt and shows no order, so results
@@ -20,8 +20,14 @@ import * as Order from "./Order.ts"
 import type { CompletedTask, NoSuchCampaign, ReadQuestion } from "./LedgerModel.ts"
 
 /** The completed answer, as far as it is used. */
-const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+const Answer = Schema.fromJsonString(
+  Schema.Struct({
+    task_id: Schema.optionalKey(Schema.NullOr(Schema.Union([Schema.String, Schema.Finite]))),
+    results: Schema.Array(ResultItem),
+  }),
+)
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
+
 /** A stored result that no longer fits its task: the ledger was changed by something else. */
 export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisfit", {
   taskId: Schema.String,
@@ -41,7 +47,10 @@ export const match = (
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
-  const { results } = answer.success
+  const { results, task_id } = answer.success
+  if (task_id !== undefined && task_id !== null && String(task_id) !== taskId) {
+    return Result.fail(`task_id: expected ${quote(taskId)}, found ${quote(String(task_id))}`)
+  }
   if (results.length !== prompts.length) {
     return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
   }

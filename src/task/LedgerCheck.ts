@@ -231,8 +231,10 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
     )),
     yield* finds<{ readonly task_id: string; readonly tasks: number }>(
       "task_id_repeated",
-      sql`SELECT task_id, COUNT(*) AS tasks FROM task WHERE ${here} AND task_id IS NOT NULL
-        GROUP BY task_id HAVING COUNT(*) > 1 ORDER BY task_id`,
+      sql`SELECT task_id, COUNT(DISTINCT seq) AS tasks FROM (
+          SELECT task_id, seq FROM task WHERE ${here} AND task_id IS NOT NULL
+          UNION ALL SELECT task_id, seq FROM task_attempt WHERE ${here} AND task_id IS NOT NULL
+        ) AS named GROUP BY task_id HAVING COUNT(DISTINCT seq) > 1 ORDER BY task_id`,
       ({ task_id, tasks }) =>
         `${tasks} tasks have the id ${task_id} at the service: its result would count ${tasks} times`,
     ),

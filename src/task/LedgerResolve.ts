@@ -10,11 +10,11 @@
  * Not for tasks that a loop works at the same time: for a ledger at rest, or before its
  * loops begin.
  */
-import { Array as Arr, Clock, Effect, type Latch, Schema } from "effect"
+import { Array as Arr, Clock, Effect, type Latch, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../node/Sha256.ts"
 import { type LedgerContext, TaskState, type Trouble } from "./LedgerModel.ts"
-import { inPortions } from "./LedgerRows.ts"
+import { inPortions, ownerOf } from "./LedgerRows.ts"
 import { troubleColumns, troubleOf, type TroubleRow } from "./LedgerStatus.ts"
 
 /** The ledger has no such task. */
@@ -134,10 +134,8 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     taskId: string,
   ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
     const [found] = yield* allowed([number], "adopt", settleable)
-    const others = sql`${here} AND task_id = ${taskId} AND seq <> ${number - 1}`
-    const taken = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE ${others}
-      UNION ALL SELECT seq FROM task_attempt WHERE ${others} LIMIT 1`
-    if (taken[0] !== undefined) return yield* new TaskIdTaken({ taskId, number: Number(taken[0].seq) + 1 })
+    const owner = yield* ownerOf({ partition, sql }, taskId, number - 1)
+    if (Option.isSome(owner)) return yield* new TaskIdTaken({ taskId, number: owner.value + 1 })
     const now = yield* Clock.currentTimeMillis
     yield* write(
       Effect.gen(function* () {

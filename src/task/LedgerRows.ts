@@ -117,6 +117,16 @@ export const placeOf = (row: BatchRow): BatchPlace => ({
 /** Words of others without NUL, which no text column of PostgreSQL holds. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
+/** The task that has this id at the service, or had it in an earlier attempt, and is not the one at `seq`. */
+export const ownerOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, taskId: string, seq: number) => {
+  const others = sql`partition_id = ${partition} AND task_id = ${taskId} AND seq <> ${seq}`
+  return Effect.map(
+    sql<{ seq: number }>`SELECT seq FROM task WHERE ${others}
+      UNION ALL SELECT seq FROM task_attempt WHERE ${others} LIMIT 1`,
+    (rows) => Option.map(Option.fromUndefinedOr(rows[0]), (row) => Number(row.seq)),
+  )
+}
+
 /** What the ledger remembers under a name. */
 export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string) =>
   Effect.map(

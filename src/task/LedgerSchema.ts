@@ -96,6 +96,8 @@ const createInput = Effect.gen(function* () {
  * began that may have been taken: null where there was none, and where it certainly was not taken and waits to be
  * sent. `wanted_at` is when a person said that it is to be sent again. `pruned_at` is when the request and the result of
  * a completed task were removed from the ledger, to save space.
+ *
+ * No two tasks have the same `task_id`, so that no result counts twice.
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -125,7 +127,7 @@ const createTasks = Effect.gen(function* () {
     PRIMARY KEY (partition_id, seq)
   )`
   yield* sql`CREATE INDEX task_due ON task (partition_id, state, due_at, seq)`
-  yield* sql`CREATE INDEX task_by_id ON task (partition_id, task_id)`
+  yield* sql`CREATE UNIQUE INDEX task_by_id ON task (partition_id, task_id)`
   yield* sql`CREATE TABLE task_attempt (
     partition_id TEXT NOT NULL,
     seq BIGINT NOT NULL,
@@ -138,6 +140,7 @@ const createTasks = Effect.gen(function* () {
     ended_at BIGINT NOT NULL,
     PRIMARY KEY (partition_id, seq, attempt)
   )`
+  yield* sql`CREATE INDEX task_attempt_by_id ON task_attempt (partition_id, task_id)`
   yield* sql`CREATE TABLE task_request (
     partition_id TEXT NOT NULL,
     seq BIGINT NOT NULL,

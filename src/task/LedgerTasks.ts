@@ -18,6 +18,7 @@ import {
   batchColumns,
   type BatchRow,
   insertTask,
+  ownerOf,
   placeOf,
   readQuestion,
   setSetting,
@@ -32,6 +33,10 @@ const pageSize = 64
 /** Why a task is not sent again under its key. */
 const forgotten = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
+
+/** Why a task is in doubt whose request was answered with the id of another task. */
+const sharedId = (taskId: string, owner: number): string =>
+  `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
 export const make = ({ partition, questions, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
   const here = sql`partition_id = ${partition}`
@@ -174,14 +179,28 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   const markForgotten = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, forgotten(lifetime))
 
+  /** Records the id that a task has at the service. One that another task has puts it in doubt instead: for the reason given. */
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstLook: number) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
-      due_at = CASE WHEN EXISTS (SELECT 1 FROM early_hint WHERE ${here} AND task_id = ${taskId})
-        THEN 0 ELSE ${Math.ceil(now + firstLook)} END
-      WHERE ${here} AND seq = ${seq}`)
-    questions.sent(seq)
+    const reason = yield* write(
+      Effect.gen(function* () {
+        const owner = yield* ownerOf({ partition, sql }, taskId, seq)
+        if (Option.isSome(owner)) {
+          const reason = sharedId(taskId, owner.value + 1)
+          yield* setState(seq, "in_doubt", reason)
+          return Option.some(reason)
+        }
+        yield* sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
+          due_at = CASE WHEN EXISTS (SELECT 1 FROM early_hint WHERE ${here} AND task_id = ${taskId})
+            THEN 0 ELSE ${Math.ceil(now + firstLook)} END
+          WHERE ${here} AND seq = ${seq}`
+        return Option.none<string>()
+      }),
+    )
+    if (Option.isSome(reason)) questions.drop(seq)
+    else questions.sent(seq)
     yield* submitted.open
+    return reason
   })
 
   /** Replaces a task by two that share its items; the first keeps its place. */

@@ -32,7 +32,7 @@ import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
-import type { AnnotationClientError } from "./AnnotationClientError.ts"
+import { AnnotationClientError, UnusableAnswer } from "./AnnotationClientError.ts"
 import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
@@ -82,6 +82,9 @@ export const defaultMaxAttempts = 3
 
 /** Tasks that may come to be in doubt, or be left for the next run, one after another before the run ends. */
 const mostLostInARow = 5
+
+/** So many further tasks that get the id of one task end the run: what is read as an id may be none. */
+const maxTasksPerId = 5
 
 export type SubmitError = SqlError | AnnotationClientError
 
@@ -280,7 +283,7 @@ const send = Effect.fnUntraced(function* <E>(
       .pipe(
         Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
         Effect.tap(() => Effect.sync(() => void (lostInARow = 0))),
-        Effect.flatMap((taskId) => ledger.markSubmitted(task.seq, taskId, firstLook(profile))),
+        Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({
           AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
           Taken: () => Effect.void,
@@ -290,12 +293,24 @@ const send = Effect.fnUntraced(function* <E>(
   }, Effect.uninterruptible)
 
   let lostInARow = 0
+  /** How many tasks the service answered with an id that another task has, by the id. */
+  const sharedIds = new Map<string, number>()
   /** Why the last of the tasks that are left for the next run was not taken. */
   let left: AnnotationClientError | undefined
 
   /** A service that breaks down is not given the whole job to lose. */
   const lost = (failure: AnnotationClientError) =>
     Effect.suspend(() => (++lostInARow >= mostLostInARow ? Deferred.fail(halt, failure) : Effect.void))
+
+  const record = Effect.fnUntraced(function* (task: PlannedTask, taskId: string) {
+    const shared = yield* ledger.markSubmitted(task.seq, taskId, firstLook(profile))
+    if (Option.isNone(shared)) return
+    const times = (sharedIds.get(taskId) ?? 0) + 1
+    sharedIds.set(taskId, times)
+    if (times < maxTasksPerId) return
+    const reason = new UnusableAnswer({ detail: shared.value })
+    yield* Deferred.fail(halt, new AnnotationClientError({ baseUrl: profile.baseUrl, reason }))
+  })
 
   const refuse = Effect.fnUntraced(function* (task: PlannedTask, reason: string) {
     yield* ledger.markRefused(task.seq, reason)

@@ -110,7 +110,8 @@ const spoils: ReadonlyArray<
   ["a result does not fit", "result_unusable", /task_b.*expected 3 results/, (sql) =>
     sql`UPDATE task_result SET body = ${Zstd.compress(resultOf("task_b", 2, 2))} WHERE seq = 2`],
   ["a result can't be unpacked", "result_unusable", /task_b/, (sql) => sql`UPDATE task_result SET body = x'00' WHERE seq = 2`],
-  ["two tasks have one id", "task_id_repeated", /2 tasks have the id task_a/, (sql) => sql`UPDATE task SET task_id = 'task_a' WHERE seq = 2`],
+  ["two tasks have one id", "task_id_repeated", /2 tasks have the id task_a/, (sql) =>
+    sql`INSERT INTO task_attempt (partition_id, seq, attempt, idempotency_key, task_id, state, ended_at) VALUES ('default', 2, 0, 'k', 'task_a', 'failed', 0)`],
   ["two tasks have one key", "key_repeated", ofTask(1), (sql) =>
     sql`UPDATE task SET idempotency_key = (SELECT idempotency_key FROM task WHERE seq = 0) WHERE seq = 2`],
   ["an attempt is later than the last", "attempts_inconsistent", ofTask(1), (sql) =>

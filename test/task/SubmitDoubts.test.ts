@@ -1,7 +1,8 @@
 /** What was certainly not taken counts as never sent; what may have been taken as sent, also in later runs. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, Fiber, Latch } from "effect"
+import { Effect, Fiber, Latch, Stream } from "effect"
 import { collect } from "../../src/task/Collect.ts"
+import * as Judgments from "../../src/task/Judgments.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
@@ -138,5 +139,61 @@ describe("a task", () => {
       assert.match(told[0]?.reason ?? "", /no task id/)
       const after = yield* Effect.andThen(collect({ once: true }), troubles).pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(after, told)
+    }))
+
+  /** One item per task. */
+  const single = { maxPrompts: 1, maxBytes: 1_000_000 }
+
+  test("whose id at the service another task has is in doubt, and no result counts as several votes", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(
+        (request, before) => {
+          if (request.method === "GET") return ScriptedService.obliging(request, before)
+          // Equal requests are one task.
+          const posts = [...before, request].filter(({ method }) => method === "POST")
+          return { status: 201, body: { task_id: `task_${posts.findIndex(({ body }) => body === request.body)}` } }
+        },
+        { concurrency: 1 },
+      )
+      const { judgments, troubles } = yield* Effect.gen(function* () {
+        yield* submit(records(items(2)), { batch: single, votes: 3, shuffleSeed: false })
+        yield* collect()
+        const ledger = yield* Ledger
+        return { judgments: yield* Stream.runCollect(Judgments.items()), troubles: yield* ledger.troubles(9) }
+      }).pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual(
+        judgments.map((item) => item.judgments.map(({ taskId, vote }) => [taskId, vote])),
+        [[["task_0", 1]], [["task_3", 1]]],
+      )
+      assert.deepStrictEqual(
+        troubles.map(({ number, reason, state, taskId }) => [number, state, taskId, reason]),
+        [
+          [2, "task_0", 1],
+          [3, "task_0", 1],
+          [5, "task_3", 4],
+          [6, "task_3", 4],
+        ].map(([number, id, owner]) => [
+          number,
+          "in_doubt",
+          null,
+          `the service answered with the task id ${id}, which task ${owner} already has: one result does not count for two tasks`,
+        ]),
+      )
+    }))
+
+  test("is not the only one where the service names all tasks alike: the run ends after a few", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(() => ({ status: 201, body: { task_id: "account_7" } }), {
+        concurrency: 1,
+      })
+      const failure = yield* submit(records(items(20)), { batch: single }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
+      assert.match(String(failure), /answered with the task id account_7, which task 1 already has/)
+      const { in_doubt, planned, submitted } = yield* counts.pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual([submitted.tasks, in_doubt.tasks, planned.tasks], [1, 5, 14])
     }))
 })

@@ -508,6 +508,57 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
         }),
       )
 
+      for (const [owner, bring] of [
+        ["a task that is outstanding", Effect.void],
+        ["a task that is given up", Ledger.use((ledger) => ledger.giveUp([1]))],
+        [
+          "an earlier attempt of another task",
+          Ledger.use((ledger) => Effect.andThen(ledger.markFailed(0, "gone"), ledger.sendAgain([1]))),
+        ],
+      ] as const) {
+        test(
+          `the id of ${owner} is not taken for another task, which is in doubt`,
+          Effect.gen(function* () {
+            const ledger = yield* Ledger
+            yield* plan(newTasks([1, 2]))
+            yield* claimAll
+            assert.isTrue(Option.isNone(yield* ledger.markSubmitted(0, "task_x", 0)))
+            yield* bring
+            const reason = yield* ledger.markSubmitted(1, "task_x", 0)
+            assert.match(Option.getOrThrow(reason), /task_x, which task 1 already has/)
+            const [second] = yield* ledger.tasksOf([2])
+            assert.deepInclude(second, { state: "in_doubt", taskId: null, reason: Option.getOrThrow(reason) })
+          }),
+        )
+      }
+
+      test(
+        "a task may get the id that an earlier attempt of its own had",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1]))
+          yield* claimAll
+          yield* ledger.markSubmitted(0, "task_x", 0)
+          yield* Effect.andThen(ledger.markFailed(0, "gone"), ledger.sendAgain([1]))
+          yield* claimAll
+          yield* ledger.markSubmitted(0, "task_x", 0)
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_x"])
+        }),
+      )
+
+      test(
+        "no two tasks of the database have the same id at the service",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          const sql = yield* SqlClient.SqlClient
+          yield* plan(newTasks([1, 2]))
+          yield* claimAll
+          yield* ledger.markSubmitted(0, "task_x", 0)
+          const failure = yield* Effect.flip(sql`UPDATE task SET task_id = 'task_x' WHERE seq = 1`)
+          assert.strictEqual(failure.reason._tag, "UniqueViolation")
+        }),
+      )
+
       for (const outcome of ["planned", "in_doubt"] as const) {
         test(
           `what was being sent when a process ended becomes ${outcome}, and nothing else does`,
