@@ -18,7 +18,7 @@ export const statusCommand = Command.make(
     const location = yield* ledgerOf(flags, directory)
     const ledger = existingLedger(location)
     const status = yield* LedgerLocation.holder(location).pipe(
-      Effect.flatMap((holder) => JobStatus.make({ holder })),
+      Effect.flatMap((holder) => JobStatus.make(holder)),
       Effect.provide(ledger),
     )
     const options = yield* placeOf(flags, directory, location)

@@ -28,7 +28,7 @@ export const verifyCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Check a dataset: every file against the manifest's size and SHA-256, Parquet against JSON Lines row by row, " +
-      "trainer formats against what their trainers need, that no prompt is in two splits, and the card's numbers. " +
+      "trainer formats against what their trainers need, that no prompt is in two splits, and that the numbers of card and report agree. " +
       "One line for each finding; the exit status is 0 without any, and 1 with some.",
   ),
   Command.withShortDescription("Check a dataset against its manifest"),

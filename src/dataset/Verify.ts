@@ -3,8 +3,8 @@
  *
  * What is checked: that every file is there with its size and SHA-256, and no other; that Parquet
  * has the declared columns, and JSON Lines the same rows; that trainer formats hold what their
- * trainers need; that no prompt is in two splits; and that the card's numbers are those of the
- * manifest. Everything is read twice, in memory for one row group, and for the prompts of the
+ * trainers need; that no prompt is in two splits; that the card's numbers are those of the
+ * manifest; and that the report's counts, from records to pairs, add up. Everything is read twice, in memory for one row group, and for the prompts of the
  * smaller splits. A file whose bytes are not those recorded is not looked into.
  *
  * Not checked: that the rows are those that the ledger gives. Export it again for that: the bytes
@@ -38,7 +38,9 @@ export const verify: (directory: string) => Effect.Effect<Verification, never, F
     for (const file of files) if (yield* isIntact(directory, file, findings)) intact.push(file)
     checkCounts(manifest.value, findings)
     yield* VerifyRows.check(directory, manifest.value, intact, findings)
-    if (intact.some(({ path }) => path === Card.fileName)) yield* checkCard(directory, manifest.value, findings)
+    const isThere = (name: string) => intact.some(({ path }) => path === name)
+    if (isThere(Card.fileName)) yield* checkCard(directory, manifest.value, findings)
+    if (isThere(reportFile)) yield* checkFunnel(directory, manifest.value, findings)
     return { directory, rows, files: files.length, findings: findings.all() }
   })
 
@@ -142,4 +144,46 @@ const checkCard = Effect.fnUntraced(function* (
   compare("dataset_info.splits", expected.splits, stated.splits)
   compare("dataset_info.download_size", expected.download_size, stated.download_size)
   compare("dataset_info.dataset_size", expected.dataset_size, stated.dataset_size)
+})
+
+const reportFile = "report.json"
+
+const Report = Schema.fromJsonString(
+  Schema.Struct({
+    format: Schema.Literal("prefstream-report"),
+    funnel: Schema.Array(
+      Schema.Struct({
+        step: Schema.String,
+        count: Schema.Int,
+        lost: Schema.Array(Schema.Struct({ count: Schema.Int })),
+      }),
+    ),
+  }),
+)
+
+/** Each step of the report's funnel is the one before less what was lost; its last one is what the manifest says. */
+const checkFunnel = Effect.fnUntraced(function* (
+  directory: string,
+  { counts, rows }: Manifest.Manifest,
+  findings: Findings.Findings,
+) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const text = yield* Effect.orElseSucceed(fs.readFileString(paths.join(directory, reportFile)), () => "")
+  const report = Schema.decodeUnknownOption(Report)(text)
+  if (Option.isNone(report)) return
+  const { funnel } = report.value
+  const compare = (file: string, field: string, found: number | undefined, expected: number, why: string) => {
+    if (found !== expected) findings.add({ file, field, expected: `${expected}${why}`, found: String(found) })
+  }
+  for (const [i, { count, lost, step }] of funnel.entries()) {
+    const before = funnel[i - 1]
+    if (step === "pairs") compare(reportFile, "funnel.pairs", count, rows, ", as in the manifest")
+    else if (before !== undefined) {
+      const gone = lost.reduce((sum, { count }) => sum + count, 0)
+      const why = `: ${before.step} ${before.count} less ${gone} lost`
+      compare(reportFile, `funnel.${step}`, count, before.count - gone, why)
+    }
+    if (counts !== undefined) compare(Manifest.fileName, `counts.${step}`, counts[step], count, `, as in ${reportFile}`)
+  }
 })

@@ -9,7 +9,7 @@
  * A committed transaction survives a crash of the server. The password stands in no message.
  *
  * Statements outside transactions run on a few other connections, so that interrupting one
- * can't cancel a transaction.
+ * can't cancel a transaction. `reserve` lends one of these.
  *
  * Does not: work through a pooler that gives each transaction another session (PgBouncer's
  * `transaction` mode), since a lock belongs to a session; take text with NUL, which
@@ -166,7 +166,10 @@ const make = Effect.fnUntraced(function* (
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
     )
 
-  return yield* SqlClient.make({
+  const reserve = Effect.tap(readers.reserve, (connection) =>
+    Effect.provideService(settle(readers), readers.transactionService, [connection, 0] as const),
+  )
+  const client = yield* SqlClient.make({
     acquirer: connected(readers.reserve),
     transactionAcquirer: connected(writer.reserve),
     compiler: PgClient.makeCompiler(),
@@ -176,6 +179,7 @@ const make = Effect.fnUntraced(function* (
     driver: "pg",
     spanAttributes: [["db.system.name", "postgresql"]],
   })
+  return Object.assign(client, { reserve: connected(reserve) })
 })
 
 const hasPassword = (url: Redacted.Redacted<string>): boolean =>

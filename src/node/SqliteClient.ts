@@ -3,7 +3,8 @@
  * `@effect/sql-sqlite-node` and keeps its shape, so that the package can replace this file.
  *
  * Guarantees: one connection, lent to one statement, stream or transaction at a
- * time, closed with its scope. A committed transaction survives the death of the
+ * time, closed with its scope; `reserve` opens another one to the same file, which reads and
+ * writes beside it (of a database in memory there is none, and it lends the one). A committed transaction survives the death of the
  * process, and with `synchronous: "full"` a loss of power. What goes in comes
  * out: `null`, text, `Uint8Array`, numbers; booleans go in as 0 and 1. What
  * SQLite or Node would change in silence is refused with an error instead: an
@@ -74,6 +75,9 @@ const sqlError = (path: string, cause: unknown, operation: string, failed: strin
   })
 }
 
+/** Whether the database is in a file, which several connections can open. */
+const isFile = ({ filename }: SqliteClientConfig): boolean => filename !== "" && !/^(:memory:|file:)/.test(filename)
+
 const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   const opening = <A>(evaluate: () => A) =>
     Effect.try({
@@ -81,8 +85,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
       catch: (cause) =>
         sqlError(config.filename, cause, "open", `cannot open the SQLite database ${JSON.stringify(config.filename)}`),
     })
-  const isFile = config.filename !== "" && !/^(:memory:|file:)/.test(config.filename)
-  if (isFile && config.readonly !== true) yield* Effect.sync(() => PrivateFile.create(config.filename))
+  if (isFile(config) && config.readonly !== true) yield* Effect.sync(() => PrivateFile.create(config.filename))
   const db = yield* Effect.acquireRelease(
     opening(
       () =>
@@ -276,7 +279,7 @@ export const make = Effect.fnUntraced(function* (
   const db = yield* open(config)
   const connection = yield* makeConnection(db, config)
   const { transformResultNames } = config
-  return yield* SqlClient.make({
+  const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({
       connection: Effect.succeed(connection),
       semaphore: yield* Semaphore.make(1),
@@ -291,6 +294,8 @@ export const make = Effect.fnUntraced(function* (
     spanAttributes: [...Object.entries(config.spanAttributes ?? {}), ["db.system.name", "sqlite"]],
     ...(transformResultNames && { transformRows: Statement.defaultTransforms(transformResultNames).array }),
   })
+  const reserve = Effect.flatMap(open(config), (db) => makeConnection(db, config))
+  return isFile(config) ? Object.assign(client, { reserve }) : client
 })
 
 /** `make` as a layer. */

@@ -1,9 +1,9 @@
 /**
  * From the ledger to the dataset: judgments to pairs, held to the checks, written with card and report.
  *
- * Guarantees: a pure function of the ledger and the settings: the same ledger gives the same bytes. A dataset
- * that is there is replaced neither by an empty one nor by one that a limit refuses; of that one, the
- * report is in the job's folder `refused`. Memory grows by some 800 bytes for each item, and by
+ * Guarantees: a pure function of the ledger at one moment and of the settings: the same ledger gives the same
+ * bytes, and others may work it meanwhile. A dataset that is there is replaced neither by an empty one nor by
+ * one that a limit refuses; of that one, the report is in the job's folder `refused`. Memory grows by some 800 bytes for each item, and by
  * some 250 more where there are splits.
  *
  * The ledger is passed over once; once more before that where there are splits, since these are settled
@@ -71,7 +71,7 @@ const languagesLookedAt = 20_000
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
 
 /**
- * Writes the dataset of all results that are there. Fails with `LimitsNotKept` where a limit of the
+ * Writes the dataset of all results that are there when it begins. Fails with `LimitsNotKept` where a limit of the
  * settings is not kept.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(function* (
@@ -180,7 +180,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     }
   }
   return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
-})
+}, Ledger.snapshot)
 
 /** Whether any item that was planned is a conversation; of a ledger that has no note of it, whether the first is. */
 const hasConversations = Effect.gen(function* () {

@@ -106,14 +106,12 @@ const campaignStatus = (campaign: Campaign, tasks: StateCounts): CampaignStatus 
 
 const iso = (millis: Option.Option<number>): string | null => Option.getOrNull(Option.map(millis, RunReport.isoOf))
 
-/** Looks at the ledger. Who works it is for the caller to find out, who knows where it is. */
-export const make = Effect.fn("JobStatus.make")(function* (
-  options: { readonly holder?: Option.Option<LockHolder | "unknown"> | undefined } = {},
-) {
+/** @param holder who works the ledger: for the caller to find out, who knows where it is */
+export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option<LockHolder | "unknown">) {
   const ledger = yield* Ledger
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  const report = yield* RunReport.make({ progress, isWorked: Option.isSome(options.holder ?? Option.none()) })
+  const report = yield* RunReport.make({ progress, isWorked: Option.isSome(holder) })
   const campaigns = yield* ledger.campaigns
   const deliveries = yield* ledger.deliveries
   const run = yield* ledger.newestRun
@@ -148,6 +146,6 @@ export const make = Effect.fn("JobStatus.make")(function* (
     },
     estimate: Option.getOrNull(estimateOf(progress, now)),
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
-    worked_by: Option.getOrNull(options.holder ?? Option.none()),
+    worked_by: Option.getOrNull(holder),
   } satisfies JobStatus
-})
+}, Ledger.snapshot)

@@ -164,9 +164,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>
     hadAll || states.every((state) => inCampaign[state].tasks === 0) ? Effect.succeed(itemsOf(states)) : count
   const dropped = yield* counted(lostStates, ledger.itemsLost(run))
-  const unsent = yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
-  // What a job that goes on planned since the counts were read is not in them.
-  const notSubmitted = Math.min(unsent, counts.new + counts.known - dropped)
+  const notSubmitted = yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
   const rejected = counts.rejected + dropped
   return {
     status: statusOf(tasks, inCampaign, {
@@ -194,4 +192,4 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     example: Option.getOrNull(options.example ?? Option.none()),
     seconds: options.elapsed === undefined ? null : Duration.toSeconds(options.elapsed),
   }
-})
+}, Ledger.snapshot)

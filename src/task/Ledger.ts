@@ -8,7 +8,7 @@
  * the answer as it came, so neither resuming nor exporting needs the input files again.
  *
  * One process at a time works a partition; `layerFile` and `layerPostgres` see to it with a lock.
- * Readers (`status`, `export`) may look at the same time.
+ * Readers (`status`, `export`) may look at the same time, and see one state (`snapshot`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,6 +16,7 @@ import * as FileLock from "../node/FileLock.ts"
 import * as PostgresClient from "../node/PostgresClient.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
 import * as GroupCommit from "../sql/GroupCommit.ts"
+import * as Snapshot from "../sql/Snapshot.ts"
 import * as LedgerCampaigns from "./LedgerCampaigns.ts"
 import * as LedgerDeliveries from "./LedgerDeliveries.ts"
 import * as LedgerInput from "./LedgerInput.ts"
@@ -63,6 +64,8 @@ const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
     ...LedgerResolve.make(context, planned),
     ...LedgerStatus.make(context),
     ...LedgerStreams.make(context),
+    /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
+    snapshot: Snapshot.make(sql),
     /** Opened when tasks were planned, so that a submitter in this process need not look again and again. */
     planned,
     /** Opened when a task was submitted. */
@@ -75,6 +78,10 @@ const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
 export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/Ledger",
 ) {
+  /** `snapshot` of the ledger in context. */
+  static readonly snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Ledger.use((ledger) => ledger.snapshot(effect))
+
   /** Over any SQL client that the statements fit: SQLite or PostgreSQL. Creates its tables. */
   static readonly layer = (options?: LedgerOptions) => Layer.effect(Ledger, Effect.andThen(migrate, make(options)))
 

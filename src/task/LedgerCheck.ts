@@ -12,6 +12,7 @@ import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import * as Snapshot from "../sql/Snapshot.ts"
 import { match } from "./Judgments.ts"
 import { TaskState } from "./LedgerModel.ts"
 import { fits, readQuestion } from "./LedgerRows.ts"
@@ -62,27 +63,13 @@ const shown = 10
 /** A payload's page; a task's request and result take some 100 kB. */
 const pageSize = 64
 
-/** A transaction that sees one moment, and takes no lock that a writer waits for. */
-const atOneMoment = Effect.fnUntraced(function* <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) {
-  const sql = yield* SqlClient.SqlClient
-  return yield* sql.withTransaction(effect).pipe(
-    Effect.provideService(
-      SqlClient.BeginTransaction,
-      sql.onDialectOrElse({
-        pg: () => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        orElse: () => "BEGIN",
-      }),
-    ),
-  )
-})
-
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
   `task ${Number(row.seq) + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
 /** Looks at everything. What is wrong is in the report; the effect fails where the database can't be read at all. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
   const started = yield* Clock.currentTimeMillis
-  const { counted, findings } = yield* atOneMoment(
+  const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
       // Where pages are damaged, what stands in them is no news.
       const damage = yield* damageOf

@@ -195,6 +195,34 @@ it.layer(NodeServices.layer)("verify", (it) => {
     }),
   )
 
+  it.effect("finds counts of the report that do not add up, or are not those of the manifest", () =>
+    Effect.gen(function* () {
+      const funnelOf = (waiting: number, pairs: number) => [
+        { step: "read", count: 70, lost: [] },
+        { step: "submitted", count: 60, lost: [{ reason: "duplicate", count: 10 }] },
+        { step: "judged", count: 55, lost: [{ reason: "waiting", count: waiting }] },
+        { step: "pairs", count: pairs, lost: [] },
+      ]
+      const withFunnel = (waiting: number, pairs: number, judged: number) =>
+        dataset({
+          attachments: () =>
+            Effect.succeed([
+              {
+                path: "report.json",
+                content: JSON.stringify({ format: "prefstream-report", funnel: funnelOf(waiting, pairs) }),
+              },
+            ]),
+          facts: { counts: { read: 70, submitted: 60, judged, pairs } },
+        })
+      assert.deepStrictEqual(yield* lines(yield* withFunnel(5, 100, 55)), [])
+      assert.deepStrictEqual(yield* lines(yield* withFunnel(29, 101, 60)), [
+        "report.json, funnel.judged: expected 31: submitted 60 less 29 lost, found 55",
+        "manifest.json, counts.judged: expected 55, as in report.json, found 60",
+        "report.json, funnel.pairs: expected 100, as in the manifest, found 101",
+      ])
+    }),
+  )
+
   it.effect("says so where there is no manifest, or no longer one", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

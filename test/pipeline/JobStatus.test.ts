@@ -29,13 +29,13 @@ const complete = Effect.fnUntraced(function* (at: number, ...tasks: ReadonlyArra
   for (const i of tasks) yield* ledger.markCompleted(10 * i, "{}")
 })
 
-const statusAt = (at: number) => Effect.andThen(TestClock.setTime(begun + at), JobStatus.make())
+const statusAt = (at: number) => Effect.andThen(TestClock.setTime(begun + at), JobStatus.make(Option.none()))
 
 describe("JobStatus", () => {
   test(
     "of an empty ledger has nothing to tell",
     Effect.gen(function* () {
-      const status = yield* JobStatus.make()
+      const status = yield* JobStatus.make(Option.none())
       const { campaigns, estimate, last_run, next_look_at, oldest_outstanding, results, webhook, worked_by } = status
       assert.deepStrictEqual(
         { campaigns, estimate, last_run, next_look_at, oldest_outstanding, webhook, worked_by },
@@ -210,7 +210,7 @@ describe("JobStatus", () => {
       yield* TestClock.setTime(begun + hour)
       yield* ledger.recordDelivery({ id: "a", sentAt: 1, taskIds: Option.none() })
       const holder = { pid: 7, host: "here", since: "2026-11-02T00:00:00.000Z" }
-      const status = yield* JobStatus.make({ holder: Option.some(holder) })
+      const status = yield* JobStatus.make(Option.some(holder))
       assert.deepStrictEqual(status.webhook, { deliveries: 1, last_at: "2026-11-02T01:00:00.000Z" })
       assert.deepStrictEqual(status.worked_by, holder)
     }),

@@ -10,7 +10,7 @@ import { newTasks, plan, reject } from "./support.ts"
 
 const newPath = temporaryPath("ledger.db")
 
-ledgerConformance("SQLite in memory", SqliteClient.layer({ filename: ":memory:" }))
+ledgerConformance("SQLite in memory", SqliteClient.layer({ filename: ":memory:" }), { ownConnections: false })
 ledgerConformance(
   "an SQLite file",
   Layer.unwrap(Effect.map(newPath, (filename) => SqliteClient.layer({ filename, synchronous: "off" }))).pipe(

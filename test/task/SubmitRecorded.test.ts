@@ -120,7 +120,7 @@ describe("what a reading recorded", () => {
       const service = yield* ScriptedService.make(ScriptedService.obliging)
       const ended = Effect.gen(function* () {
         const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
-        const { last_run, status } = yield* JobStatus.make().pipe(
+        const { last_run, status } = yield* JobStatus.make(Option.none()).pipe(
           Effect.provide(LedgerLocation.layerReadonly(location)),
         )
         return { status, run: last_run?.run, read_finished: last_run?.read_finished, failure: last_run?.failure }

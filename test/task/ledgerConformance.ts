@@ -99,7 +99,12 @@ const readState = Effect.fnUntraced(function* (run: Run, of: ReturnType<typeof b
   }
 })
 
-export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.SqlClient, unknown>) => {
+/** @param ownConnections whether the client's `reserve` opens a connection beside the one that writes */
+export const ledgerConformance = (
+  name: string,
+  database: Layer.Layer<SqlClient.SqlClient, unknown>,
+  { ownConnections = true } = {},
+) => {
   const ledgerOf = (client: SqlClient.SqlClient, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, client)))
 
@@ -107,6 +112,28 @@ export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.
     it.effect(name, () => Effect.provide(effect, Ledger.layer().pipe(Layer.provideMerge(database))))
 
   describe(`Ledger over ${name}`, () => {
+    if (ownConnections)
+      test(
+        "a snapshot sees one state while results come in, and holds them up in nothing",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(3)
+          const completed = Effect.map(ledger.counts, ({ completed }) => completed.tasks)
+          const seen = yield* ledger.snapshot(
+            Effect.gen(function* () {
+              const before = yield* completed
+              yield* ledger.markCompleted(0, '{"results":[]}')
+              const after = yield* ledger.snapshot(completed)
+              yield* ledger.markCompleted(1, '{"results":[]}')
+              const streamed = yield* Stream.runCollect(ledger.turnarounds(Option.none()))
+              return [before, after, streamed.length]
+            }),
+          )
+          assert.deepStrictEqual(seen, [0, 0, 0])
+          assert.strictEqual(yield* completed, 2)
+        }),
+      )
+
     describe("reading", () => {
       test(
         "numbers runs from 1",

@@ -1,0 +1,39 @@
+/**
+ * Several reads of one state of a database, while others write to it.
+ *
+ * Guarantees: all statements of the effect see the database as the first of them does, in whatever fiber of it
+ * they run. Where the client's `reserve` gives a connection of its own, they hold up no writer. Inside a
+ * transaction or another snapshot they see what that sees.
+ *
+ * Does not: write. Memory and disk do not grow with the snapshot's size, but what others replace meanwhile takes
+ * space until it ends.
+ */
+import { Effect, Option, Scope } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+
+export type Snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+
+export const make = (sql: SqlClient.SqlClient): Snapshot => {
+  const begin = sql.onDialectOrElse({
+    pg: () => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    orElse: () => "BEGIN",
+  })
+  const opened = Effect.gen(function* () {
+    const connection = yield* sql.reserve
+    yield* Effect.acquireRelease(connection.executeUnprepared(begin, [], undefined), () =>
+      Effect.ignore(connection.executeUnprepared("ROLLBACK", [], undefined)),
+    )
+    return connection
+  })
+  return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Effect.serviceOption(sql.transactionService), (outer) =>
+      Option.isSome(outer)
+        ? effect
+        : Effect.scopedWith((scope) =>
+            Effect.flatMap(Scope.provide(opened, scope), (connection) =>
+              Effect.provideService(effect, sql.transactionService, [connection, 0] as const),
+            ),
+          ),
+    )
+}
