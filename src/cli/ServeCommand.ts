@@ -102,6 +102,10 @@ export const serveCommand = Command.make(
       Flag.withDescription("Experts who judge each prompt, where a task does not say (default: 1)"),
       Flag.withDefault(1),
     ),
+    undoGrace: Settings.duration("undo-grace").pipe(
+      Flag.withDescription("Time to take back a task's last votes before it is completed (default: 30s)"),
+      Flag.optional,
+    ),
     gold: Flag.File("gold", { mustExist: true }).pipe(
       Flag.withMetavar("FILE"),
       Flag.withDescription("Prompt items with gold answers, as JSON lines: experts are measured by them"),
@@ -138,6 +142,7 @@ export const serveCommand = Command.make(
       publicUrl: Option.getOrUndefined(flags.publicUrl),
       pages: !flags.apiOnly,
       votes: flags.votes,
+      undoGrace: Option.getOrUndefined(flags.undoGrace),
       gold: Option.getOrUndefined(flags.gold),
       rateLimit: flags.rateLimit === 0 ? "none" : { perSecond: flags.rateLimit, burst: 2 * flags.rateLimit },
       allowPrivateWebhooks: flags.allowPrivateWebhooks,

@@ -53,6 +53,11 @@ export interface ServiceOptions {
   readonly votes?: number | undefined
   /** How long an item is held for a person who does nothing. 30 minutes by default. */
   readonly hold?: Duration.Input | undefined
+  /**
+   * How long a person's vote keeps a task open that has all its votes, so that it can be taken back. 30 seconds by
+   * default. Tasks that automatic experts alone have judged are completed at once.
+   */
+  readonly undoGrace?: Duration.Input | undefined
   /** A file of prompt items with `gold`: experts are measured by it. */
   readonly gold?: string | undefined
   /**
@@ -174,13 +179,14 @@ export const layer = (options: ServiceOptions) => {
 }
 
 /** Tasks, experts, votes, webhooks: all that the service's file holds. */
-const store = ({ allowPrivateWebhooks, gold, hold }: ServiceOptions) =>
+const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (answerTo) =>
       Layer.merge(TaskStore.layer, Experts.layer).pipe(
         Layer.provideMerge(
           VoteQueue.layer({
             hold,
+            undoGrace,
             goldAnswer:
               answerTo &&
               ((prompt) => Option.map(answerTo(prompt), ({ best_completion_index }) => best_completion_index)),

@@ -77,7 +77,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 
 **Idempotency.** Send an \`Idempotency-Key\` (1 to 255 characters) of your own for each task. The same key with the same body, byte for byte, answers 201 again with the task that exists, as it stands now; with another body it is a 422. A key is remembered as long as the task, for your organization only.
 
-**States.** \`pending\` → \`in_progress\` (an expert has begun) → \`completed\`. A task that the service's operator cancels, or that nobody can answer, is \`cancelled\` and gets no results. \`completed\` and \`cancelled\` are final. \`GET /tasks/{task_id}\` answers 200 in each state; \`results\` is there once the task is completed: one item per prompt, in the order of the prompts.
+**States.** \`pending\` → \`in_progress\` (an expert has begun) → \`completed\`. When the last vote is a person's, the task stays \`in_progress\` for a while (30 seconds by default), in which the vote can be taken back. A task that the service's operator cancels, or that nobody can answer, is \`cancelled\` and gets no results. \`completed\` and \`cancelled\` are final. \`GET /tasks/{task_id}\` answers 200 in each state; \`results\` is there once the task is completed: one item per prompt, in the order of the prompts.
 
 **Votes.** \`votes\` (1 to 25; ${decided.votes} where the task does not say) is how many experts judge each prompt. No expert judges a prompt twice.
 

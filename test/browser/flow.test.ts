@@ -46,7 +46,7 @@ it.live.skipIf(!hasBrowser)(
   () =>
     Effect.gen(function* () {
       const scratch = yield* folder
-      const { baseUrl, link, origin } = yield* serve(join(scratch, "service.db"))
+      const { baseUrl, link, origin } = yield* serve(join(scratch, "service.db"), "--undo-grace", "1s")
 
       const browser = yield* launch
       const operator = yield* open(browser)

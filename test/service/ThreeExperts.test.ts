@@ -46,7 +46,9 @@ describe("three experts on one task", () => {
       const answer = { prompt: "one", completions: ["a", "b", "c"], gold: { best_completion_index: 0 } }
       yield* (yield* FileSystem.FileSystem).writeFileString(gold, JSON.stringify(answer))
       const database = yield* temporaryFile("service.db")
-      const services = yield* Layer.build(AnnotationService.layerServer({ database, experts: [], gold, token }))
+      const services = yield* Layer.build(
+        AnnotationService.layerServer({ database, experts: [], gold, token, undoGrace: 0 }),
+      )
       const base = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)
       const operator = yield* signedIn({ base, services } as never)
 

@@ -275,8 +275,8 @@ export const make = Effect.fnUntraced(function* (options: {
         const items = yield* sql<{ votes: number }>`
           UPDATE item SET votes = votes - 1 WHERE item_id = ${item_id} RETURNING votes`
         const wasDone = items[0]!.votes + 1 === task.votes_required ? 1 : 0
-        yield* sql`UPDATE task SET votes_given = votes_given - 1, prompts_done = prompts_done - ${wasDone}
-          WHERE seq = ${task.seq}`
+        yield* sql`UPDATE task SET votes_given = votes_given - 1, prompts_done = prompts_done - ${wasDone},
+          completes_at = NULL WHERE seq = ${task.seq}`
         yield* sql`UPDATE expert SET judged = judged - 1,
           gold_judged = gold_judged - ${vote.correct === null ? 0 : 1}, gold_right = gold_right - ${vote.correct ?? 0},
           judged_on_day = judged_on_day - CASE day WHEN ${dayOf(vote.given_at)} THEN 1 ELSE 0 END

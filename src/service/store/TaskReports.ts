@@ -24,6 +24,7 @@ interface SummaryRow {
   readonly group_id: string
   readonly status: TaskSummary["status"]
   readonly created_at: number
+  readonly completes_at: number | null
   readonly finished_at: number | null
   readonly prompts: number
   readonly prompts_done: number
@@ -54,7 +55,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }).pipe(Effect.withSpan("TaskStore.overview"))
 
   const columns = sql.literal(
-    "seq, task_id, group_id, status, created_at, finished_at, prompts, prompts_done, votes_required, votes_given",
+    "seq, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done, votes_required, votes_given",
   )
 
   /** Items of a task that somebody flagged, and that miss votes. */
@@ -72,6 +73,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     group_id: row.group_id,
     status: row.status,
     created_at: row.created_at,
+    completes_at: row.completes_at,
     finished_at: row.finished_at,
     prompts: row.prompts,
     prompts_done: row.prompts_done,

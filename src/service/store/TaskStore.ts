@@ -30,7 +30,8 @@ import * as Voting from "./Voting.ts"
  * pending → in_progress → completed
  *    └─────────┴────────→ cancelled
  * ```
- * In progress from the first item that an expert is at work on. A task that was cancelled because
+ * In progress from the first item that an expert is at work on, to the end of the time in which the
+ * last votes can be taken back. A task that was cancelled because
  * no expert had an answer is opened again at the next start.
  */
 export type TaskStatus = "pending" | "in_progress" | "completed" | "cancelled"
@@ -63,7 +64,7 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const requests = yield* TaskRequests
   const queue = yield* VoteQueue
-  const voting = yield* Voting.make()
+  const voting = yield* Voting.make({})
   const reports = yield* TaskReports.make(voting)
 
   /**
@@ -144,7 +145,8 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
         const task = rows[0] && (yield* voting.openTask(rows[0].seq))
-        if (task === undefined) return false
+        // With all its votes it will be completed.
+        if (task === undefined || (unanswered && task.prompts_done === task.prompts)) return false
         yield* voting.cancel(task, unanswered, now)
         return true
       }),

@@ -34,6 +34,7 @@ export const createTaskTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // status: pending, in_progress, completed, cancelled. unanswered: cancelled because no expert had an answer.
+  // completes_at: of a task in progress that has all its votes, when it is completed. See `Completions`.
   yield* sql`CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -47,9 +48,11 @@ export const createTaskTables = Effect.gen(function* () {
     votes_given INTEGER NOT NULL DEFAULT 0,
     unanswered INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL,
+    completes_at INTEGER,
     finished_at INTEGER
   )`
   yield* sql`CREATE INDEX task_status ON task (status, seq)`
+  yield* sql`CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`
   yield* sql`CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`
   yield* sql`CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`
   // The whole answer to GET, as text. Not compressed as requests are, which took a third of the GETs, for 13 kB less of

@@ -4,8 +4,8 @@
  * Guarantees: an item never has more votes and holds together than its task asks votes for, so
  * two experts never hold the same vote; an expert votes once on an item, and a person once on the
  * same content in other tasks, as long as others have not met it (`Contents`); what an expert holds and
- * leaves alone returns to the queue; votes are stored with the order that was shown; when the
- * last vote of a task is stored, its results are, and its group's event, in the same commit.
+ * leaves alone returns to the queue; votes are stored with the order that was shown; when a
+ * task is completed, its results are stored, and its group's event, in the same commit.
  * Oldest tasks first, prompts in their order; what returned to the queue comes before that for people.
  *
  * Finding the next item takes a time that does not grow with what is stored, nor with how much
@@ -17,9 +17,9 @@
  */
 import { Context, type Duration, Effect, Layer, type Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as AutomaticQueue from "./AutomaticQueue.ts"
+import * as Completions from "./Completions.ts"
 import type { Database } from "./Database.ts"
 import * as PersonQueue from "./PersonQueue.ts"
 import { TaskRequests } from "./TaskRequests.ts"
@@ -39,15 +39,14 @@ import type {
 export type { Asking, Claim, Claims, ExpertProgress, HeldItem, Judged, PersonVote } from "./VoteQueueModel.ts"
 export { InvalidVote, NotHeld, NothingToUndo } from "./VoteQueueModel.ts"
 
-export interface VoteQueueOptions {
+export interface VoteQueueOptions extends Voting.VotingOptions {
   /** How long an item is held for an expert who does nothing. 30 minutes by default. */
   readonly hold?: Duration.Input | undefined
-  /** The index of the right answer to a prompt, where it is known: experts are measured by it. */
-  readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
 }
 
 const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
-  const voting = yield* Voting.make(options.goldAnswer)
+  const voting = yield* Voting.make({ ...options, undoGrace: options.undoGrace ?? VoteQueue.defaultUndoGrace })
+  yield* Completions.make(voting)
   const automatic = yield* AutomaticQueue.make(voting)
   const { releaseExpired, ...persons } = yield* PersonQueue.make({
     voting,
@@ -108,6 +107,7 @@ export class VoteQueue extends Context.Service<
   }
 >()("prefstream/service/VoteQueue") {
   static readonly defaultHold: Duration.Input = "30 minutes"
+  static readonly defaultUndoGrace: Duration.Input = "30 seconds"
 
   static readonly layer = (options: VoteQueueOptions = {}): Layer.Layer<VoteQueue, SqlError, Database | Webhooks> =>
     Layer.effect(VoteQueue, make(options)).pipe(Layer.provide(TaskRequests.layer))

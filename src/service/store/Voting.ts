@@ -2,13 +2,14 @@
  * What votes lead to: counts of experts, agreement on an item, the results of a task, the event
  * of a group. All of it is statements, for use within one write of `Database`.
  *
- * Guarantees: counts are those of the votes that are stored, whatever is taken back; a task is
+ * Guarantees: counts are those of the votes that are stored, whatever is taken back; a task whose
+ * last vote is a person's is completed after a grace time, in which votes can be taken back; a task is
  * finished once, with one result per prompt in the order of its prompts; a group's event is
  * stored when its last open task finishes and, where the group has a size, as many tasks were created.
  * A group that gets another task after that is finished again with it, and says so again; where
  * that is to be expected, `Webhooks` waits a while.
  */
-import { Effect, Option } from "effect"
+import { Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ResultItem, TaskPrompt, TaskResult } from "../../domain/Task.ts"
@@ -56,6 +57,9 @@ export interface VoteRow {
   readonly body: string
 }
 
+/** Tasks completed by one write, so that others' writes need not wait long. */
+const completedAtOnce = 32
+
 const millisOfDay = 24 * 60 * 60 * 1000
 export const dayOf = (millis: number): number => Math.floor(millis / millisOfDay)
 
@@ -86,10 +90,16 @@ export const resultOf = ({ completions, prompt }: TaskPrompt, votes: ReadonlyArr
   }
 }
 
-/** @param goldAnswer the index of the right answer, where it is known */
-export const make = Effect.fnUntraced(function* (
-  goldAnswer: (prompt: TaskPrompt) => Option.Option<number> = () => Option.none(),
-) {
+export interface VotingOptions {
+  /** The index of the right answer to a prompt, where it is known: experts are measured by it. */
+  readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
+  /** How long a person's vote keeps a task open that has all its votes. None by default. */
+  readonly undoGrace?: Duration.Input | undefined
+}
+
+export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.none(), undoGrace }: VotingOptions) {
+  const graceMillis = Duration.toMillis(undoGrace ?? 0)
+  const completing = yield* Latch.make(false)
   const { sql, write } = yield* Database
   const requests = yield* TaskRequests
   const webhooks = yield* Webhooks
@@ -162,14 +172,66 @@ export const make = Effect.fnUntraced(function* (
       yield* sql`UPDATE task SET votes_given = ${votes_given}, prompts_done = ${prompts_done} WHERE seq = ${task.seq}`
       return false
     }
+    const counted = sql`votes_given = ${votes_given}, prompts_done = ${prompts_done}`
+    const completesAt = (yield* lastPersonAt(task, votes, now)) + graceMillis
+    if (completesAt > now) {
+      yield* sql`UPDATE task SET ${counted}, completes_at = ${completesAt} WHERE seq = ${task.seq}`
+      yield* completing.open
+      return false
+    }
     // As long as nobody else has voted, what is stored is what was given.
-    const results = yield* resultsOf(task, task.votes_given === 0 ? votes : undefined)
-    const answer: TaskResult = { task_id: task.task_id, status: "completed", results }
-    yield* sql`INSERT INTO task_result ${sql.insert({ seq: task.seq, answer: JSON.stringify(answer) })}`
-    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
-    yield* finish(task, sql`status = 'completed', votes_given = ${votes_given}, prompts_done = ${prompts_done}`, now)
+    yield* complete(task, sql`status = 'completed', ${counted}`, now, task.votes_given === 0 ? votes : undefined)
     return true
   })
+
+  /** When a person voted last on the task, which `votes` are given to now. Automatic experts take nothing back. */
+  const lastPersonAt = Effect.fnUntraced(function* (task: OpenTask, votes: ReadonlyArray<NewVote>, now: number) {
+    if (graceMillis === 0) return -Infinity
+    if (votes.some(({ shownAt }) => shownAt !== null)) return now
+    if (task.votes_given === 0) return -Infinity
+    const [last] = yield* sql<{ at: number | null }>`SELECT MAX(given_at) AS at FROM vote INDEXED BY vote_on_item
+      WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)} AND shown_at IS NOT NULL`
+    return last?.at ?? -Infinity
+  })
+
+  /**
+   * Ends a task that has all its votes.
+   *
+   * @param changes of the task's row, among them the status
+   * @param votes all the task's votes, where they are at hand
+   */
+  const complete = Effect.fnUntraced(function* (
+    task: OpenTask,
+    changes: Statement.Fragment,
+    now: number,
+    votes?: ReadonlyArray<NewVote>,
+  ) {
+    const { seq, task_id } = task
+    const answer: TaskResult = { task_id, status: "completed", results: yield* resultsOf(task, votes) }
+    yield* sql`INSERT INTO task_result ${sql.insert({ seq, answer: JSON.stringify(answer) })}`
+    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+    yield* finish(task, changes, now)
+  })
+
+  /** Completes tasks whose grace time is over; true where there may be more of them. */
+  const completeDue = Effect.fnUntraced(function* (now: number) {
+    const due = yield* sql<{ seq: number }>`
+      SELECT seq FROM task INDEXED BY task_completes WHERE completes_at <= ${now}
+      ORDER BY completes_at LIMIT ${completedAtOnce}`
+    for (const { seq } of due) {
+      const task = yield* openTask(seq)
+      if (task !== undefined) yield* complete(task, sql`status = 'completed'`, now)
+    }
+    return due.length
+  })
+
+  /** When the next grace time is over. */
+  const nextCompletion = Effect.map(
+    sql<{ completes_at: number }>`
+      SELECT completes_at FROM task INDEXED BY task_completes WHERE completes_at IS NOT NULL
+      ORDER BY completes_at LIMIT 1`,
+    (rows) => rows[0]?.completes_at,
+  )
 
   /** @param all the task's votes, where they are at hand */
   const resultsOf = Effect.fnUntraced(function* (
@@ -217,7 +279,7 @@ export const make = Effect.fnUntraced(function* (
   ) {
     const { group_id: groupId, organization, seq, task_id } = task
     const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
-    yield* sql`UPDATE task SET ${changes}, finished_at = ${now} WHERE seq = ${seq}`
+    yield* sql`UPDATE task SET ${changes}, completes_at = NULL, finished_at = ${now} WHERE seq = ${seq}`
     yield* sql`DELETE FROM returned WHERE item_id BETWEEN ${first} AND ${last}`
     yield* sql`DELETE FROM left_to_others WHERE item_id BETWEEN ${first} AND ${last}`
     yield* sql`DELETE FROM claim WHERE seq = ${seq}`
@@ -259,6 +321,9 @@ export const make = Effect.fnUntraced(function* (
     give,
     uncompare,
     cancel,
+    completeDue,
+    completing,
+    nextCompletion,
     putBack,
     contents,
     requests,

@@ -88,6 +88,8 @@ export const TaskSummary = Schema.Struct({
   group_id: Schema.String,
   status: TaskStatus,
   created_at: Millis,
+  /** Where it has all its votes and is in progress: until then votes can be taken back. */
+  completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,
   /** Prompts that have all their votes. */

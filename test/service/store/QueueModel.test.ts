@@ -115,6 +115,9 @@ const check = Effect.gen(function* () {
       gold_right: known.filter(({ correct }) => correct === 1).length,
     } as never)
   }
+  const waiting = yield* sql`SELECT 1 FROM task
+    WHERE (completes_at IS NOT NULL) <> (status = 'in_progress' AND prompts_done = prompts)`
+  assert.lengthOf(waiting, 0, "a task has all its votes and will not be completed, or will be without them")
   const tasks = yield* sql<Record<string, number>>`SELECT task.seq, prompts_done, votes_given,
       (SELECT COUNT(*) FROM item WHERE item.item_id / 1048576 = task.seq AND item.votes = task.votes_required) AS done,
       (SELECT COUNT(*) FROM vote WHERE vote.item_id / 1048576 = task.seq) AS votes FROM task`
@@ -180,6 +183,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const { events, layer: webhooks } = makeEvents()
   const options = {
     webhooks,
+    undoGrace: "10 minutes" as const,
     goldAnswer: ({ prompt }: { readonly prompt: string }) => (isGold(prompt) ? Option.some(0) : Option.none()),
   }
   // What each expert has seen of an item, in all its appearances.
@@ -360,7 +364,10 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       }
     } while (given > 0)
     yield* check
-    const overview = yield* store.overview
+    yield* TestClock.adjust("10 minutes")
+    const overview = yield* store.overview.pipe(
+      Effect.repeat({ until: ({ tasks }) => tasks.in_progress === 0, times: 100 }),
+    )
     assert.deepInclude(overview.tasks, { pending: 0, in_progress: 0 })
     const { tasks: listed } = yield* store.list({ limit: 200 })
     assert.lengthOf(listed, tasks.length)

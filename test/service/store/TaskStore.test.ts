@@ -88,6 +88,7 @@ describe("a list", () => {
         group_id: "g",
         status: "in_progress",
         created_at: 1_000,
+        completes_at: null,
         finished_at: null,
         prompts: 2,
         prompts_done: 1,

@@ -376,6 +376,41 @@ describe("undo", () => {
       assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
     }))
 
+  const { events, layer: webhooks } = makeEvents()
+  it.effect("lasts a grace time longer than a task's last vote: the task is not completed before", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+      const task = yield* create([["p", "a", "b"]], { votes: 2 })
+      const voteOf = (expert: string, best: string) =>
+        Effect.flatMap(next(expert), (item) => queue.vote(expert, item.itemId, voteFor(item, best)))
+      const isCompleted = statusOf(task).pipe(Effect.repeat({ until: (status) => status === "completed" }))
+      yield* voteOf(ann, "a")
+      yield* TestClock.adjust("1 minute")
+      yield* voteOf(bob, "a")
+      assert.isTrue((yield* queue.progress(bob)).undoable)
+      yield* TestClock.adjust("29 seconds")
+
+      // Taken back by one who voted earlier: it waits for that vote as long as need be.
+      yield* queue.undo(ann, draftOf)
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(yield* statusOf(task), "in_progress")
+      yield* voteOf(ann, "b")
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual(yield* statusOf(task), "in_progress")
+      assert.lengthOf(events, 0)
+      yield* TestClock.adjust("1 second")
+      yield* isCompleted
+      assert.deepStrictEqual(events, [{ organization: "default", groupId: task, taskIds: [task] }])
+      const [result] = yield* results(task)
+      assert.deepStrictEqual(
+        result.annotations.votes.map((vote: { readonly choice: number }) => vote.choice),
+        [0, 1],
+      )
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
+    }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds", webhooks }), { local: true })),
+  )
+
   test("corrects what was counted of the others on the item", () =>
     Effect.gen(function* () {
       const queue = yield* VoteQueue

@@ -26,10 +26,10 @@ interface StoreOptions extends VoteQueueOptions {
   readonly webhooks?: Layer.Layer<Webhooks>
 }
 
-/** Over a database that is there. */
+/** Over a database that is there. Tasks are completed with their last vote, unless a grace time is given. */
 export const storeOver = (options: StoreOptions = {}) =>
   Layer.merge(TaskStore.layer, Experts.layer).pipe(
-    Layer.provideMerge(VoteQueue.layer(options)),
+    Layer.provideMerge(VoteQueue.layer({ undoGrace: 0, ...options })),
     Layer.provideMerge(options.webhooks ?? makeEvents().layer),
     Layer.provideMerge(Database.layer),
   )

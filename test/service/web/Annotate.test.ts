@@ -179,7 +179,7 @@ describe("work", () => {
       assert.isNull((yield* expert.ask("POST", flag, { reason: "Hostile." })).json.item)
     }))
 
-  test("the last vote can be taken back, with what was entered, as long as its task is open", () =>
+  test("the last vote can be taken back, with what was entered, also the last of its task", () =>
     Effect.gen(function* () {
       const service = yield* started()
       const expert = yield* joined(service.base, yield* signedIn(service))
@@ -198,7 +198,9 @@ describe("work", () => {
       assert.deepStrictEqual(undone.item.completions, one.item.completions)
       assert.deepInclude(undone.item.draft, { mode: "rank", ranking, rationale: "By length." })
       yield* expert.ask("POST", `/annotate/api/items/${one.item.item_id}/vote`, vote(0))
-      yield* expert.ask("POST", `/annotate/api/items/${two.item.item_id}/vote`, vote(0))
-      assertProblem(yield* expert.ask("POST", "/annotate/api/undo"), 409, "conflict")
+      const { json: done } = yield* expert.ask("POST", `/annotate/api/items/${two.item.item_id}/vote`, vote(0))
+      assert.deepInclude(done, { item: null, progress: { judged: 2, judged_today: 2, needed: 0, undoable: true } })
+      const { json: last } = yield* expert.ask("POST", "/annotate/api/undo")
+      assert.strictEqual(last.item.item_id, two.item.item_id)
     }))
 })

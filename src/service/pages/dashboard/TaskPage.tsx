@@ -90,6 +90,14 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
               <Time at={task.created_at} />
             </dd>
           </div>
+          {task.completes_at !== null && (
+            <div>
+              <dt>Completes</dt>
+              <dd title="Until then experts can take back their last votes.">
+                <Time at={task.completes_at} />
+              </dd>
+            </div>
+          )}
           {task.finished_at !== null && (
             <div>
               <dt>{task.status === "cancelled" ? "Cancelled" : "Completed"}</dt>

@@ -22,6 +22,7 @@ describe("items", () => {
     group_id: "task_1",
     status: "in_progress",
     created_at: 0,
+    completes_at: null,
     finished_at: null,
     prompts: 1,
     prompts_done: 0,
