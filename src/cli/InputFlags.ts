@@ -72,7 +72,7 @@ export const inputFlags = {
   ),
   keep: Flag.String("keep").pipe(
     Flag.withMetavar("NAME"),
-    Flag.withDescription("Member or column that goes along in the metadata, or '*' for all others; may be repeated"),
+    Flag.withDescription("Member or column to take along in the metadata, or '*' for all that is not read; repeatable"),
     Flag.atLeast(0),
   ),
   completions: Flag.String("completions").pipe(
@@ -157,11 +157,10 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   const [completionPath, ...morePaths] = flags.completionPath
   if (flags.completions.length > 0) {
     const misplaced = Record.keys(notInJoin).filter((name) => Option.isSome(flags[name]))
-    if (misplaced.length > 0 || morePaths.length > 0 || flags.keep.length > 0) {
+    if (misplaced.length > 0 || morePaths.length > 0) {
       const names = [
         ...misplaced.map((name) => notInJoin[name]),
         ...(morePaths.length > 0 ? ["a second --completion-path"] : []),
-        ...(flags.keep.length > 0 ? ["--keep"] : []),
       ]
       return yield* new UsageError({ message: `${names.join(", ")}: not in a join, with --completions` })
     }
@@ -178,6 +177,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
       metadataPath: common.metadata,
       goldPath: common.gold,
       modelPath: common.model,
+      keep: flags.keep,
       missing: common.missing,
     })
   }

@@ -200,7 +200,7 @@ describe("2: the command line or a setting is wrong", () => {
     ["no ledger to export from", ["export"], /there is no ledger at .*--dir/],
     ["a time that is none", ["run", sample, "--timeout", "soon"], /--timeout.*"soon".*30s/],
     ["a batch of nothing", ["run", sample, "--batch-size", "0"], /--batch-size.*"0".*greater than 0/],
-    ["flags that no join has", ["run", sample, "--completions", sample, "--keep", "x"], /--keep: not in a join/],
+    ["flags that no join has", ["run", sample, "--completions", sample, "--id-path", "x"], /--id-path: not in a join/],
     [
       "a pipeline file together with what it says itself",
       ["run", `${root}pipelines/quickstart.ts`, "--batch-size", "3", "--expert", "first"],

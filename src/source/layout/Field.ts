@@ -17,6 +17,9 @@
 import { Result } from "effect"
 import * as FieldPath from "./FieldPath.ts"
 
+/** The name of a member, an index, or, as null, each element of a list. */
+export type Step = string | number | null
+
 export interface Field {
   /** As it was written. */
   readonly text: string
@@ -25,7 +28,9 @@ export interface Field {
   /** For people: of a path that is one member, the member's own name. */
   readonly label: string
   readonly isTemplate: boolean
-  /** The top-level members that it reads. */
+  /** What it reads. */
+  readonly paths: ReadonlyArray<ReadonlyArray<Step>>
+  /** The top-level members of these. */
   readonly columns: ReadonlyArray<string>
   /**
    * `undefined` where nothing is there. A template in which a field is neither text, number nor boolean
@@ -51,7 +56,7 @@ const parsePath = (text: string): Result.Result<Field, string> => {
   const elements = elementsAt(text)
   if (elements === -1) {
     return Result.map(FieldPath.parse(text), (path) => ({
-      ...field(text, [path]),
+      ...field(text, [path.keys]),
       label: onOneLine(path.keys.length === 1 ? String(path.keys[0]) : text),
       get: (record, isTextual) => getAt(record, path.keys, isTextual),
       nameAt: (index) => `${text}[${index}]`,
@@ -62,7 +67,7 @@ const parsePath = (text: string): Result.Result<Field, string> => {
   return Result.flatMap(FieldPath.parse(before), (list) =>
     // What follows the elements is read as what follows an index is.
     Result.map(FieldPath.parse(`[0]${after}`), (element) => ({
-      ...field(text, [list]),
+      ...field(text, [[...list.keys, null, ...element.keys.slice(1)]]),
       get: (record, isTextual) => {
         const values = getAt(record, list.keys, isTextual)
         const elements = isTextual === true ? fromText(values) : values
@@ -79,12 +84,13 @@ const parsePath = (text: string): Result.Result<Field, string> => {
 const elementsAt = (text: string): number =>
   text.replaceAll(quotedName, (name) => `["${"_".repeat(name.length - 4)}"]`).indexOf("[]")
 
-const field = (text: string, paths: ReadonlyArray<FieldPath.FieldPath>) => ({
+const field = (text: string, paths: ReadonlyArray<ReadonlyArray<Step>>) => ({
   text,
   name: onOneLine(text),
   label: onOneLine(text),
   isTemplate: false,
-  columns: [...new Set(paths.map(({ keys }) => String(keys[0])))],
+  paths,
+  columns: [...new Set(paths.map(([column]) => String(column)))],
 })
 
 const onOneLine = (text: string): string => text.replaceAll("\n", "\\n")
@@ -117,7 +123,10 @@ const parseTemplate = (text: string): Result.Result<Field, string> =>
     const paths = pieces.filter((piece) => typeof piece !== "string")
     const paragraphs = toParagraphs(pieces)
     return {
-      ...field(text, paths),
+      ...field(
+        text,
+        paths.map(({ keys }) => keys),
+      ),
       isTemplate: true,
       get: (record, isTextual) => {
         const values = new Map<Piece, unknown>()

@@ -11,7 +11,7 @@
  * in the raw text of a reject: a group that makes no item is refused with the text of all its parts, a line
  * each. A group of more than 32 MiB is refused part by part.
  *
- * An item's prompt is that of the first part, and its metadata that of the first part that has any.
+ * An item's prompt is that of the first part, and its metadata that of all of them (`Kept.merge`).
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
@@ -26,6 +26,7 @@ import type { Part } from "./Layout.ts"
 import * as Messages from "./Messages.ts"
 import { describe as quote } from "./Found.ts"
 import * as Key from "./Key.ts"
+import * as Kept from "./Kept.ts"
 
 export interface GroupOptions {
   /** Where the scratch database is made. Default: the system's place for temporary files. */
@@ -101,7 +102,7 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
     return reject(place, "invalid_shape", reason)
   }
   const hasModels = members.every(({ model }) => model !== undefined)
-  const metadata = members.find((part) => part.metadata !== undefined)?.metadata
+  const metadata = Kept.merge(members.map((part) => part.metadata))
   const item = {
     ...(keyIsId ? { id: Key.toId(head.key) } : undefined),
     prompt: head.prompt,

@@ -14,6 +14,7 @@
  */
 import { Array, Effect, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
+import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { RowFile } from "../format/Format.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
@@ -29,6 +30,7 @@ import type { KeyedRow } from "./JoinPrompts.ts"
 import type { Completion, JoinRow } from "./JoinRow.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import * as JoinScratch from "./JoinScratch.ts"
+import * as Kept from "./Kept.ts"
 import * as Messages from "./Messages.ts"
 import * as Misnamed from "./Misnamed.ts"
 import * as Key from "./Key.ts"
@@ -103,11 +105,17 @@ const describePrompts = (prompts: string | ReadonlyArray<string>): string => {
 
 type Fields = JoinOptions.Resolved
 
-const promptColumns = ({ gold, metadata, models, prompt, promptKey }: Fields): ReadonlyArray<string> =>
-  Array.dedupe([promptKey, prompt, gold, metadata, models].flatMap(({ columns }) => columns))
+const promptColumns = ({ gold, keptOfPrompts, metadata, models, prompt, promptKey }: Fields) =>
+  withKept([promptKey, prompt, gold, metadata, models], keptOfPrompts)
 
-const completionColumns = ({ completion, completionKey, model }: Fields): ReadonlyArray<string> =>
-  Array.dedupe([...completionKey.columns, ...completion.columns, ...(model?.columns ?? [])])
+const completionColumns = ({ completion, completionKey, keptOfCompletions, model }: Fields) =>
+  withKept([completionKey, completion, model], keptOfCompletions)
+
+/** Undefined where all are read. */
+const withKept = (fields: ReadonlyArray<Field | undefined>, kept: Kept.Kept): ReadonlyArray<string> | undefined =>
+  kept.columns === undefined
+    ? undefined
+    : Array.dedupe([...fields.flatMap((field) => field?.columns ?? []), ...kept.columns])
 
 const promptRecords = (fields: Fields, files: ReadonlyArray<RowFile>) =>
   Stream.fromArray(files).pipe(
@@ -128,20 +136,27 @@ const completionRecords = (fields: Fields, file: RowFile) =>
     Array.map((row) => Result.merge(Result.flatMap(row, (it) => toCompletionRow(fields, it)))),
   )
 
-const toCompletionRow = (
-  fields: Fields,
-  { isTextual, place, value }: Row,
-): Result.Result<JoinScratch.CompletionRow, Reject> => {
+const toCompletionRow = (fields: Fields, row: Row): Result.Result<JoinScratch.CompletionRow, Reject> => {
+  const { isTextual, place, value } = row
+  const fail = (reason: string) => reject(place, "invalid_shape", reason)
   const key = ItemDecoder.decodeKey(fields.completionKey.get(value, isTextual), fields.completionKey.name)
-  if (Result.isFailure(key)) return reject(place, "invalid_shape", key.failure)
+  if (Result.isFailure(key)) return fail(key.failure)
   const completion = toCompletion(fields.completion.get(value, isTextual), fields.completion.name, isTextual)
-  if (Result.isFailure(completion)) return reject(place, "invalid_shape", completion.failure)
-  if (fields.model === undefined) {
-    return Result.succeed({ place, key: key.success, completion: completion.success, model: null })
-  }
-  const model = ItemDecoder.decodeText(fields.model.get(value, isTextual), fields.model.name)
-  if (Result.isFailure(model)) return reject(place, "invalid_shape", model.failure)
-  return Result.succeed({ place, key: key.success, completion: completion.success, model: model.success })
+  if (Result.isFailure(completion)) return fail(completion.failure)
+  const model =
+    fields.model === undefined
+      ? Result.succeed(null)
+      : ItemDecoder.decodeText(fields.model.get(value, isTextual), fields.model.name)
+  if (Result.isFailure(model)) return fail(model.failure)
+  const kept = fields.keptOfCompletions.of(row)
+  if (Result.isFailure(kept)) return fail(kept.failure)
+  return Result.succeed({
+    place,
+    key: key.success,
+    completion: completion.success,
+    model: model.success,
+    kept: kept.success === undefined ? null : JSON.stringify(kept.success),
+  })
 }
 
 /** A whole conversation is read when its prompt is there. */
@@ -162,11 +177,8 @@ const toRecord = (fields: Fields, { first, found, record }: JoinScratch.Joined):
 const duplicate = (key: string, first: Parameters<typeof describe>[0]): string =>
   `expected each key once, found ${key} at ${describe(first)} already`
 
-const joinPrompt = (
-  fields: Fields,
-  { isTextual, key, place, value }: KeyedRow,
-  rows: ReadonlyArray<JoinRow>,
-): SourceRecord => {
+const joinPrompt = (fields: Fields, prompt: KeyedRow, rows: ReadonlyArray<JoinRow>): SourceRecord => {
+  const { isTextual, key, place, value } = prompt
   if (rows.length < fields.completions.length) {
     const absent = fields.completions.filter((_, file) => !rows.some((row) => row.file === file))
     const problem = `expected a usable row for key ${quote(key)} in each completions file, found none in ${absent.map(PlaceName.shown).join(", ")}`
@@ -179,14 +191,17 @@ const joinPrompt = (
   const models = found.map(modelOf)
   const gold = OwnModels.goldOf(own, fields.gold.get(value, isTextual), models)
   if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
-  const metadata = fields.metadata.get(value, isTextual)
+  const metadata = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) =>
+    Kept.withCompletions(own, found.map(keptOf)),
+  )
+  if (Result.isFailure(metadata)) return reject(place, "invalid_shape", metadata.failure)
   const record = ItemDecoder.decode(
     {
       id: Key.toId(key),
       prompt: fields.prompt.get(value, isTextual),
       completions: found.map(({ completion: { isJson, text } }) => (isJson ? JSON.parse(text) : text)),
       models,
-      ...(metadata === undefined ? undefined : { metadata }),
+      ...(metadata.success === undefined ? undefined : { metadata: metadata.success }),
       ...(gold.success === undefined ? undefined : { gold: gold.success }),
     },
     place,
@@ -203,6 +218,8 @@ const joinPrompt = (
   )
   return Result.map(record, (item) => ({ ...item, completionOrigins: found.map(({ origin }) => origin) }))
 }
+
+const keptOf = ({ kept }: JoinRow): Metadata | undefined => (kept === null ? undefined : JSON.parse(kept))
 
 const ownModels = ({ hasOwnModels, metadata, models }: Fields, value: unknown, isTextual: boolean | undefined) => {
   const own = fromText(models.get(value, isTextual))

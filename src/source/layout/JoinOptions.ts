@@ -8,6 +8,7 @@ import * as Listing from "../place/Listing.ts"
 import { invalidOption, type SourceError } from "../SourceError.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "./Field.ts"
+import * as Kept from "./Kept.ts"
 
 /** Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. */
 export interface JoinOptions extends FormatOptions {
@@ -27,6 +28,11 @@ export interface JoinOptions extends FormatOptions {
   readonly completionPath?: string | undefined
   /** An object in the prompts file. Default `metadata`. */
   readonly metadataPath?: string | undefined
+  /**
+   * Top-level members of both files that go along in the metadata, under their names, or `*` for all others; those of the
+   * completions as `Kept.withCompletions` says.
+   */
+  readonly keep?: ReadonlyArray<string> | undefined
   /**
    * In the prompts file: the name of the best completion's model; or an index, alone or as `best_completion_index`, which
    * counts in the record's own list of models. Default `gold`.
@@ -76,10 +82,15 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
   const { empty, files } = yield* Listing.expand(prompts)
   if (files.length === 0)
     return yield* invalidOption("prompts", `expected a file, found none in ${empty.map(PlaceName.shown).join(", ")}`)
+  const { completion, completionKey, gold, metadata, model, prompt, promptKey } = fields
+  const keep = options.keep ?? []
   const path = yield* Path.Path
   const names = options.completions.map((file) => modelOf(path, file))
   return {
     ...fields,
+    /** The list of models is kept, too: other lists of the prompt may count in it. */
+    keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt], gold),
+    keptOfCompletions: Kept.make(undefined, keep, [completionKey, completion, model]),
     prompts: files,
     completions: options.completions,
     /** Files of the same name in different folders are told apart by their whole paths. */

@@ -28,6 +28,8 @@ export interface JoinRow {
   readonly shown: string
   readonly completion: Completion
   readonly model: string | null
+  /** What goes along, as JSON. */
+  readonly kept: string | null
   /** The record's text without that of the completion, as `ScratchText.cut` leaves it. */
   readonly rest: string | null
   readonly places: string | null
@@ -35,7 +37,7 @@ export interface JoinRow {
 
 type Head = readonly [
   ...[number: number, line: number | null, row: number | null, shown: string],
-  ...[isJson: 0 | 1, model: string | null, rest: string | null, places: string | null],
+  ...[isJson: 0 | 1, model: string | null, kept: string | null, rest: string | null, places: string | null],
 ]
 
 export interface Prepared {
@@ -49,10 +51,21 @@ export interface Prepared {
 
 const numberBytes = 16
 
-export const prepare = ({ completion, file, model, number, origin, places, rank, rest, shown }: JoinRow): Prepared => {
+export const prepare = ({
+  completion,
+  file,
+  kept,
+  model,
+  number,
+  origin,
+  places,
+  rank,
+  rest,
+  shown,
+}: JoinRow): Prepared => {
   const { line = null, row = null } = origin
   const { isJson, text } = completion
-  const parts: Head = [number, line, row, shown, isJson ? 1 : 0, model, rest, places]
+  const parts: Head = [number, line, row, shown, isJson ? 1 : 0, model, kept, rest, places]
   const head = JSON.stringify(parts)
   // No unit of UTF-16 takes more than three bytes.
   return { rank, file, head, text, mostBytes: numberBytes + 3 * (head.length + text.length) }
@@ -101,8 +114,8 @@ export const read = ({ at, bytes, file, rank }: Written, files: ReadonlyArray<st
   const both = decoder.decode(bytes.subarray(start, start + numbers.getUint32(8, true)))
   const headLength = numbers.getUint32(12, true)
   const parts: Head = JSON.parse(both.slice(0, headLength))
-  const [number, line, row, shown, isJson, model, rest, places] = parts
+  const [number, line, row, shown, isJson, model, kept, rest, places] = parts
   const origin = toOrigin(files[file]!, line, row)
   const completion = { text: both.slice(headLength), isJson: isJson === 1 }
-  return { rank, file, number, origin, shown, completion, model, rest, places }
+  return { rank, file, number, origin, shown, completion, model, kept, rest, places }
 }

@@ -28,6 +28,7 @@ export interface CompletionRow {
   readonly key: string
   readonly completion: JoinRow.Completion
   readonly model: string | null
+  readonly kept: string | null
 }
 
 /** A record of the prompts files, and what was found for it. */
@@ -69,7 +70,7 @@ export const make = Effect.fnUntraced(function* <R>(
             unwanted.push({ file, number, row })
             continue
           }
-          const { completion, key, model, place } = row
+          const { completion, kept, key, model, place } = row
           const shown = describe(key)
           if (rank == null) {
             unwanted.push({ file, number, row: { place, key: Key.short(key), shown, first: undefined } })
@@ -77,7 +78,7 @@ export const make = Effect.fnUntraced(function* <R>(
           }
           const { raw } = place
           const cut = raw === undefined ? { places: null, rest: null } : ScratchText.cut(raw, [completion.text])
-          wanted.push({ rank, file, number, origin: originOf(place), shown, completion, model, ...cut })
+          wanted.push({ rank, file, number, origin: originOf(place), shown, completion, model, kept, ...cut })
         }
         yield* completions.insert(wanted)
         yield* leftovers.insert(unwanted)

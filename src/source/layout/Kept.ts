@@ -2,13 +2,14 @@
  * What goes along with an item: its metadata, and other members of its record under their names.
  *
  * Guarantees: nothing is overwritten: a record whose metadata has a member of a kept one's name, with
- * another value, is refused.
+ * another value, is refused. With `*` all that no other part of the item is read from goes along, also beside it in the same
+ * member: of `completions[].text` the other members of each completion, as a list in the order of the completions.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
 import type { Row } from "../Row.ts"
-import type { Field } from "./Field.ts"
+import { type Field, fromText, type Step } from "./Field.ts"
 import * as FieldPath from "./FieldPath.ts"
 import { isObject } from "./Found.ts"
 
@@ -21,38 +22,79 @@ export interface Kept {
 
 /**
  * @param keep names of members; `*` for all others
- * @param read members that other parts of the item are read from
+ * @param read what other parts of the item are read from
+ * @param gold of which an object's index and rationale are read
  */
-export const make = (metadata: Field | undefined, keep: ReadonlyArray<string>, read: ReadonlyArray<string>): Kept => {
+export const make = (
+  metadata: Field | undefined,
+  keep: ReadonlyArray<string>,
+  read: ReadonlyArray<Field | undefined>,
+  gold?: Field,
+): Kept => {
   const others = keep.includes("*")
-  const taken = new Set([...read, ...(metadata?.columns ?? [])])
-  const isKept = (name: string) => keep.includes(name) || (others && !taken.has(name))
-  const metadataOf = (row: Row) =>
-    metadata === undefined
-      ? Result.succeed(undefined)
-      : ItemDecoder.decodeMetadata(metadata.get(row.value, row.isTextual), metadata.name)
+  const taken = [...read, metadata].flatMap((field) => field?.paths ?? [])
+  const pathsOf = ({ isTextual, value }: Row): ReadonlyArray<Path> => {
+    if (gold === undefined) return taken
+    const members = isObject(fromText(gold.get(value, isTextual))) ? goldMembers : [[]]
+    return [...taken, ...gold.paths.flatMap((path) => members.map((member) => [...path, ...member]))]
+  }
+  const keptOf = (row: Row, record: object): ReadonlyArray<readonly [name: string, value: unknown]> => {
+    if (!others) return Object.entries(record).filter(([name]) => keep.includes(name))
+    const paths = pathsOf(row)
+    return Object.entries(record).flatMap(([name, value]) => {
+      const inside = keep.includes(name) ? [] : insideOf(paths, name)
+      const rest = inside.length === 0 ? value : restOf(row.isTextual === true ? fromText(value) : value, inside)
+      return rest === undefined ? [] : [[name, rest] as const]
+    })
+  }
   return {
     columns: others ? undefined : [...(metadata?.columns ?? []), ...keep],
-    of: (row) =>
-      keep.length === 0
-        ? metadataOf(row)
-        : Result.flatMap(metadataOf(row), (own) =>
-            isObject(row.value) ? add(own ?? {}, row.value, isKept) : Result.succeed(own),
-          ),
+    of: (row) => {
+      const { isTextual, value } = row
+      const own =
+        metadata === undefined
+          ? Result.succeed(undefined)
+          : ItemDecoder.decodeMetadata(metadata.get(value, isTextual), metadata.name)
+      return keep.length === 0 || !isObject(value)
+        ? own
+        : Result.flatMap(own, (metadata) => add(metadata ?? {}, keptOf(row, value)))
+    },
   }
+}
+
+type Path = ReadonlyArray<Step>
+
+const goldMembers = [["best_completion_index"], ["rationale"]]
+
+const insideOf = (paths: ReadonlyArray<Path>, key: string | number): ReadonlyArray<Path> =>
+  paths.flatMap(([step, ...rest]) => (step === key || (step === null && typeof key === "number") ? [rest] : []))
+
+/** What is left of a value without what stands at the paths; nothing where that is all. A list keeps its length. */
+const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
+  if (paths.length === 0 || typeof value !== "object" || value === null) {
+    return paths.some(({ length }) => length === 0) ? undefined : value
+  }
+  if (paths.some(({ length }) => length === 0)) return undefined
+  if (Array.isArray(value)) {
+    const rest = value.map((element, i) => restOf(element, insideOf(paths, i)))
+    return rest.every((element) => element === undefined) ? undefined : rest.map((element) => element ?? null)
+  }
+  const rest = Object.entries(value).flatMap(([name, member]) => {
+    const left = restOf(member, insideOf(paths, name))
+    return left === undefined ? [] : [[name, left] as const]
+  })
+  return rest.length === 0 ? undefined : Object.fromEntries(rest)
 }
 
 const add = (
   metadata: Metadata,
-  record: { readonly [member: string]: unknown },
-  isKept: (name: string) => boolean,
+  kept: ReadonlyArray<readonly [name: string, value: unknown]>,
 ): Result.Result<Metadata, string> => {
-  const kept = Object.entries(record).filter(([name]) => isKept(name))
   for (const [name, value] of kept) {
     const path = FieldPath.format([name])
     const problem = ItemDecoder.jsonProblem(value, path)
     if (problem !== undefined) return Result.fail(problem)
-    if (Object.hasOwn(metadata, name) && JSON.stringify(metadata[name]) !== JSON.stringify(value)) {
+    if (Object.hasOwn(metadata, name) && !isSame(metadata[name], value)) {
       return Result.fail(
         `${path}: expected a name that the metadata does not have yet, found it there with another value`,
       )
@@ -61,3 +103,35 @@ const add = (
   // Not by assignment, so that a member may be called `__proto__`.
   return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...kept]))
 }
+
+/**
+ * What goes along with completions that were read from a record each, as metadata of their item: what is the same for all
+ * stands once, what differs is a list in the order of the completions, with null for those that have none.
+ */
+export const merge = (all: ReadonlyArray<Metadata | undefined>): Metadata | undefined => {
+  if (all.every((one) => one === undefined)) return undefined
+  const names = new Set(all.flatMap((one) => Object.keys(one ?? {})))
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const values = all.map((one) => (one !== undefined && Object.hasOwn(one, name) ? one[name] : null))
+      return [name, values.every((value) => isSame(value, values[0])) ? values[0] : values]
+    }),
+  )
+}
+
+/** The metadata of an item and what its completions bring along, whose names are told apart where both have one. */
+export const withCompletions = (
+  metadata: Metadata | undefined,
+  all: ReadonlyArray<Metadata | undefined>,
+): Result.Result<Metadata | undefined, string> => {
+  const merged = merge(all)
+  if (merged === undefined) return Result.succeed(metadata)
+  const own = metadata ?? {}
+  const isOther = (name: string, value: unknown) => Object.hasOwn(own, name) && !isSame(own[name], value)
+  return add(
+    own,
+    Object.entries(merged).map(([name, value]) => [isOther(name, value) ? `completions[].${name}` : name, value]),
+  )
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -79,7 +79,8 @@ const items = (options: LayoutOptions): Result.Result<Layout, string> =>
     }
     const metadata = yield* parse(flags.metadata, options.metadata ?? own.metadata)
     const columns = columnsOf(Object.values(fields))
-    const kept = Kept.make(metadata, keep, columns)
+    const { gold, ...others } = fields
+    const kept = Kept.make(metadata, keep, Object.values(others), gold)
     const areOwn = keep.length === 0 && texts.join() === Object.values(own).join()
     return {
       name: "items",
@@ -121,8 +122,9 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
     const prompt = yield* parseGiven(flags.prompt, options.prompt)
     const gold = yield* parseGiven(flags.gold, options.gold)
     const metadata = yield* parseGiven(flags.metadata, options.metadata)
-    const columns = columnsOf([id, prompt, ...completions, ...(models ?? []), gold])
-    const kept = Kept.make(metadata, options.keep ?? [], columns)
+    const read = [id, prompt, ...completions, ...(models ?? [])]
+    const columns = columnsOf([...read, gold])
+    const kept = Kept.make(metadata, options.keep ?? [], read, gold)
     const fields = { id, prompt, completions, models, gold, kept, keepIncomplete: options.missing === "keep" }
     return {
       name,
@@ -166,7 +168,7 @@ const long = (options: LayoutOptions): Result.Result<Layout, string> =>
     }
     const metadata = yield* parseGiven(flags.metadata, options.metadata)
     const columns = columnsOf(Object.values(fields))
-    const kept = Kept.make(metadata, options.keep ?? [], columns)
+    const kept = Kept.make(metadata, options.keep ?? [], Object.values(fields))
     return {
       name: "long",
       description: sentence("long", [

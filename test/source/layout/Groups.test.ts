@@ -36,12 +36,12 @@ describe("group", () => {
   it.effect("items in the order in which keys appear, completions in that of their records, over several files", () =>
     Effect.gen(function* () {
       const { items, rejects } = yield* run([
-        part("a:1", "x", "x1", { model: "m", metadata: { n: 1 } }),
+        part("a:1", "x", "x1", { model: "m", metadata: { n: 1, topic: "t" } }),
         part("a:2", "y", "y1"),
-        part("a:3", "x", "x2", { model: "n", metadata: { n: 2 } }),
+        part("a:3", "x", "x2", { model: "n", metadata: { n: 2, topic: "t" } }),
         part("b:1", "z", "z1", { model: "m" }),
         part("b:2", "y", "y2", { model: "n" }),
-        part("b:3", "x", "x1", { model: "o" }),
+        part("b:3", "x", "x1", { model: "o", metadata: { topic: "t" } }),
         part("b:4", "z", "z2", { model: "n" }),
       ])
       assert.deepStrictEqual(rejects, [])
@@ -54,7 +54,7 @@ describe("group", () => {
               prompt: "prompt of x",
               completions: ["x1", "x2", "x1"],
               models: ["m", "n", "o"],
-              metadata: { n: 1 },
+              metadata: { n: [1, 2, null], topic: "t" },
             },
             "a:1",
             ["a:1", "a:3", "b:3"],
@@ -86,7 +86,7 @@ describe("group", () => {
         { keyIsId: false },
       )
       assert.deepStrictEqual(items[0]!.item.completions, ["one", text])
-      assert.deepStrictEqual(items[0]!.item.metadata, { ["__proto__"]: text })
+      assert.deepStrictEqual(items[0]!.item.metadata, { ["__proto__"]: [text, null] })
       const { rejects } = yield* run([part("a:1", text, text)])
       assert.strictEqual(rejects[0]!.raw, part("a:1", text, text).place.raw)
     }),

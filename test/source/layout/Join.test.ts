@@ -477,6 +477,35 @@ describe("join", () => {
     }),
   )
 
+  it.effect("what goes along is kept once where all completions have the same, and else for each of them", () =>
+    Effect.gen(function* () {
+      const row = (more: object) => [{ ...completion("1", "x"), ...more }]
+      const files = {
+        prompts: [
+          prompt("1", { topic: "t", lang: "en", models: ["b", "a"], gold: { best_completion_index: 0, by: "z" } }),
+        ],
+        a: row({ score: 9, run: 7, lang: "en" }),
+        b: row({ completion: [{ role: "assistant", content: "y" }], score: 2, run: 7, lang: "de", tokens: 3 }),
+      }
+      const kept = (keep: ReadonlyArray<string>) =>
+        Effect.map(run(files, { keep }), ({ items }) => items[0]?.item.metadata)
+      assert.deepStrictEqual(yield* kept(["*"]), {
+        topic: "t",
+        lang: "en",
+        models: ["b", "a"],
+        gold: { by: "z" },
+        score: [2, 9],
+        run: 7,
+        "completions[].lang": ["de", "en"],
+        tokens: [3, null],
+      })
+      assert.deepStrictEqual(yield* kept(["topic", "score"]), { topic: "t", score: [2, 9] })
+      assert.isUndefined(yield* kept([]))
+      const { told } = yield* run({ ...files, a: row({ score: 2 ** 60 }) }, { keep: ["score"] })
+      assert.match(told[1]!, /^1 invalid_shape score: expected numbers that keep their digits/)
+    }),
+  )
+
   it.effect("prompts stand in several files, in each of which a key may be asked for but once in all", () =>
     Effect.gen(function* () {
       const [one, two, ...completions] = yield* writeFiles({

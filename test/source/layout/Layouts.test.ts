@@ -377,6 +377,44 @@ describe("Layouts", () => {
       assert.deepStrictEqual(metadata({ keep: ["*"] }), [{ a: 1, topic: "t", n: null }])
     })
 
+    it("with * is all that is not read, also beside it and in lists of completions", () => {
+      const kept = (record: object, options: LayoutOptions = {}) => {
+        const { items, parts, reasons } = look([record], { keep: ["*"], ...options })
+        return [...items, ...parts].map(({ metadata }) => metadata).concat(reasons.map((reason) => ({ reason })))
+      }
+      assert.deepStrictEqual(
+        kept({
+          prompt: [user("Q")],
+          completions: [
+            { text: "A", model: "x", score: 9 },
+            { text: "B", model: "y", score: 2, tags: ["t"] },
+          ],
+          gold: { best_completion_index: 1, rationale: "so", by: "z" },
+          topic: "t",
+        }),
+        [{ completions: [{ score: 9 }, { score: 2, tags: ["t"] }], gold: { by: "z" }, topic: "t" }],
+      )
+      assert.deepStrictEqual(
+        kept(
+          { turns: [{ text: "Q" }, "second"], one: { text: "A", n: 1 }, two: { text: "B" } },
+          {
+            prompt: "turns[0].text",
+            completions: ["one.text", "two.text"],
+          },
+        ),
+        [{ turns: [null, "second"], one: { n: 1 } }],
+      )
+      const answer = { choices: [{ index: 0, message: { role: "assistant", content: "A" } }], n: [] }
+      assert.deepStrictEqual(kept({ prompt: "Q", ...answer }, { completion: "choices[0].message.content" }), [
+        { choices: [{ index: 0, message: { role: "assistant" } }], n: [] },
+      ])
+      // As a cell of CSV has it.
+      const cells = { prompt: "Q", completions: '[{"text":"A","score":9},{"text":"B","score":2}]' }
+      assert.deepStrictEqual(look([cells], { keep: ["*"] }, true).items[0]!.metadata, {
+        completions: [{ score: 9 }, { score: 2 }],
+      })
+    })
+
     it("is read from these columns, and no others", () => {
       const record = { ...wide, model_a: "x", model_b: "y", metadata: { a: 1 }, topic: "t", extra: 1 }
       assert.deepStrictEqual(look([record]).columns?.toSorted(), [
