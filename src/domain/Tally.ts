@@ -5,19 +5,21 @@
  * that a tie is a tie.
  *
  * The rules:
- * 1. Each vote gives one first-choice vote to its choice. A vote that ranks several completions
- *    together at the top gives each of them an equal part of it. The completion with the most
+ * 1. Votes are for texts: completions of the same text are one choice, ranked where the best of them is.
+ * 2. Each vote gives one first-choice vote to its choice. A vote that ranks several texts
+ *    together at the top gives each of them an equal part of it. The text with the most
  *    first-choice votes is best. `agreement` is its share of them, 0 to 1.
- * 2. Of several that have the most, the one with the highest mean Borda score is best, over the
- *    votes that rank. In a ranking of m completions, the completion at rank r (1 to m) scores m − r;
- *    completions that are ranked together share the mean of the ranks that they take up.
- * 3. Of several that are equal in this too, the one that the earliest vote chose is best; last,
- *    the one with the lowest index. Where the first rule did not decide, the result says `tie`.
+ * 3. Of several that have the most, the one with the highest mean Borda score is best, over the
+ *    votes that rank. In a ranking of m texts, the text at rank r (1 to m) scores m − r;
+ *    texts that are ranked together share the mean of the ranks that they take up.
+ * 4. Of several that are equal in this too, the one that the earliest vote chose is best; last,
+ *    the one with the lowest index. Where the second rule did not decide, the result says `tie`.
  *
- * `ranking`, where every vote ranks, orders all completions by the first two rules; equal ones
- * stand together, so that the best is always in the first group. `rationale` is that of the
- * earliest vote whose choice is the best and that has one; a rationale for another choice is not taken.
+ * `best` is the completion that the earliest vote for its text chose. `ranking`, where every vote ranks, orders all
+ * completions by the second and third rules; equal ones stand together, so that the best is always in the first group.
+ * `rationale` is that of the earliest vote for the best text that has one; a rationale for another choice is not taken.
  */
+import { Array as Arr } from "effect"
 import type { Ranking } from "./Vote.ts"
 
 /** What is counted of a vote. A ranking names each completion once. */
@@ -33,46 +35,73 @@ export interface Tally {
   readonly best: number
   /** The share of first-choice votes that went to the best. */
   readonly agreement: number
-  /** Whether the first rule left several. */
+  /** Whether the first-choice votes left several. */
   readonly tie: boolean
   /** Where every vote ranks. */
   readonly ranking: Ranking | undefined
   readonly rationale: string | undefined
 }
 
+/** For each completion, the first one that has the same text. */
+export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<number> =>
+  completions.map((text) => completions.indexOf(text))
+
+/** A ranking of texts, each named by one index: that of `first`, where the best of its completions is ranked. */
+export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
+  const seen = new Set<number>()
+  return ranking.flatMap((group) => {
+    const texts = group.map((index) => first[index]!).filter((text) => !seen.has(text) && seen.add(text))
+    return Arr.isArrayNonEmpty(texts) ? [texts] : []
+  })
+}
+
 /** @param ballots in the order in which they were given; at least one */
-export const tally = (completions: number, ballots: ReadonlyArray<Ballot>): Tally => {
-  const whole = ballots.reduce((common, ballot) => leastCommonMultiple(common, BigInt(topOf(ballot).length)), 1n)
-  const first = Array.from({ length: completions }, () => 0n)
-  const borda = Array.from({ length: completions }, () => 0)
-  for (const ballot of ballots) {
+export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray<Ballot>): Tally => {
+  const first = firstOfText(completions)
+  const distinct = new Set(first).size
+  const ofTexts = ballots.map((ballot) => byText(ballot, first))
+  const whole = ofTexts.reduce((common, ballot) => leastCommonMultiple(common, BigInt(topOf(ballot).length)), 1n)
+  const votes = first.map(() => 0n)
+  const borda = first.map(() => 0)
+  for (const ballot of ofTexts) {
     const top = topOf(ballot)
-    for (const index of top) first[index]! += whole / BigInt(top.length)
-    addBorda(borda, completions, ballot.ranking)
+    for (const index of top) votes[index]! += whole / BigInt(top.length)
+    addBorda(borda, distinct, ballot.ranking)
   }
 
-  /** Negative where the first of the two is better by the first two rules. */
-  const compare = (a: number, b: number): number =>
-    first[a] === first[b] ? borda[b]! - borda[a]! : first[a]! > first[b]! ? -1 : 1
+  /** Negative where the first of the two is better by votes and Borda scores. */
+  const compare = (a: number, b: number): number => {
+    const [one, other] = [first[a]!, first[b]!]
+    return votes[one] === votes[other] ? borda[other]! - borda[one]! : votes[one]! > votes[other]! ? -1 : 1
+  }
 
-  const order = Array.from({ length: completions }, (_, index) => index).toSorted(compare)
+  const order = Array.from(first.keys()).toSorted(compare)
   const groups = groupEqual(order, compare)
   const equal = groups[0]
   const best = ballots.find(({ choice }) => equal.includes(choice))?.choice ?? Math.min(...equal)
+  const most = votes[first[best]!]!
 
   const given = whole * BigInt(ballots.length)
-  const divisor = greatestCommonDivisor(first[best]!, given)
+  const divisor = greatestCommonDivisor(most, given)
   return {
     best,
-    agreement: Number(first[best]! / divisor) / Number(given / divisor),
-    tie: first.filter((votes) => votes === first[best]).length > 1,
+    agreement: Number(most / divisor) / Number(given / divisor),
+    tie: votes.filter((count) => count === most).length > 1,
     ranking: ballots.every(({ ranking }) => ranking !== undefined) ? groups : undefined,
-    rationale: ballots.find(({ choice, rationale }) => choice === best && hasText(rationale))?.rationale,
+    rationale: ballots.find(({ choice, rationale }) => first[choice] === first[best] && hasText(rationale))?.rationale,
   }
 }
 
-/** Whether a vote agrees with what came out: its choice is the best, or it ranks the best at the top with others. */
-export const agrees = (ballot: Choice, best: number): boolean => ballot.choice === best || topOf(ballot).includes(best)
+/** Whether a vote agrees with what came out: its choice has the text of the best, or it ranks that at the top with others. */
+export const agrees = (ballot: Choice, best: number, completions: ReadonlyArray<string>): boolean =>
+  [ballot.choice, ...topOf(ballot)].some((index) => completions[index] === completions[best])
+
+/** A vote of which each index is the first one of its text. */
+export const byText = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
+  ...vote,
+  choice: first[vote.choice]!,
+  ...(vote.ranking === undefined ? {} : { ranking: rankTexts(vote.ranking, first) }),
+})
 
 const hasText = (text: string | undefined): boolean => text !== undefined && text.trim() !== ""
 

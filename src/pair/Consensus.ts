@@ -11,7 +11,7 @@ import { Array as Arr } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { type Ballot, tally, topOf } from "../domain/Tally.ts"
+import { type Ballot, firstOfText, tally, topOf } from "../domain/Tally.ts"
 import type { Ranking } from "../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 
@@ -37,9 +37,10 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
 /** By the number of votes. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const [judgment] = item.judgments
-  const counted = tally(item.completions.length, votes.map(ballotOf))
+  const counted = tally(item.completions, votes.map(ballotOf))
   if (item.judgments.length === 1) {
-    const agreement = votes.length === 1 ? null : shareOf(judgment.bestCompletionIndex, votes)
+    const agreement =
+      votes.length === 1 ? null : shareOf(firstOfText(item.completions)[judgment.bestCompletionIndex]!, votes)
     return { judgment, votes, agreement, isTie: votes.length > 1 && counted.tie, isWeighed: false }
   }
   return {
@@ -63,7 +64,7 @@ export const byProbability = (
   if (votes.length === 1) return byMajority(item, votes)
   const highest = Math.max(...probabilities)
   const top = probabilities.flatMap((probability, index) => (highest - probability <= epsilon ? [index] : []))
-  const counted = tally(item.completions.length, votes.map(ballotOf))
+  const counted = tally(item.completions, votes.map(ballotOf))
   const best = top.includes(counted.best) ? counted.best : (top[0] ?? counted.best)
   const rationale = votes.find((vote) => vote.choice === best && vote.rationale !== null)?.rationale ?? undefined
   return {
@@ -87,7 +88,7 @@ const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefin
         }),
       ]
 
-/** A vote that ranks several together at the top gives each of them an equal part. */
+/** A vote that ranks several together at the top gives each of them an equal part. @param best as votes name it */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)
@@ -118,13 +119,14 @@ const judged = (
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
-  { agreement, isWeighed, votes }: Consensus,
+  { agreement, isWeighed, judgment, votes }: Consensus,
 ): ReadonlyArray<PreferencePair> => {
+  const first = firstOfText(judgment.completions)
   const told = pairs.map((pair) => ({
     ...pair,
     votes: votes.length,
     agreement,
-    vote_margin: votes.length === 1 ? null : marginOf(votes, pair.chosen_index, pair.rejected_index),
+    vote_margin: votes.length === 1 ? null : marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!),
   }))
   const supported = isWeighed ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
   return supported.length === told.length ? told : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))

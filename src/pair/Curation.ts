@@ -180,10 +180,10 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
     add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
       const consensus = consensusOf(item)
       experts.add(item, consensus)
-      if (Option.isNone(reliabilities)) gathered.add(item.completions.length, consensus.votes)
+      if (Option.isNone(reliabilities)) gathered.add(item.completions, consensus.votes)
       gold.add(item, consensus)
       for (const vote of consensus.votes) {
-        positions.add(vote)
+        positions.add(vote, item.completions.length)
         if (vote.seconds !== null) seconds.add(vote.seconds)
       }
       if (item.isCheck) return []
@@ -202,7 +202,7 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
       kept++
       pairCount += selected.length
       lengths.add(selected)
-      models.add(selected)
+      models.add(selected, item)
       sample.add(selected[0]!, key)
       return selected
     },

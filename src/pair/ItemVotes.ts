@@ -1,7 +1,7 @@
 /**
  * The votes on an item: one for each expert who judged it, as far as the service tells them apart.
  *
- * Guarantees: indices point into the item's completions as the input had them; votes stand in
+ * Guarantees: votes are for texts: completions of the same text are one choice. Votes stand in
  * the order of the tasks, and within a task in the order in which the service gives them. An expert who
  * judged an item several times, in several of its tasks, has one vote on it, the first: what they say again
  * is no second opinion.
@@ -13,19 +13,22 @@
 import { Option, Schema } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
-import { topOf } from "../domain/Tally.ts"
+import { byText as votedByText, firstOfText, topOf } from "../domain/Tally.ts"
 import { type Ranking, Vote } from "../domain/Vote.ts"
 import { rankingOf } from "./Pairs.ts"
 
 export interface ItemVote {
   /** As the service names the expert; null where it does not. */
   readonly expert: string | null
-  /** The completion that the expert prefers. */
+  /** The text that the expert prefers, as the index of the first completion that has it. */
   readonly choice: number
-  /** Groups of completions, best first, where the expert ranked them. */
+  /** Groups of texts, best first, where the expert ranked them; each by the index of the first completion that has it. */
   readonly ranking: Ranking | undefined
-  /** The order in which the completions were shown or, as far as is known, sent. */
-  readonly order: ReadonlyArray<number>
+  /**
+   * Where the choice stood, from 0 on, in the order in which the completions were shown or, as far as is known,
+   * sent; null where several are at the top, or have the text of the choice.
+   */
+  readonly position: number | null
   /** What the expert took, where the service says. */
   readonly seconds: number | null
   /** Null where none was given, or a blank one. */
@@ -50,29 +53,40 @@ const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean 
 export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
 
+/** A vote as it is given, with the order shown. */
+type Given = Omit<ItemVote, "position"> & { readonly order: ReadonlyArray<number> }
+
 /** The votes of one task's result. */
 const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
+  const first = firstOfText(completions)
+  const ofTexts = ({ order, ...vote }: Given): ItemVote => {
+    const byText = votedByText(vote, first)
+    const copies = first.filter((text) => text === byText.choice).length
+    return { ...byText, position: isDecided(byText) && copies === 1 ? order.indexOf(byText.choice) : null }
+  }
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {
     onSome: (votes) =>
-      votes.map(({ choice, expert, order, ranking, rationale, seconds }) => ({
-        expert,
-        choice,
-        ranking,
-        order,
-        seconds: seconds >= 0 && seconds <= longestSeconds ? seconds : null,
-        rationale: textOf(rationale),
-      })),
+      votes.map(({ choice, expert, order, ranking, rationale, seconds }) =>
+        ofTexts({
+          expert,
+          choice,
+          ranking,
+          order,
+          seconds: seconds >= 0 && seconds <= longestSeconds ? seconds : null,
+          rationale: textOf(rationale),
+        }),
+      ),
     onNone: () => [
-      {
+      ofTexts({
         expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
         choice: bestCompletionIndex,
         ranking: Option.getOrUndefined(rankingOf(judgment)),
         order,
         seconds: null,
         rationale: textOf(annotations.rationale),
-      },
+      }),
     ],
   })
 }
@@ -87,12 +101,12 @@ export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<Item
   return allVotesOf(item).filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))
 }
 
-/** Whether a vote prefers one completion: of several at the top, the choice is but the one that was shown first. */
-export const isDecided = (vote: ItemVote): boolean => topOf(vote).length === 1
+/** Whether a vote prefers one text: of several at the top, the choice is but the one that was shown first. */
+export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 /**
  * The share of the votes that prefer one completion to another, less the share of those that prefer
- * the other: −1 to 1. A vote without a ranking prefers its choice to all others, and says nothing of these.
+ * the other: −1 to 1. Both are named as votes name them. A vote without a ranking prefers its choice to all others, and says nothing of these.
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length

@@ -2,13 +2,14 @@
  * Pairs of a judgment's completions as rows of the dataset: what all strategies share.
  *
  * Guarantees: pure; pairs stand in the order in which they are named. Completions that are
- * blank, or have the same text, make no pair. The pairs of an item share a weight of 1, since
+ * blank, or have the same text, make no pair, and two texts make one. The pairs of an item share a weight of 1, since
  * they are not independent: as single examples, pairs of one prompt overfit (Ouyang et al.,
  * 2022, "Training language models to follow instructions with human feedback", 3.5).
  */
 import { Option, Schema } from "effect"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
+import { firstOfText, rankTexts } from "../domain/Tally.ts"
 import { Ranking } from "../domain/Vote.ts"
 
 /** How a judgment becomes pairs, which stand one after another in the dataset. */
@@ -38,25 +39,35 @@ export type IndexPair = readonly [chosen: number, rejected: number]
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/**
- * The experts' ranking as groups of indices, best first; none where the service gives none, or
- * one that does not fit: an index twice, or of no completion, or the best one not at the top.
- */
-export const rankingOf = ({ annotations, bestCompletionIndex, completions }: Judgment): Option.Option<Ranking> =>
-  Option.filter(asRanking(annotations["ranking"]), (groups) => {
-    const indices = groups.flat()
-    return (
-      new Set(indices).size === indices.length &&
-      indices.every((index) => index < completions.length) &&
-      groups[0]?.includes(bestCompletionIndex) === true
-    )
-  })
+/** For each completion, the one that stands for its text: the best one, or else the first. */
+const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
+  const first = firstOfText(completions)
+  return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
+}
 
-/** The indices that the best one is better than: all but those that are ranked beside it. */
+/**
+ * The experts' ranking as groups of indices, best first, one for each text, which stands where the best completion
+ * that has it was ranked; none where the service gives none, or one that does not fit: an index twice, or of no
+ * completion, or the best one not at the top.
+ */
+export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
+  asRanking(judgment.annotations["ranking"]).pipe(
+    Option.filter((groups) => {
+      const indices = groups.flat()
+      return (
+        new Set(indices).size === indices.length &&
+        indices.every((index) => index < judgment.completions.length) &&
+        groups[0]?.includes(judgment.bestCompletionIndex) === true
+      )
+    }),
+    Option.map((groups) => rankTexts(groups, representatives(judgment))),
+  )
+
+/** The indices that the best one is better than, one for each text: all but those that are ranked beside it. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
-  return judgment.completions.flatMap((_, index) =>
-    index === judgment.bestCompletionIndex || top.includes(index) ? [] : [index],
+  return [...new Set(representatives(judgment))].filter(
+    (index) => index !== judgment.bestCompletionIndex && !top.includes(index),
   )
 }
 
@@ -66,12 +77,17 @@ export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair)
   return a !== b && a.trim() !== "" && b.trim() !== ""
 }
 
-/** The rows of those pairs that differ. A blank rationale counts as none. */
+/** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, completions, itemId, metadata, models, prompt, taskId } = judgment
   const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
   const metadataText = metadata === undefined ? null : JSON.stringify(metadata)
-  const pairs = indices.filter((pair) => differ(judgment, pair))
+  const first = firstOfText(completions)
+  const seen = new Set<string>()
+  const pairs = indices.filter((pair) => {
+    const texts = pair.map((index) => first[index]).join()
+    return differ(judgment, pair) && !seen.has(texts) && seen.add(texts)
+  })
   return pairs.map(([chosen, rejected]) => ({
     prompt,
     chosen: completions[chosen]!,

@@ -7,13 +7,14 @@
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
+import { firstOfText } from "../domain/Tally.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
 import * as DawidSkene from "./stats/DawidSkene.ts"
 
 export interface Reliabilities {
   /** The probability that a vote of the expert is right, above 0 and below 1; null where no item of several votes has one. */
   readonly of: (expert: string | null) => number | null
-  /** How probable it is that each completion is the best, in their order; they add up to 1. */
+  /** How probable it is that each completion is the best, in their order; of a text that several have, the first has it all. They add up to 1. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
@@ -27,12 +28,12 @@ export const make = () => {
     return number
   }
   return {
-    /** An item of one vote tells nothing. @param completions how many there are */
-    add: (completions: number, votes: ReadonlyArray<ItemVote>): void => {
+    /** An item of one vote tells nothing. */
+    add: (completions: ReadonlyArray<string>, votes: ReadonlyArray<ItemVote>): void => {
       const decided = votes.filter(isDecided)
       if (decided.length < 2) return
       model.add(
-        completions,
+        new Set(completions).size,
         decided.map(({ choice, expert }) => [numberOf(expert), choice]),
       )
     },
@@ -43,7 +44,7 @@ export const make = () => {
         const number = numbers.get(expert)
         return number === undefined || shared[number] === 0 ? null : (reliability[number] ?? null)
       }
-      return { of, probabilitiesOf: (item, votes = votesOf(item)) => posterior(item.completions.length, votes, of) }
+      return { of, probabilitiesOf: (item, votes = votesOf(item)) => posterior(item.completions, votes, of) }
     },
   }
 }
@@ -53,18 +54,19 @@ export const make = () => {
  * is not the best, however unreliable all experts are.
  */
 const posterior = (
-  completions: number,
+  completions: ReadonlyArray<string>,
   votes: ReadonlyArray<ItemVote>,
   reliabilityOf: (expert: string | null) => number | null,
 ): ReadonlyArray<number> => {
   const decided = votes.filter(isDecided)
   const voted = new Set(decided.map(({ choice }) => choice))
-  const scores = Array.from({ length: completions }, (_, index) =>
-    voted.size === 0 || voted.has(index) ? 0 : -Infinity,
+  const texts = new Set(firstOfText(completions))
+  const scores = completions.map((_, index) =>
+    voted.has(index) || (voted.size === 0 && texts.has(index)) ? 0 : -Infinity,
   )
   for (const { choice, expert } of decided) {
     const r = reliabilityOf(expert)
-    if (r !== null) scores[choice]! += Math.log(r / (1 - r)) + Math.log(completions - 1)
+    if (r !== null) scores[choice]! += Math.log(r / (1 - r)) + Math.log(texts.size - 1)
   }
   const top = Math.max(...scores)
   const weights = scores.map((score) => Math.exp(score - top))
@@ -75,6 +77,6 @@ const posterior = (
 /** The same of a stream of items. */
 export const of = Effect.fnUntraced(function* <E, R>(items: Stream.Stream<JudgedItem, E, R>) {
   const gathered = make()
-  yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item.completions.length, votesOf(item))))
+  yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item.completions, votesOf(item))))
   return gathered.fit()
 })

@@ -85,7 +85,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 
 ## Results
 
-\`best_completion_index\` is the zero-based index of the preferred completion in that prompt's \`completions\`. It comes from the votes:
+\`best_completion_index\` is the zero-based index of the preferred completion in that prompt's \`completions\`. It comes from the votes, which are counted by text (completions of the same text are one choice, ranked where the best of them is):
 
 1. Each vote gives one first-choice vote to its choice; a vote that ranks several completions together at the top gives each an equal part of it. The completion with the most is best.
 2. Of several that have the most, the one with the highest mean Borda score is best, over the votes that rank: of *m* completions the one at rank *r* scores *m* − *r*, and completions ranked together share the mean of their ranks.

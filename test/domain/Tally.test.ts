@@ -1,6 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { agrees, type Ballot, tally } from "../../src/domain/Tally.ts"
+import * as Tally from "../../src/domain/Tally.ts"
+import type { Ballot } from "../../src/domain/Tally.ts"
+
+const textsOf = (n: number) => Array.from({ length: n }, (_, i) => `text ${i}`)
+
+/** Of n completions with texts of their own. */
+const tally = (n: number, ballots: ReadonlyArray<Ballot>) => Tally.tally(textsOf(n), ballots)
+const agrees = (ballot: Ballot, best: number) => Tally.agrees(ballot, best, textsOf(3))
 
 const choose = (choice: number, rationale?: string): Ballot => ({ choice, rationale })
 const rank = (...ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>): Ballot => ({
@@ -68,6 +75,42 @@ describe("the best", () => {
     const { best, ranking } = tally(4, [rank([1], [0, 2], [3]), rank([0], [3], [1], [2])])
     assert.strictEqual(best, 0)
     assert.deepStrictEqual(ranking, [[0], [1], [3], [2]])
+  })
+})
+
+describe("completions of the same text", () => {
+  const yesYesNo = (ballots: ReadonlyArray<Ballot>) => {
+    const { agreement, best, tie } = Tally.tally(["yes", "yes", "no"], ballots)
+    return { agreement, best, tie }
+  }
+
+  it("are one choice", () => {
+    assert.deepStrictEqual(yesYesNo([choose(2), choose(1), choose(0)]), { agreement: 2 / 3, best: 1, tie: false })
+    assert.deepStrictEqual(yesYesNo([choose(2), choose(1), choose(0), choose(2)]), {
+      agreement: 1 / 2,
+      best: 2,
+      tie: true,
+    })
+    assert.deepStrictEqual(yesYesNo([rank([0, 1], [2])]), { agreement: 1, best: 0, tie: false })
+  })
+
+  it("are ranked where the best of them is, and stand together", () => {
+    const { best, ranking } = Tally.tally(["a", "b", "c", "b"], [rank([0], [1], [2], [3]), rank([2], [3], [0], [1])])
+    // First choices: a and c have one each. Scores of a: 2 + 0, of b: 1 + 1, of c: 0 + 2.
+    assert.deepStrictEqual(
+      { best, ranking },
+      {
+        best: 0,
+        ranking: [
+          [0, 2],
+          [1, 3],
+        ],
+      },
+    )
+  })
+
+  it("lend each other their rationale", () => {
+    assert.strictEqual(Tally.tally(["yes", "yes", "no"], [choose(0), choose(1, "it is")]).rationale, "it is")
   })
 })
 

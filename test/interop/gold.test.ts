@@ -108,9 +108,10 @@ describe("files joined by a key", () => {
         "--expert=longest",
         `--dir=${join(scratch, "arena")}`,
       )
+      // To one question, two models gave the same answer.
       assert.deepStrictEqual(
         { read: report.read, rejected: report.rejected, pairs: report.dataset.rows },
-        { read: 500, rejected: 0, pairs: 1000 },
+        { read: 500, rejected: 0, pairs: 999 },
       )
     },
     60_000,

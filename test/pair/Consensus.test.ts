@@ -21,10 +21,10 @@ describe("the votes on an item", () => {
   it("are those that the service lists", () => {
     const item = judgedItem(abc, [{ best: 1, annotations: { votes: [vote("ann", 1), vote("bob", 0)] } }])
     assert.deepStrictEqual(
-      votesOf(item).map(({ choice, expert, order, seconds }) => ({ choice, expert, order, seconds })),
+      votesOf(item).map(({ choice, expert, position, seconds }) => ({ choice, expert, position, seconds })),
       [
-        { expert: "ann", choice: 1, order: [2, 0, 1], seconds: 3 },
-        { expert: "bob", choice: 0, order: [2, 0, 1], seconds: 3 },
+        { expert: "ann", choice: 1, position: 2, seconds: 3 },
+        { expert: "bob", choice: 0, position: 1, seconds: 3 },
       ],
     )
   })
@@ -40,7 +40,7 @@ describe("the votes on an item", () => {
   ])("are the task's result where its list is %s", (_, votes) => {
     const said = { best: 2, annotations: { votes, expert: "ann", rationale: "R" }, order: [1, 2, 0] }
     assert.deepStrictEqual(votesOf(judgedItem(abc, [said])), [
-      { expert: "ann", choice: 2, ranking: undefined, order: [1, 2, 0], seconds: null, rationale: "R" },
+      { expert: "ann", choice: 2, ranking: undefined, position: 1, seconds: null, rationale: "R" },
     ])
   })
 
@@ -95,7 +95,7 @@ describe("reliabilities", () => {
         itemId: `${i}`,
       }),
     )
-    for (const item of items) model.add(3, votesOf(item))
+    for (const item of items) model.add(abc, votesOf(item))
     const fit = model.fit()
     assert.isBelow(fit.of("cid")!, 1 / 3)
     const probabilities = fit.probabilitiesOf(judgedItem(abc, [by("cid", 1), by("dan", 1)]))
@@ -112,7 +112,7 @@ describe("reliabilities", () => {
     const tied = { ranking: [[0, 1], [2]] }
     const model = Reliabilities.make()
     for (let i = 0; i < 20; i++) {
-      model.add(3, votesOf(judgedItem(abc, [by("ann", 0, tied), by("bob", 1), by("cid", 1)], { itemId: `${i}` })))
+      model.add(abc, votesOf(judgedItem(abc, [by("ann", 0, tied), by("bob", 1), by("cid", 1)], { itemId: `${i}` })))
     }
     const fit = model.fit()
     assert.isNull(fit.of("ann"))
@@ -202,6 +202,69 @@ describe("by majority", () => {
     )
     const mixed = judgedItem(abc, [{ best: 0, annotations: { ranking: [[0], [1], [2]] } }, { best: 0 }])
     assert.notProperty(Consensus.byMajority(mixed).judgment.annotations, "ranking")
+  })
+})
+
+describe("completions of the same text", () => {
+  const texts = ["yes", "yes", "no"]
+  const by = (...choices: readonly [number, ...Array<number>]) => {
+    const [first, ...more] = choices.map((best, i): Said => ({ best, annotations: { expert: `expert ${i}` } }))
+    return judgedItem(texts, [first!, ...more])
+  }
+
+  it("are one choice, whichever of them is voted for", () => {
+    const { agreement, isTie, judgment } = Consensus.byMajority(by(0, 1, 2))
+    assert.deepStrictEqual(
+      { agreement, isTie, best: texts[judgment.bestCompletionIndex] },
+      { agreement: 2 / 3, isTie: false, best: "yes" },
+    )
+    const split = Consensus.byMajority(by(0, 1, 2, 2))
+    assert.deepStrictEqual([split.isTie, split.agreement], [true, 1 / 2])
+  })
+
+  it("are one choice of what a service has counted, and of its votes' list", () => {
+    const votes = [vote("ann", 0), vote("bob", 1), vote("cid", 2)]
+    const { agreement, isTie } = Consensus.byMajority(judgedItem(texts, [{ best: 1, annotations: { votes } }]))
+    assert.deepStrictEqual([isTie, agreement], [false, 2 / 3])
+  })
+
+  it("are one choice where votes are weighted", () => {
+    const model = Reliabilities.make()
+    for (let i = 0; i < 20; i++) model.add(texts, votesOf(by(0, 1, 0)))
+    const fit = model.fit()
+    assert.isAbove(fit.of("expert 1")!, 0.9)
+    const item = by(0, 1, 2)
+    const probabilities = fit.probabilitiesOf(item)
+    assert.closeTo(
+      probabilities.reduce((sum, probability) => sum + probability, 0),
+      1,
+      1e-12,
+    )
+    const { agreement, isTie, judgment } = Consensus.byProbability(item, probabilities)
+    assert.deepStrictEqual([texts[judgment.bestCompletionIndex], isTie, agreement], ["yes", false, 2 / 3])
+  })
+
+  it("make one pair, whose margin counts both", () => {
+    const consensus = Consensus.byMajority(by(2, 2, 0, 2, 1))
+    for (const strategy of [bestAgainstRest, fullRanking]) {
+      assert.deepStrictEqual(
+        Consensus.withVotes(strategy(consensus.judgment), consensus).map(
+          ({ chosen, rejected, vote_margin, weight }) => ({ chosen, rejected, vote_margin, weight }),
+        ),
+        [{ chosen: "no", rejected: "yes", vote_margin: 1 / 5, weight: 1 }],
+      )
+    }
+  })
+
+  it("stand where the better of them is ranked", () => {
+    const ranked = { best: 0, annotations: { ranking: [[0], [2], [1]] } }
+    const consensus = Consensus.byMajority(judgedItem(texts, [ranked, ranked]))
+    assert.deepStrictEqual(
+      fullRanking(consensus.judgment).map(({ chosen, rejected }) => [chosen, rejected]),
+      [["yes", "no"]],
+    )
+    const [alone] = judgedItem(texts, [ranked]).judgments
+    assert.lengthOf(fullRanking(alone), 1)
   })
 })
 

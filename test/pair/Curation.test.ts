@@ -111,12 +111,12 @@ describe("the pairs of an item", () => {
     const model = Reliabilities.make()
     for (const { judgments } of shared) {
       model.add(
-        3,
-        judgments.map(({ annotations, bestCompletionIndex, order }) => ({
+        three,
+        judgments.map(({ annotations, bestCompletionIndex }) => ({
           expert: String(annotations["expert"]),
           choice: bestCompletionIndex,
           ranking: undefined,
-          order,
+          position: null,
           seconds: null,
           rationale: null,
         })),
@@ -221,6 +221,18 @@ describe("what is said of the items", () => {
       { model: "B", items: 3, chosen: 3, rejected: 2, share_won: (0 + 1 / 2 + 1) / 3 },
       { model: "C", items: 2, chosen: 0, rejected: 3, share_won: 0 },
     ])
+  })
+
+  it("counts a text that stands there twice for all who wrote it, and for no position", () => {
+    const texts = ["yes", "yes", "no"]
+    const of = (itemId: string, best: number) => judgedItem(texts, [{ best }], { itemId, models: ["A", "B", "C"] })
+    const { models, position } = curate([of("one", 0), of("two", 1), of("three", 2)])
+    assert.deepStrictEqual(models, [
+      { model: "A", items: 3, chosen: 2, rejected: 1, share_won: 2 / 3 },
+      { model: "B", items: 3, chosen: 2, rejected: 1, share_won: 2 / 3 },
+      { model: "C", items: 3, chosen: 2, rejected: 4, share_won: 1 / 3 },
+    ])
+    assert.deepStrictEqual(position.by_completions, [{ completions: 3, chosen: [0, 0, 1] }])
   })
 
   it("gives the models with most items, no more than 100", () => {

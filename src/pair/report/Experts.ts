@@ -8,7 +8,6 @@ import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import { agrees } from "../../domain/Tally.ts"
 import type { ExpertRow } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../Consensus.ts"
-import { isDecided } from "../ItemVotes.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import { isRight } from "./GoldScore.ts"
 
@@ -48,14 +47,14 @@ export const make = () => {
         row.votes++
         if (votes.length > 1) {
           row.shared++
-          if (agrees(vote, judgment.bestCompletionIndex)) row.withChoice++
+          if (agrees(vote, judgment.bestCompletionIndex, item.completions)) row.withChoice++
         }
         const right = isRight(item, vote)
         if (right !== undefined) row.goldVotes++
         if (right === true) row.goldRight++
-        if (isDecided(vote)) {
+        if (vote.position !== null) {
           row.ordered++
-          if (vote.order[0] === vote.choice) row.choseFirst++
+          if (vote.position === 0) row.choseFirst++
         }
         if (vote.seconds !== null) row.seconds.push(vote.seconds)
       }

@@ -2,13 +2,14 @@
  * How the models that wrote the completions fare: how often what each wrote was chosen, and rejected.
  *
  * Guarantees: counts pairs of the dataset whose completions are of two models, no others: a pair of one model's
- * says nothing of it beside the others. The share of pairs won is the mean, over a model's items, of
+ * says nothing of it beside the others. A text that several models wrote counts for each of them. The share of pairs won is the mean, over a model's items, of
  * its share in the item's pairs, so that each item counts once, however many pairs it gives. Where all completions
  * of an item are paired, it is above a half for what is better than the others; where only the best is paired with
  * the rest, models of equal worth win 1 of K among K.
  *
  * Memory grows with the number of models; the rows of those with most items are given.
  */
+import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { ModelRow } from "../../domain/QualityReport.ts"
 
@@ -27,17 +28,26 @@ export const make = () => {
   const rows = new Map<string, Row>()
   return {
     /** The pairs of one item. */
-    add: (pairs: ReadonlyArray<PreferencePair>): void => {
+    add: (
+      pairs: ReadonlyArray<PreferencePair>,
+      { completions, models = [] }: Pick<JudgedItem, "completions" | "models">,
+    ): void => {
+      const modelsOf = (text: string) => models.filter((_, index) => completions[index] === text)
       const inItem = new Map<string, { chosen: number; rejected: number }>()
       const count = (model: string, as: "chosen" | "rejected") => {
         const counts = inItem.get(model) ?? { chosen: 0, rejected: 0 }
         counts[as]++
         inItem.set(model, counts)
       }
-      for (const { chosen_model, rejected_model } of pairs) {
-        if (chosen_model === null || rejected_model === null || chosen_model === rejected_model) continue
-        count(chosen_model, "chosen")
-        count(rejected_model, "rejected")
+      for (const { chosen, rejected } of pairs) {
+        const losers = modelsOf(rejected)
+        for (const winner of modelsOf(chosen)) {
+          for (const loser of losers) {
+            if (winner === loser) continue
+            count(winner, "chosen")
+            count(loser, "rejected")
+          }
+        }
       }
       for (const [model, { chosen, rejected }] of inItem) {
         const row = rows.get(model) ?? { items: 0, chosen: 0, rejected: 0, won: 0 }

@@ -2,13 +2,15 @@
  * Where the chosen completion stood in the order that the expert saw: whether what is shown
  * first is chosen more often than by its worth.
  *
- * Guarantees: counts votes, each once; not those that rank several completions together at the top. Where orders are drawn at random, the choice is as likely to
- * stand in the first half of the order as in the second, whatever its worth and however many completions there
+ * Guarantees: counts votes, each once; not those that rank several completions together at the top, nor those for
+ * a text that was shown at several positions. Where orders are drawn at random, the choice is as likely to stand in
+ * the first half of the order as in the second, whatever its worth and however many completions there
  * are (the one in the middle of an odd number is in neither); the p-value is that of this, by the exact
  * two-sided binomial test.
  */
+import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"
-import { isDecided, type ItemVote } from "../ItemVotes.ts"
+import type { ItemVote } from "../ItemVotes.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
 
 export const make = () => {
@@ -17,16 +19,14 @@ export const make = () => {
   let secondHalf = 0
   let known = 0
   return {
-    add: (vote: ItemVote): void => {
-      const { choice, order } = vote
-      if (!isDecided(vote)) return
-      const position = order.indexOf(choice)
-      if (position < 0) return
+    /** @param completions how many there are */
+    add: ({ position }: ItemVote, completions: number): void => {
+      if (position === null) return
       known++
-      let chosen = byCompletions.get(order.length)
-      if (chosen === undefined) byCompletions.set(order.length, (chosen = order.map(() => 0)))
+      let chosen = byCompletions.get(completions)
+      if (chosen === undefined) byCompletions.set(completions, (chosen = Arr.makeBy(completions, () => 0)))
       chosen[position]!++
-      const mirrored = order.length - 1 - position
+      const mirrored = completions - 1 - position
       if (position < mirrored) firstHalf++
       if (position > mirrored) secondHalf++
     },

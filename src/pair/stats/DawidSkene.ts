@@ -31,14 +31,14 @@ export interface Ended {
   readonly converged: boolean
 }
 
-/** Both indices from 0. Votes that no expert is known of can share one index: they are then taken for one expert's. */
+/** The expert from 0 on; the choice by any number of its own. Votes that no expert is known of can share one index: they are then taken for one expert's. */
 export type ExpertVote = readonly [expert: number, choice: number]
 
 export interface OneCoin {
   /**
    * Adds an item; the first has index 0. An expert may vote for it more than once.
    *
-   * @param completions how many there are, more than any vote's choice
+   * @param completions how many there are to choose from
    * @param votes at least one
    */
   readonly add: (completions: number, votes: ReadonlyArray<ExpertVote>) => void

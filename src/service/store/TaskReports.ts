@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         votes: given.map((row) => ({ ...voteOf(row), expert_name: row.name })),
         held_by: [...holds, ...claims].filter(here).map(({ name }) => name),
         set_aside: setAside.filter(here).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
-        result: done ? outcomeOf(Tally.tally(prompt.completions.length, given.map(voteOf))) : null,
+        result: done ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
       }
     })
   })

@@ -76,7 +76,7 @@ export const storableVote = (vote: Vote): Vote =>
 
 /** One result item from its votes, in the order in which they were given. */
 export const resultOf = ({ completions, prompt }: TaskPrompt, votes: ReadonlyArray<Vote>): ResultItem => {
-  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions.length, votes)
+  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
   return {
     prompt,
     best_completion_index: best,
@@ -252,9 +252,10 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const { prompts } = yield* requests.of(task.seq)
     const rows = yield* votesOn(itemId, itemId)
     const ballots = rows.map(voteOf)
-    const { best } = Tally.tally(prompts[promptIndexOf(itemId)]!.completions.length, ballots)
+    const { completions } = prompts[promptIndexOf(itemId)]!
+    const { best } = Tally.tally(completions, ballots)
     for (const [i, { expert_no, n }] of rows.entries()) {
-      const agreed = Tally.agrees(ballots[i]!, best) ? 1 : 0
+      const agreed = Tally.agrees(ballots[i]!, best, completions) ? 1 : 0
       yield* sql`UPDATE vote SET agreed = ${agreed} WHERE n = ${n}`
       yield* sql`UPDATE expert SET compared = compared + 1, agreed = agreed + ${agreed} WHERE expert_no = ${expert_no}`
     }

@@ -95,9 +95,10 @@ const check = Effect.gen(function* () {
   for (const [itemId, given] of Map.groupBy(votes, (vote) => vote.item_id)) {
     if (done.get(itemId) !== true) continue
     const ballots = given.map(({ body, choice }) => ({ choice, ...JSON.parse(body) }))
-    const { best } = tally(ballots[0].order.length, ballots)
+    const texts = [...ballots[0].order.keys()].map(String)
+    const { best } = tally(texts, ballots)
     given.forEach(({ expert_no }, i) =>
-      agreed.set(expert_no, [...(agreed.get(expert_no) ?? []), agrees(ballots[i], best)]),
+      agreed.set(expert_no, [...(agreed.get(expert_no) ?? []), agrees(ballots[i], best, texts)]),
     )
   }
   const experts = yield* sql<Record<string, number>>`

@@ -2,10 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import type { ResultItem } from "../../../src/domain/Task.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, makeEvents, next, statusOf, type Store, store, voteFor } from "./support.ts"
+import { create, makeEvents, next, results, statusOf, type Store, store, voteFor } from "./support.ts"
 
 const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
   it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
@@ -153,6 +154,31 @@ describe("one task in detail", () => {
       yield* judge(bob, "a")
       const detail = yield* detailOf(task)
       assert.deepStrictEqual([detail.flagged_at, detail.task.flagged], [[2], 1])
+    }))
+})
+
+describe("completions of the same text", () => {
+  test("are one choice", () =>
+    Effect.gen(function* () {
+      const texts = ["yes", "yes", "no"]
+      const task = yield* create([["p", ...texts]], { votes: 4 })
+      const vote = Effect.fnUntraced(function* (name: string, choice: number) {
+        const expertId = yield* person(name)
+        const item = yield* next(expertId)
+        yield* (yield* VoteQueue).vote(expertId, item.itemId, {
+          ...voteFor(item, "no"),
+          best: item.order.indexOf(choice),
+        })
+      })
+      for (const [i, choice] of [2, 0, 1].entries()) yield* vote(`Expert ${i}`, choice)
+      yield* vote("Expert 3", 1)
+      const [{ annotations, best_completion_index }] = (yield* results(task)) as [typeof ResultItem.Type]
+      const { agreement, tie } = annotations!
+      assert.deepStrictEqual(
+        { best: texts[best_completion_index], agreement, tie },
+        { best: "yes", agreement: 3 / 4, tie: undefined },
+      )
+      assert.strictEqual((yield* detailOf(task)).items[0]!.result?.agreement, 3 / 4)
     }))
 })
 
