@@ -120,7 +120,7 @@ export const serveCommand = Command.make(
       Flag.withDefault(defaultRateLimit.perSecond),
     ),
     allowPrivateWebhooks: Flag.Boolean("allow-private-webhooks").pipe(
-      Flag.withDescription("Let webhooks go to private networks, and to this machine"),
+      Flag.withDescription("Let webhooks go to private networks and to this machine; their answers are not logged"),
       Flag.withDefault(false),
     ),
     ...Settings.embedded,

@@ -39,6 +39,8 @@ export interface GuardedHttpClientOptions {
   readonly guard: Guard
   /** Default: the system's. */
   readonly resolver?: Resolver | undefined
+  /** Told each address of a host that a connection may be made to, before it is made. */
+  readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
 /** In milliseconds. A request that is given up does not end the making of its connection; this does. */
@@ -79,11 +81,12 @@ export const check = Effect.fnUntraced(function* (
 
 /** A name's lookup, as a connection asks for it: for all of its addresses, or for one. */
 const guardedLookup =
-  ({ guard, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
+  ({ guard, onPermitted, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
   (host, options, callback) =>
     resolver(host, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, [])
       const { permitted, refused } = sift(guard, addresses)
+      for (const { address } of permitted) onPermitted?.(host, address)
       const [first] = permitted
       if (first === undefined) {
         return callback(refused ?? Object.assign(new Error(`${host} has no address`), { code: "ENOTFOUND" }), [])
@@ -99,8 +102,12 @@ export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient
       // A lookup is made for names only.
       HttpClient.mapRequestEffect((request) => {
         const host = URL.canParse(request.url) ? hostOf(new URL(request.url)) : ""
-        const problem = isIP(host) === 0 ? undefined : options.guard(host)
-        if (problem === undefined) return Effect.succeed(request)
+        if (isIP(host) === 0) return Effect.succeed(request)
+        const problem = options.guard(host)
+        if (problem === undefined) {
+          options.onPermitted?.(host, host)
+          return Effect.succeed(request)
+        }
         const cause = new AddressRefused({ address: host, problem })
         return Effect.fail(
           new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) }),

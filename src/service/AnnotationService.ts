@@ -194,8 +194,8 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
         ),
         Layer.provideMerge(
           Layer.unwrap(
-            Effect.map(OwnAddress, ({ loopback }) =>
-              Webhooks.layer({ allowLoopback: loopback, allowPrivate: allowPrivateWebhooks }),
+            Effect.map(OwnAddress, ({ localOnly }) =>
+              Webhooks.layer({ allowLoopback: localOnly, allowPrivate: allowPrivateWebhooks }),
             ),
           ),
         ),

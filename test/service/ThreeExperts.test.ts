@@ -50,7 +50,7 @@ describe("three experts on one task", () => {
         AnnotationService.layerServer({ database, experts: [], gold, token, undoGrace: 0 }),
       )
       const base = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)
-      const operator = yield* signedIn({ base, services } as never)
+      const operator = yield* signedIn({ base, services })
 
       const created = yield* call("POST", `${base}/v1/tasks`, { body: { ...task(prompts), votes: 3 } })
       assert.strictEqual(created.status, 201, created.text)

@@ -68,7 +68,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     secure,
     // A port that is bound wider is open to others, whatever the service is called.
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
-    loopback,
+    localOnly: loopback && publicUrl === undefined,
     answersTo,
     isOwnOrigin,
   }
@@ -83,8 +83,8 @@ export class OwnAddress extends Context.Service<
     readonly secure: boolean
     /** Whether what goes between the service and its users is kept from others: by TLS, or by not leaving the machine. */
     readonly encrypted: boolean
-    /** Whether the service is bound to loopback. */
-    readonly loopback: boolean
+    /** Whether only this machine can reach the service: it is bound to loopback, and no proxy is named. */
+    readonly localOnly: boolean
     /** Whether a request may name this `Host`. */
     readonly answersTo: (host: string | undefined) => boolean
     /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */

@@ -24,7 +24,7 @@ export interface Outcome {
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /** The first 1,000 characters of the answer. */
+  /** The first 1,000 characters of the answer, or why they are not kept. */
   readonly answer: string
   /** Milliseconds that the receiver asked for. */
   readonly retryAfter: number
@@ -98,9 +98,11 @@ export interface AttemptOptions {
   readonly timeout: Duration.Duration
   /** The header `user-agent`. */
   readonly userAgent: string
+  /** Asked after the connection was made. */
+  readonly hidesAnswers: (url: string) => boolean
 }
 
-export const make = Effect.fnUntraced(function* ({ timeout, userAgent }: AttemptOptions) {
+export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAgent }: AttemptOptions) {
   const client = HttpClient.withScope(yield* HttpClient.HttpClient)
 
   return Effect.fn("WebhookAttempt.send")(function* (
@@ -143,7 +145,8 @@ export const make = Effect.fnUntraced(function* ({ timeout, userAgent }: Attempt
     if (response !== undefined) {
       const { headers, status } = response
       const retryAfter = yield* RetryPolicy.retryAfter(headers["retry-after"])
-      return { at, status, error: meaning(status), millis, answer: kept(chunks), retryAfter }
+      const answer = read > 0 && hidesAnswers(url) ? "(Not kept: it came from a private network.)" : kept(chunks)
+      return { at, status, error: meaning(status), millis, answer, retryAfter }
     }
     return { at, status: null, error: failure, millis, answer: "", retryAfter: 0 }
   })

@@ -1,6 +1,6 @@
 /**
  * Where deliveries may go, so that nobody who can set the webhook's URL reaches through the
- * service into a network that is closed to him or her.
+ * service into a network that is closed to him or her, or reads what is there.
  *
  * Guarantees: only `http` and `https`, without a user, a password or a fragment; an address
  * is judged as the machine would understand it, however it is written (decimal, octal,
@@ -17,6 +17,7 @@ import ipaddr from "ipaddr.js"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 
 export interface TargetPolicy {
+  /** For a service that only this machine can reach. */
   readonly allowLoopback: boolean
   /** Private networks of IPv4 and IPv6, those of carriers, and loopback. */
   readonly allowPrivate: boolean
@@ -76,6 +77,17 @@ export const guard =
       case "never":
         return `${is}, where deliveries cannot be allowed`
     }
+  }
+
+/**
+ * Whether the log may show what a receiver at that address answers. A service that nobody else can
+ * reach shows what this machine answers; what a closed network answers is shown to nobody.
+ */
+export const showsAnswers =
+  ({ allowLoopback }: TargetPolicy) =>
+  (address: string): boolean => {
+    const { kind } = judge(ipaddr.parse(address))
+    return kind === "public" || (kind === "loopback" && allowLoopback)
   }
 
 /** What is wrong with a URL as the target of deliveries, for the person who set it; none where nothing is. */

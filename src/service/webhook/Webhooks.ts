@@ -15,7 +15,8 @@
  * A receiver's 410 disables the webhook: what waits goes on waiting, new events join it, and
  * all of it goes out when the URL is set again, be it the same. Setting a URL sends what waits
  * at once, there, with the schedule from its beginning. Removing the webhook fails what waits;
- * it stays in the log and can be resent. What is delivered or failed is forgotten after a month.
+ * it stays in the log and can be resent. The log shows the beginning of an answer, unless it comes from
+ * a network that is closed to others (see `WebhookTarget`). What is delivered or failed is forgotten after a month.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -73,18 +74,23 @@ export interface WebhooksOptions {
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
 
-const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => ({
-  guard: WebhookTarget.guard({ allowLoopback, allowPrivate }),
-  resolver,
-})
+const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
+  const policy = { allowLoopback, allowPrivate }
+  const shows = WebhookTarget.showsAnswers(policy)
+  // A host stays here, since a connection to one of its addresses may outlive a change of the name.
+  const hidden = new Set<string>()
+  return {
+    guard: WebhookTarget.guard(policy),
+    resolver,
+    onPermitted: (host: string, address: string) => void (shows(address) || hidden.add(host)),
+    hidesAnswers: (url: string) => hidden.has(GuardedHttpClient.hostOf(new URL(url))),
+  }
+}
 
 /** What a group's event is gathered under. */
 const nameOf = (organization: string, groupId: string): string => JSON.stringify([organization, groupId])
 
-const make = Effect.fnUntraced(function* (
-  options: WebhooksOptions,
-  client: GuardedHttpClient.GuardedHttpClientOptions,
-) {
+const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: ReturnType<typeof clientOptions>) {
   const { sql, write } = yield* Database
   const endpoint = Endpoint.make(sql)
   const outbox = yield* Outbox.make(
@@ -96,6 +102,7 @@ const make = Effect.fnUntraced(function* (
   const send = yield* Attempt.make({
     timeout: Duration.fromInputUnsafe(options.timeout ?? "15 seconds"),
     userAgent: `prefstream/${version}`,
+    hidesAnswers: client.hidesAnswers,
   })
   const { wake } = yield* Sender.make({
     write,

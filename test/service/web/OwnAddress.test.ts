@@ -17,7 +17,6 @@ describe("OwnAddress", () => {
     Effect.gen(function* () {
       const { own, port } = yield* boundTo("127.0.0.1")
       assert.strictEqual(own.origin, `http://127.0.0.1:${port}`)
-      assert.isTrue(own.loopback)
       assert.isFalse(own.secure)
       for (const host of [
         `127.0.0.1:${port}`,
@@ -85,7 +84,6 @@ describe("OwnAddress", () => {
     Effect.gen(function* () {
       const { own, port } = yield* boundTo("0.0.0.0")
       assert.strictEqual(own.origin, `http://127.0.0.1:${port}`)
-      assert.isFalse(own.loopback)
       assert.isTrue(own.answersTo("annotate.internal:8484"))
       assert.isTrue(own.isOwnOrigin("http://annotate.internal:8484", "annotate.internal:8484"))
       assert.isTrue(own.isOwnOrigin("https://annotate.internal", "annotate.internal"), "TLS is added in front")
@@ -102,22 +100,22 @@ describe("OwnAddress", () => {
     }),
   )
 
-  for (const [host, url, encrypted] of [
-    ["127.0.0.1", undefined, true],
-    ["127.0.0.1", "http://localhost:8484", true],
-    ["127.0.0.1", "http://annotate.example", false],
-    ["127.0.0.1", "https://annotate.example", true],
-    ["0.0.0.0", undefined, false],
-    ["0.0.0.0", "http://localhost:8484", false],
-    ["0.0.0.0", "http://127.0.0.1:8484", false],
-    ["0.0.0.0", "http://annotate.example", false],
-    ["0.0.0.0", "https://annotate.example", true],
-    ["::", "http://[::1]:8484", false],
+  for (const [host, url, encrypted, localOnly] of [
+    ["127.0.0.1", undefined, true, true],
+    ["127.0.0.1", "http://localhost:8484", true, false],
+    ["127.0.0.1", "http://annotate.example", false, false],
+    ["127.0.0.1", "https://annotate.example", true, false],
+    ["0.0.0.0", undefined, false, false],
+    ["0.0.0.0", "http://localhost:8484", false, false],
+    ["0.0.0.0", "http://127.0.0.1:8484", false, false],
+    ["0.0.0.0", "http://annotate.example", false, false],
+    ["0.0.0.0", "https://annotate.example", true, false],
+    ["::", "http://[::1]:8484", false, false],
   ] as const) {
-    it.live(`bound to ${host}, public at ${url}: what is sent is ${encrypted ? "" : "not "}kept from others`, () =>
+    it.live(`bound to ${host}, public at ${url}: encrypted ${encrypted}, for this machine only ${localOnly}`, () =>
       Effect.gen(function* () {
         const { own } = yield* boundTo(host, url)
-        assert.strictEqual(own.encrypted, encrypted)
+        assert.deepStrictEqual([own.encrypted, own.localOnly], [encrypted, localOnly])
       }),
     )
   }

@@ -52,12 +52,12 @@ export const raw = (base: string, path: string, { body, headers = {}, method = "
   )
 
 /** A browser at one of the service's pages: it keeps cookies, and says where it comes from. */
-export const browser = (base: string) => {
+export const browser = (base: string, origin = base) => {
   const cookies = new Map<string, string>()
   const ask = Effect.fnUntraced(function* (method: string, path: string, body?: unknown, more: Sent["headers"] = {}) {
     const headers: Record<string, string> = {
       host: new URL(base).host,
-      origin: base,
+      origin,
       "sec-fetch-site": "same-origin",
       "x-prefstream": "1",
       ...(body !== undefined && { "content-type": "application/json" }),

@@ -69,9 +69,12 @@ export type Started = Effect.Success<ReturnType<typeof started>>
 export const password = "a password of some length"
 
 /** A browser in which an operator has signed in. */
-export const signedIn = Effect.fnUntraced(function* ({ base, services }: Started, name = "Ann") {
+export const signedIn = Effect.fnUntraced(function* (
+  { base, services }: { readonly base: string; readonly services: Context.Context<Accounts> },
+  { name = "Ann", origin = base }: { readonly name?: string; readonly origin?: string } = {},
+) {
   const link = yield* Context.get(services, Accounts).signInLink
-  const operator = browser(base)
+  const operator = browser(base, origin)
   yield* operator.ask("POST", "/dashboard/api/set-up", { code: link.split("=")[1], name, password })
   return operator
 })

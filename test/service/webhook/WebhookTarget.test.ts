@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
+import { HttpServer } from "effect/http"
 import type { Resolver } from "../../../src/node/GuardedHttpClient.ts"
+import * as AnnotationService from "../../../src/service/AnnotationService.ts"
 import { Webhooks, type WebhooksOptions } from "../../../src/service/webhook/Webhooks.ts"
 import * as WebhookTarget from "../../../src/service/webhook/WebhookTarget.ts"
+import { cheap, signedIn } from "../web/support.ts"
 import { attempted, complete, detail, receiver, set, temporaryFile, webhooks } from "./support.ts"
 
 /** A name's addresses, each time it is asked for the next of the given ones, the last again and again. */
@@ -192,6 +195,56 @@ describe("names", () => {
       const { attempts, delivery } = yield* attempt("http://nowhere.test/", { resolver: resolving([]).resolver })
       assert.strictEqual(delivery.state, "waiting")
       assert.strictEqual(attempts[0]!.error, "the host's name is not known (ENOTFOUND)")
+    }),
+  )
+})
+
+describe("this machine", () => {
+  const putWebhook = Effect.fnUntraced(function* (publicUrl: string | undefined, allowPrivateWebhooks: boolean) {
+    const database = yield* temporaryFile
+    const services = yield* Layer.build(
+      Layer.fresh(AnnotationService.layerServer({ database, experts: [], publicUrl, allowPrivateWebhooks })),
+    )
+    const base = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)
+    const operator = yield* signedIn({ base, services }, { origin: publicUrl ?? base })
+    const { json, status } = yield* operator.ask("PUT", "/dashboard/api/webhook", { url: "http://127.0.0.1:6379/" })
+    return { status, detail: json.detail }
+  })
+
+  it.effect("is a target where nobody else can reach the service, or where whoever starts it says so", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* putWebhook(undefined, false)).status, 200)
+      assert.strictEqual((yield* putWebhook("https://annotate.example", true)).status, 200)
+      const { detail, status } = yield* putWebhook("https://annotate.example", false)
+      assert.strictEqual(status, 409)
+      assert.match(detail, /^127\.0\.0\.1: a loopback address, .*--allow-private-webhooks/)
+    }).pipe(cheap),
+  )
+})
+
+describe("what a receiver answers", () => {
+  const secret = "credentials of this machine"
+  const answered = (options: WebhooksOptions, host = "127.0.0.1") =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 200, body: secret }))
+      yield* set(target.url.replace("127.0.0.1", host))
+      const { attempts } = yield* attempted(yield* complete("g"), 1)
+      return { status: attempts[0]!.status, answer: attempts[0]!.answer }
+    }).pipe(Effect.provide(webhooks(options)))
+
+  it.effect("on this machine is shown where only this machine can reach the service", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* answered({ allowLoopback: true }), { status: 200, answer: secret })
+    }),
+  )
+
+  it.effect("at an address that had to be allowed is not shown, whatever the host is called", () =>
+    Effect.gen(function* () {
+      const options = { allowLoopback: false, allowPrivate: true }
+      const hidden = { status: 200, answer: "(Not kept: it came from a private network.)" }
+      assert.deepStrictEqual(yield* answered(options), hidden)
+      const { resolver } = resolving(["127.0.0.1"])
+      assert.deepStrictEqual(yield* answered({ ...options, resolver }, "named.test"), hidden)
     }),
   )
 })
