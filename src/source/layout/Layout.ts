@@ -39,7 +39,7 @@ export interface LayoutOptions {
   readonly key?: string | undefined
   /**
    * The name of who wrote a completion. `long`: its path. `items`: the path to the list of names. `wide` and `pairs`:
-   * a path for each completion; without them, the completions' own paths are the names.
+   * a path for each completion; without them, what `ColumnModels` makes of the columns' names.
    */
   readonly model?: string | ReadonlyArray<string> | undefined
   /**

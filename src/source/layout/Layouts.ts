@@ -8,6 +8,7 @@
  * is `prompt`. Elsewhere a field that is not given is not read.
  */
 import { Result } from "effect"
+import * as ColumnModels from "./ColumnModels.ts"
 import * as Field from "./Field.ts"
 import { list } from "./Found.ts"
 import { flags } from "./LayoutFlags.ts"
@@ -125,7 +126,9 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
     const read = [id, prompt, ...completions, ...(models ?? [])]
     const columns = columnsOf([...read, gold])
     const kept = Kept.make(metadata, options.keep ?? [], read, gold)
-    const fields = { id, prompt, completions, models, gold, kept, keepIncomplete: options.missing === "keep" }
+    const columnModels = models === undefined ? ColumnModels.ofColumns(completions) : undefined
+    const keepIncomplete = options.missing === "keep"
+    const fields = { id, prompt, completions, models, columnModels, gold, kept, keepIncomplete }
     return {
       name,
       description: sentence(name, [
@@ -133,6 +136,7 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
         `completions at ${list(completions.map(quote))}`,
         ...(prompt === undefined ? ["the prompt is what they have in common"] : []),
         ...(models === undefined ? [] : [`models at ${list(models.map(quote))}`]),
+        ...(columnModels === undefined ? [] : [`models ${list(columnModels.map((name) => `"${name}"`))}`]),
         ...(gold === undefined ? [] : [`gold at ${quote(gold)}`]),
         ...(id === undefined ? [] : [`id at ${quote(id)}`]),
         ...keptPart(options),

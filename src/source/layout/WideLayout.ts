@@ -2,7 +2,8 @@
  * Records that have a column for each completion: the layouts `wide` and `pairs`.
  *
  * Guarantees: completions stand in the order of their fields, and a reject names the column. Gold
- * stays with its completion where others are missing.
+ * stays with its completion where others are missing. Models are named where the input names all of them: in columns of
+ * their own, or by the columns' names (`ColumnModels`).
  *
  * A prompt and completions that are lists of texts, or such lists as JSON text, are turns, as in the LMSYS Chatbot Arena's
  * files: lists of one text count as this text. Longer ones are refused, since the models' earlier answers differ.
@@ -22,8 +23,10 @@ export interface WideFields {
   /** None where the completions are whole conversations. */
   readonly prompt: Field | undefined
   readonly completions: ReadonlyArray<Field>
-  /** None where the completions' names are their models'. */
+  /** Columns that have the models' names. */
   readonly models: ReadonlyArray<Field> | undefined
+  /** Models that the completions' columns are named after. */
+  readonly columnModels: ReadonlyArray<string> | undefined
   readonly gold: Field | undefined
   readonly kept: Kept
   readonly keepIncomplete: boolean
@@ -31,8 +34,7 @@ export interface WideFields {
 
 export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
   const names = fields.completions.map(({ name }) => name)
-  const labels = fields.completions.map(({ label }) => label)
-  const best = BestCompletion.among(labels)
+  const best = BestCompletion.among(fields.completions.map(({ label }) => label))
   const alwaysBest = fields.completions.findIndex(({ text }) => text === fields.gold?.text)
 
   /** Gold of the completions that are there, by their columns' numbers. */
@@ -78,7 +80,8 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
       return Result.fail(`${names[absent]}: expected a completion, found ${describe(cells[absent])}${least}`)
     }
     const namesThere = there.map((i) => names[i]!)
-    const models = namesOf(fields.models, row) ?? labels
+    const models = namesOf(fields.models, row) ?? fields.columnModels ?? []
+    const modelsThere = there.flatMap((i) => models[i] ?? [])
     const completions = there.map((i) => cells[i])
     const shared: Result.Result<{ readonly prompt: unknown; readonly completions: unknown }, string> =
       fields.prompt === undefined
@@ -93,7 +96,7 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
     const item = {
       id: isEmpty(id) ? null : id,
       ...shared.success,
-      models: there.map((i) => models[i] ?? labels[i]),
+      models: modelsThere.length === there.length ? modelsThere : null,
       gold: gold.success ?? null,
       metadata: metadata.success ?? null,
     }

@@ -13,8 +13,6 @@ interface Shape {
   readonly first: unknown
 }
 
-const pairModels = { models: ["chosen", "rejected"] }
-
 /** The members are those of the data sets as they are published; the texts are not. */
 const shapes: ReadonlyArray<Shape> = [
   {
@@ -91,7 +89,7 @@ const shapes: ReadonlyArray<Shape> = [
       },
     ],
     description: `pairs: prompt at "prompt", completions at "chosen" and "rejected"`,
-    first: { prompt: "Q", completions: ["A", "B"], ...pairModels },
+    first: { prompt: "Q", completions: ["A", "B"] },
   },
   {
     title: "argilla/ultrafeedback-binarized-preferences-cleaned",
@@ -136,7 +134,6 @@ const shapes: ReadonlyArray<Shape> = [
     first: {
       prompt: [user("Q"), assistant("a"), user("R")],
       completions: ["A", "B"],
-      models: ["response1", "response2"],
     },
   },
   {
@@ -148,7 +145,7 @@ const shapes: ReadonlyArray<Shape> = [
       },
     ],
     description: `pairs: completions at "chosen" and "rejected", the prompt is what they have in common`,
-    first: { prompt: [user("Hi"), assistant("Yes?"), user("Q")], completions: ["A", "B"], ...pairModels },
+    first: { prompt: [user("Hi"), assistant("Yes?"), user("Q")], completions: ["A", "B"] },
   },
   {
     title: "lmsys-arena-human-preference-55k",
@@ -260,7 +257,7 @@ const shapes: ReadonlyArray<Shape> = [
     title: "Intel/orca_dpo_pairs",
     records: [{ system: "S", question: "Q", chosen: "A", rejected: "B" }],
     description: `pairs: prompt from "{system}\\n\\n{question}", completions at "chosen" and "rejected"`,
-    first: { prompt: "S\n\nQ", completions: ["A", "B"], ...pairModels },
+    first: { prompt: "S\n\nQ", completions: ["A", "B"] },
   },
   {
     title: "PKU-Alignment/PKU-SafeRLHF",
@@ -279,7 +276,6 @@ const shapes: ReadonlyArray<Shape> = [
     first: {
       prompt: "Q",
       completions: ["A", "B"],
-      models: ["response_0", "response_1"],
       gold: { best_completion_index: 1 },
     },
   },
@@ -287,7 +283,7 @@ const shapes: ReadonlyArray<Shape> = [
     title: "stanfordnlp/SHP",
     records: [{ post_id: "p", history: "Q", human_ref_A: "A", human_ref_B: "B", labels: 1, upvote_ratio: 0.9 }],
     description: `wide: prompt at "history", completions at "human_ref_A" and "human_ref_B"`,
-    first: { prompt: "Q", completions: ["A", "B"], models: ["human_ref_A", "human_ref_B"] },
+    first: { prompt: "Q", completions: ["A", "B"] },
   },
   {
     title: "OpenAI's preference files",
@@ -299,7 +295,7 @@ const shapes: ReadonlyArray<Shape> = [
       },
     ],
     description: `pairs: prompt at "input.messages", completions at "preferred_output" and "non_preferred_output"`,
-    first: { prompt: [user("Q")], completions: ["A", "B"], models: ["preferred_output", "non_preferred_output"] },
+    first: { prompt: [user("Q")], completions: ["A", "B"] },
   },
   {
     title: "NeMo RL",
@@ -325,19 +321,19 @@ const shapes: ReadonlyArray<Shape> = [
       },
     ],
     description: `pairs: prompt at "conversations", completions at "chosen" and "rejected"`,
-    first: { prompt: [user("Q")], completions: ["A", "B"], ...pairModels },
+    first: { prompt: [user("Q")], completions: ["A", "B"] },
   },
   {
     title: "axolotl's DPO files",
     records: [{ messages: [user("Q")], chosen: assistant("A"), rejected: assistant("B") }],
     description: `pairs: prompt at "messages", completions at "chosen" and "rejected"`,
-    first: { prompt: [user("Q")], completions: ["A", "B"], ...pairModels },
+    first: { prompt: [user("Q")], completions: ["A", "B"] },
   },
   {
     title: "columns named after models",
     records: [{ question: "Q", "response_gpt-4": "A", response_llama: "B", response_length: 4 }],
-    description: `wide: prompt at "question", completions at "response_gpt-4" and "response_llama"`,
-    first: { prompt: "Q", completions: ["A", "B"], models: ["response_gpt-4", "response_llama"] },
+    description: `wide: prompt at "question", completions at "response_gpt-4" and "response_llama", models "gpt-4" and "llama"`,
+    first: { prompt: "Q", completions: ["A", "B"], models: ["gpt-4", "llama"] },
   },
   {
     title: "other letters and blanks",
@@ -346,7 +342,6 @@ const shapes: ReadonlyArray<Shape> = [
     first: {
       prompt: "Q",
       completions: ["A", "B"],
-      models: ["Response A", "Response B"],
       gold: { best_completion_index: 1 },
     },
   },

@@ -122,6 +122,56 @@ describe("Layouts", () => {
       assert.deepStrictEqual(reasons, ["response_b: expected a completion, found null; two completions are the least"])
     })
 
+    it.each([
+      [["response_a", "response_b"], undefined],
+      [["chosen", "rejected"], undefined],
+      [["Antwort A", "Antwort B"], undefined],
+      [["réponse1", "réponse2", "réponse3"], undefined],
+      [["claude-1", "claude-2"], undefined],
+      [["outputs[0].text", "outputs[1].text"], undefined],
+      [["answer_gpt4", "answer_1"], undefined],
+      [["better answer", "worse answer"], undefined],
+      [
+        ["response_gpt-4", "response_llama"],
+        ["gpt-4", "llama"],
+      ],
+      [
+        ["gpt-3", "gpt-4"],
+        ["gpt-3", "gpt-4"],
+      ],
+      [
+        ["text-davinci-001", "text-davinci-002"],
+        ["text-davinci-001", "text-davinci-002"],
+      ],
+      [
+        ["sft_output", "model_output_ppo"],
+        ["sft", "ppo"],
+      ],
+      [
+        ["answers.gpt4.text", "answers.llama.text"],
+        ["gpt4", "llama"],
+      ],
+    ])("columns %j name the models %j", (columns, models) => {
+      const completions = columns.map((path) => (/[- ]/.test(path) ? `["${path}"]` : path))
+      const outputs = columns.map((text) => ({ text }))
+      const answers = Object.fromEntries(["gpt4", "llama"].map((text) => [text, { text }]))
+      const record = { prompt: "Q", outputs, answers, ...Object.fromEntries(columns.map((name) => [name, name])) }
+      const { items } = look([record], { layout: "wide", completions })
+      assert.deepStrictEqual(
+        items.map((item) => item.models),
+        [models],
+      )
+    })
+
+    it("models are named where all of them are", () => {
+      const record = { ...wide, model_a: "x", model_b: "y" }
+      const { items } = look([record, { ...record, model_b: "" }])
+      assert.deepStrictEqual(
+        items.map(({ models }) => models),
+        [["x", "y"], undefined],
+      )
+    })
+
     it("gold stays with its completion where others are missing", () => {
       const three = { ...wide, response_c: "C", label: "c" }
       const options = { missing: "keep", gold: "label" } as const

@@ -1,0 +1,60 @@
+/**
+ * The models that wrote what stands in columns, as far as the columns' names tell: `gpt-4` and `llama` of `answer_gpt-4` and
+ * `llama_response`.
+ *
+ * Guarantees: each column's name is a model's, or none is. Names that only tell the columns apart (`response_a`,
+ * `output_1`, `chosen`, `Antwort B`) are none, nor are numbers that count them: `claude-1` beside `claude-2`.
+ */
+import type { Field } from "./Field.ts"
+
+/** Nothing where the names are no models'. */
+export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
+  const names = columns.map((column) => nameIn(column, columns))
+  if (!names.every((name) => name !== undefined) || isCount(names)) return undefined
+  const models = names.map(withoutStems)
+  return models.some(isGeneric) || isCount(models) || new Set(models).size < models.length ? undefined : models
+}
+
+/** The first member at which the columns' paths differ. */
+const nameIn = ({ isTemplate, paths: [path = []] }: Field, columns: ReadonlyArray<Field>): string | undefined => {
+  const name = path.find((step, i) => columns.some(({ paths: [other] }) => other?.[i] !== step))
+  return isTemplate || typeof name !== "string" ? undefined : name
+}
+
+const stems = "responses?|outputs?|completions?|answers?|generations?|repl(?:y|ies)|summar(?:y|ies)|predictions?"
+const gap = "[\\s_.:-]+"
+const before = new RegExp(`^(?:${stems}|models?|candidates?|assistants?|generated|by|from|of)${gap}(?=.)`, "i")
+const after = new RegExp(`(?<=.)${gap}(?:${stems}|texts?)$`, "i")
+
+const withoutStems = (name: string): string => {
+  const rest = name.trim().replace(before, "").replace(after, "")
+  return rest === name ? name : withoutStems(rest)
+}
+
+const genericWords: ReadonlySet<string> = new Set(
+  (
+    "response output completion answer generation reply summary prediction candidate assistant model text option choice conversation generated " +
+    "chosen rejected preferred dispreferred non better worse best worst good bad winner loser winning losing win lose " +
+    "accepted refused positive negative pos neg left right first second third fourth fifth one two three four five other"
+  ).split(" "),
+)
+
+const isGeneric = (name: string): boolean =>
+  name
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .every((word) => /^(?:\p{L}|\d*)$/u.test(word) || genericWords.has(word.replace(/\d+$/, "")))
+
+/** Whether all are the same but for a letter or number at the end that counts them. */
+const isCount = (names: ReadonlyArray<string>): boolean => {
+  const parts = names.map((name) =>
+    /^(.*?)[\s_.:-]*((?<!\d)(?:0|[1-9]\d*)|(?<=\p{Ll})\p{Lu}|(?<=^|[\s_.:-])\p{L})$/u.exec(name),
+  )
+  const [first] = parts
+  if (first == null || !parts.every((part) => part?.[1] === first[1])) return false
+  const ends = parts.map((part) => part![2]!)
+  const numbers = ends.map(Number)
+  if (numbers.every(Number.isNaN)) return true
+  const least = Math.min(...numbers)
+  return least <= 1 && numbers.every((number) => Number.isInteger(number) && number < least + numbers.length)
+}
