@@ -50,6 +50,10 @@ export const inputFlags = {
     "prompt-path",
     "Where the prompt stands, such as turns[0].content; or a template such as '{instruction}\\n\\n{input}' (default: found by looking; prompt in a join)",
   ).pipe(Flag.optional),
+  systemPath: path(
+    "system-path",
+    "Where a system prompt stands, which goes before the prompt (default, without --prompt-path: system, system_prompt or system_message)",
+  ).pipe(Flag.optional),
   completionsPath: path("completions-path", "Layout items: where the list of completions stands").pipe(Flag.optional),
   completionPath: path(
     "completion-path",
@@ -110,6 +114,7 @@ export interface InputFlags {
   readonly header: boolean
   readonly layout: Option.Option<(typeof layoutNames)[number]>
   readonly promptPath: Option.Option<string>
+  readonly systemPath: Option.Option<string>
   readonly completionsPath: Option.Option<string>
   readonly completionPath: ReadonlyArray<string>
   readonly key: Option.Option<string>
@@ -150,6 +155,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
     metadata: Option.getOrUndefined(flags.metadataPath),
     gold: Option.getOrUndefined(flags.goldPath),
     prompt: Option.getOrUndefined(flags.promptPath),
+    system: Option.getOrUndefined(flags.systemPath),
     key: Option.getOrUndefined(flags.key),
     model: Option.getOrUndefined(flags.modelPath),
     missing: Option.getOrUndefined(flags.missing),
@@ -173,6 +179,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
       completions: flags.completions,
       key: common.key,
       promptPath: common.prompt,
+      systemPath: common.system,
       completionPath,
       metadataPath: common.metadata,
       goldPath: common.gold,
@@ -208,9 +215,10 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
 /** Says what was found in the input, before anything is read or sent. */
 export const sayFound = Effect.fnUntraced(function* <E, R>(source: Source<E, R>) {
   if (source.found === undefined) return
-  const { absent, empty, files, layout } = yield* source.found
+  const { absent, empty, files, hints, layout } = yield* source.found
   for (const name of empty) yield* Console.error(`${name}: no file in it, or none that matches, yet`)
   const last = files.at(-1)
   if (last !== undefined) yield* Console.error(`Found in ${last.name}: ${last.description}; ${layout ?? "no record"}`)
   if (absent.length > 0) yield* Console.error(`Not in the first records: ${absent.join(", ")}`)
+  for (const hint of hints) yield* Console.error(hint)
 })

@@ -71,7 +71,7 @@ const text = (description: string, found: Found | undefined, inspection: Inspect
     ...inspection.first.flatMap(shown),
   ].join("\n")
 
-const foundRows = ({ absent, count: files, empty, files: looked, ignored, layout }: Found): Rows => [
+const foundRows = ({ absent, count: files, empty, files: looked, hints, ignored, layout }: Found): Rows => [
   ...looked.map(({ description, name }, i) => [i === 0 ? "files" : "", `${name}: ${description}`] as const),
   ...(files > looked.length
     ? [["", `and ${count(files - looked.length, "more file")}, each in its own format`] as const]
@@ -79,6 +79,7 @@ const foundRows = ({ absent, count: files, empty, files: looked, ignored, layout
   ...empty.map((name) => ["", `${name}: no file in it, or none that matches`] as const),
   ["layout", layout ?? "no record to tell it by"],
   ...(absent.length === 0 ? [] : [["", `not in the first records: ${absent.join(", ")}`] as const]),
+  ...hints.map((hint) => ["", hint] as const),
   ...(ignored.length === 0 ? [] : [["not used", cut(ignored.join(", "))] as const]),
 ]
 

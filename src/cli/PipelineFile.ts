@@ -56,6 +56,7 @@ const saidByProgram = {
   delimiter: "--delimiter",
   layout: "--layout",
   promptPath: "--prompt-path",
+  systemPath: "--system-path",
   completionsPath: "--completions-path",
   key: "--key",
   modelPath: "--model-path",

@@ -11,6 +11,7 @@ import type * as Format from "./format/Format.ts"
 import * as Detect from "./layout/Detect.ts"
 import * as Foresight from "./layout/Foresight.ts"
 import { isObject } from "./layout/Found.ts"
+import * as JsonTexts from "./layout/JsonTexts.ts"
 import * as Groups from "./layout/Groups.ts"
 import type { LayoutOptions } from "./layout/Layout.ts"
 import * as Layouts from "./layout/Layouts.ts"
@@ -85,11 +86,10 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
     empty: empty.map(PlaceName.shown),
     layout: rows.length === 0 ? undefined : layout.description,
     absent: members.length === 0 ? [] : absent.columns,
+    hints: JsonTexts.hints(seen, complete),
     ignored: layout.columns === undefined ? [] : members.filter((name) => layout.columns?.includes(name) === false),
   }
-  const isOwnForm =
-    complete.layout === "items" && layout.columns?.includes("prompt") === true && layout.columns.includes("completions")
-  const foresight = isOwnForm || seen.length === 0 ? undefined : Foresight.of(seen, options, complete)
+  const foresight = seen.length === 0 ? undefined : Foresight.of(seen, options, complete)
   return { files, layout, found, foresight }
 })
 

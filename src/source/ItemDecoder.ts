@@ -50,8 +50,8 @@ export interface MemberNames {
 /**
  * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
  *
- * @param isTextual whether lists, objects and numbers may stand in their members as text, and an
- * empty text for nothing
+ * @param isTextual whether the lists of completions and models, gold, metadata and numbers may stand in their
+ * members as text, and an empty text for nothing; a prompt or a completion that is text stays as it is
  * @param isWellFormed whether no text can have a lone surrogate
  */
 export const decode = (
@@ -72,8 +72,8 @@ export const decode = (
 }
 
 /** A prompt of its own; the failure is the reason, and names `path`. */
-export const decodePrompt = (value: unknown, path: string, isTextual = false): Result.Result<Prompt, string> =>
-  Result.flatMap(toPrompt(value, path, isTextual), (prompt) =>
+export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt, string> =>
+  Result.flatMap(toPrompt(value, path), (prompt) =>
     Result.mapError(parsePrompt(prompt), ({ issue }) => {
       const problem = firstProblem(issue)
       return `${path}${FieldPath.formatTail(problem.path)}: ${problem.message}`
@@ -85,9 +85,7 @@ export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,
   path: string,
-  isTextual = false,
-): Result.Result<string, string> =>
-  Result.flatMap(toCompletion(value, prompt, path, isTextual), (text) => decodeText(text, path))
+): Result.Result<string, string> => Result.flatMap(toCompletion(value, prompt, path), (text) => decodeText(text, path))
 
 /** What goes along with an item; nothing where it is null. The failure is the reason, and names `path`. */
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
@@ -152,7 +150,7 @@ const hasTextsAlone = (values: unknown): boolean => {
 }
 
 const mend = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> => {
-  const prompt = toPrompt(own(value, "prompt"), names.prompt ?? "prompt", isTextual)
+  const prompt = toPrompt(own(value, "prompt"), names.prompt ?? "prompt")
   if (Result.isFailure(prompt)) return Result.fail(prompt.failure)
   const completions = toCompletions(own(value, "completions"), prompt.success, names, isTextual)
   if (Result.isFailure(completions)) return Result.fail(completions.failure)
@@ -173,11 +171,8 @@ const mend = (value: Members, names: MemberNames, isTextual: boolean): Result.Re
 
 const own = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
 
-const toPrompt = (value: unknown, path: string, isTextual: boolean): Result.Result<Prompt, string> => {
-  if (typeof value === "string") {
-    const messages = isTextual ? fromText(value) : value
-    return Messages.isList(messages) ? Messages.decode(messages, path) : Result.succeed(value)
-  }
+const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> => {
+  if (typeof value === "string") return Result.succeed(value)
   return Array.isArray(value)
     ? Messages.decode(value, path)
     : Result.fail(`${path}: expected text or a list of messages, found ${describe(value)}`)
@@ -193,7 +188,7 @@ const toCompletions = (
   if (!Array.isArray(values)) return Result.succeed(values)
   const completions: Array<unknown> = []
   for (const [i, completion] of values.entries()) {
-    const text = toCompletion(completion, prompt, names.completions?.nameAt(i) ?? `completions[${i}]`, isTextual)
+    const text = toCompletion(completion, prompt, names.completions?.nameAt(i) ?? `completions[${i}]`)
     if (Result.isFailure(text)) return Result.fail(text.failure)
     completions.push(text.success)
   }
@@ -201,16 +196,9 @@ const toCompletions = (
 }
 
 /** What is neither text nor messages stays as it is, for the schema to refuse. */
-const toCompletion = (
-  value: unknown,
-  prompt: Prompt | undefined,
-  path: string,
-  isTextual: boolean,
-): Result.Result<unknown, string> => {
-  if (typeof value === "string" && !isTextual) return Result.succeed(value)
-  const messages = isTextual ? fromText(value) : value
-  if (Messages.isList(messages)) return Messages.decodeCompletion(messages, prompt, path)
-  return Messages.isMessageLike(messages) ? Messages.decodeCompletion([messages], prompt, path) : Result.succeed(value)
+const toCompletion = (value: unknown, prompt: Prompt | undefined, path: string): Result.Result<unknown, string> => {
+  if (Messages.isList(value)) return Messages.decodeCompletion(value, prompt, path)
+  return Messages.isMessageLike(value) ? Messages.decodeCompletion([value], prompt, path) : Result.succeed(value)
 }
 
 const withoutEmpty = (object: Members, isTextual: boolean): Members =>

@@ -28,6 +28,8 @@ export interface Found {
   readonly layout: string | undefined
   /** What was set, and no record has of those that were looked at: `"winer" (--gold-path)`. */
   readonly absent: ReadonlyArray<string>
+  /** What the records may be meant to be, and how to say so. */
+  readonly hints: ReadonlyArray<string>
   /** Top-level members that are not used. */
   readonly ignored: ReadonlyArray<string>
 }

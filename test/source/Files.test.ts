@@ -43,6 +43,27 @@ describe("files", () => {
       }),
     )
 
+    it.effect("so is a system prompt that comes late, beside items of the own form, too", () =>
+      Effect.gen(function* () {
+        const item = { prompt: "Q", completions: ["A", "B"] }
+        const { items, rejects } = yield* read(
+          toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }]),
+        )
+        assert.strictEqual(items.length, 100)
+        assert.match(rejects[0]!.reason, /^system: expected nothing there, as in the first 100 records/)
+      }),
+    )
+
+    it.effect("lists as JSON text are told, with the flags that read them", () =>
+      Effect.gen(function* () {
+        const { hints } = yield* foundIn(toLines([{ prompt: '["Q"]', response_a: '["A"]', response_b: "B" }]))
+        assert.deepStrictEqual(hints, [
+          `"prompt" holds JSON lists as text, which stay text; --prompt-path 'prompt[]' reads lists`,
+          `"response_a" holds JSON lists as text, which stay text; --completion-path 'response_a[]' reads lists`,
+        ])
+      }),
+    )
+
     it.effect("the same in CSV, where the column is there and empty at first", () =>
       Effect.gen(function* () {
         const rows = Array.from({ length: 102 }, (_, i) => `q${i},a${i},b${i},${i === 101 ? "c" : ""}`)

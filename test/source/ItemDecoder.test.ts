@@ -162,11 +162,11 @@ describe("ItemDecoder", () => {
     assert.deepStrictEqual(decode(record), record)
   })
 
-  it("cells that are text may hold lists, messages and numbers; empty ones hold nothing", () => {
+  it("cells that are text may hold lists and numbers; empty ones hold nothing", () => {
     assert.deepStrictEqual(
       decode(
         {
-          prompt: JSON.stringify([user("Q")]),
+          prompt: "Q",
           completions: JSON.stringify(["A", [assistant("B")]]),
           models: '["x","y"]',
           gold: '{"best_completion_index":"0","rationale":""}',
@@ -176,16 +176,15 @@ describe("ItemDecoder", () => {
         true,
       ),
       {
-        prompt: [{ role: "user", content: "Q" }],
+        prompt: "Q",
         completions: ["A", "B"],
         models: ["x", "y"],
         gold: { best_completion_index: 0 },
       },
     )
-    assert.deepStrictEqual(decode({ prompt: "[Q", completions: '["[1]","{"]' }, true), {
-      prompt: "[Q",
-      completions: ["[1]", "{"],
-    })
+    const prompt = JSON.stringify([user("Q")])
+    const completions = [prompt, JSON.stringify(assistant("A"))]
+    assert.deepStrictEqual(decode({ prompt, completions: JSON.stringify(completions) }, true), { prompt, completions })
     assert.strictEqual(
       decode({ prompt: "", completions: '["A","B"]' }, true),
       "prompt: expected text, found a blank string",

@@ -44,7 +44,12 @@ export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result
       options.prompt === undefined &&
       options.completions === undefined
     ) {
-      return Result.succeed({ ...ofElements(profile), ...given(options), layout: "items" })
+      return Result.succeed({
+        ...ofElements(profile),
+        ...PromptFinder.system(profile),
+        ...given(options),
+        layout: "items",
+      })
     }
   }
   return Result.gen(function* () {
@@ -63,7 +68,17 @@ export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result
 
 /** Why one of the texts that are set is neither path nor template. */
 const textProblem = (options: LayoutOptions): string | undefined => {
-  for (const option of ["prompt", "completions", "completion", "key", "id", "model", "gold", "metadata"] as const) {
+  for (const option of [
+    "prompt",
+    "system",
+    "completions",
+    "completion",
+    "key",
+    "id",
+    "model",
+    "gold",
+    "metadata",
+  ] as const) {
     for (const text of [options[option] ?? []].flat()) {
       const field = Field.parse(text)
       if (Result.isFailure(field)) return `${flags[option]}: ${field.failure}`
@@ -109,10 +124,12 @@ const withCompletions = (
     }
     const { members: _, ...at } = found
     // A conversation's last message is the completion.
-    const prompt =
-      found.layout === "long" && found.completion === undefined ? FieldPath.format(found.members) : undefined
+    const conversation =
+      found.layout === "long" && found.completion === undefined
+        ? { prompt: FieldPath.format(found.members), ...PromptFinder.system(profile) }
+        : undefined
     return Result.succeed({
-      ...(prompt === undefined ? undefined : { prompt }),
+      ...conversation,
       ...at,
       ...given({ ...options, layout: undefined }),
     })
@@ -124,7 +141,7 @@ const nothingFound = (
   options: LayoutOptions,
   layout: LayoutName | undefined,
 ): Result.Result<never, string> => {
-  const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(profile, []))
+  const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(profile, []))?.prompt
   const missing = prompt === undefined ? "no prompt and no completions" : `a prompt at "${prompt}" and no completions`
   const flagsToSet = {
     items: flags.completions,
@@ -161,8 +178,8 @@ const promptOf = (
   profile: Profile.Profile,
   options: LayoutOptions,
   completions: ReadonlyArray<string>,
-): Result.Result<string, string> => {
-  if (options.prompt !== undefined) return Result.succeed(options.prompt)
+): Result.Result<PromptFinder.PromptFound, string> => {
+  if (options.prompt !== undefined) return Result.succeed({ prompt: options.prompt })
   return Result.flatMap(PromptFinder.prompt(profile, columnsOf(completions)), (prompt) =>
     prompt === undefined
       ? Result.fail(noPrompt(profile, `completions at ${completions.map((path) => `"${path}"`).join(", ")}`))
@@ -180,7 +197,7 @@ const items = (profile: Profile.Profile, options: Complete): Result.Result<Layou
       ["texts"],
     )
     const model = modelsAt === undefined ? options.model : (options.model ?? FieldPath.format([modelsAt.name]))
-    return { ...options, prompt, ...(model === undefined || model === "models" ? undefined : { model }) }
+    return { ...prompt, ...options, ...(model === undefined || model === "models" ? undefined : { model }) }
   })
 }
 
@@ -197,9 +214,12 @@ const wide = (profile: Profile.Profile, options: Complete): Result.Result<Layout
   if (options.prompt !== undefined) return Result.succeed(withGold)
   if (areConversations(profile, completions)) {
     const prompt = textPrompt(profile, completions)
-    return Result.succeed(prompt === undefined ? withGold : { ...withGold, prompt })
+    const withSystem = { ...PromptFinder.system(profile), ...withGold }
+    if (prompt === undefined) return Result.succeed(withSystem)
+    const lists = profile.isTextual ? completions.map((path) => `${path}[]`) : completions
+    return Result.succeed({ ...withSystem, completions: lists, prompt })
   }
-  return Result.map(promptOf(profile, options, completions), (prompt) => ({ ...withGold, prompt }))
+  return Result.map(promptOf(profile, options, completions), (prompt) => ({ ...prompt, ...withGold }))
 }
 
 const cellsOf = (profile: Profile.Profile, paths: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<unknown>> => {
@@ -288,15 +308,22 @@ const isGold = (value: unknown): boolean => isObject(value) && Object.hasOwn(val
 
 const long = (profile: Profile.Profile, options: Complete): Result.Result<LayoutOptions, string> => {
   const completion = options.completion === undefined ? [] : [options.completion]
-  return Result.map(promptOf(profile, options, completion), (prompt) => {
-    const field = Result.getOrUndefined(Field.parse(prompt))
-    const prompts = profile.records.map((record) => KeyFinder.promptText(field?.get(record), completion.length === 0))
+  return Result.map(promptOf(profile, options, completion), (found) => {
+    const isWithCompletion = completion.length === 0
+    const field = Result.getOrUndefined(Field.parse(found.prompt))
+    const prompts = profile.rows.map(({ isTextual, value }) => {
+      const prompt = field?.get(value, isTextual)
+      return KeyFinder.promptText(
+        isTextual === true && isWithCompletion ? Field.fromText(prompt) : prompt,
+        isWithCompletion,
+      )
+    })
     const key = options.key ?? KeyFinder.key(profile, prompts)
     const model = options.model ?? KeyFinder.model(profile, prompts)
     return {
       ...metadataOf(profile),
+      ...found,
       ...given(options),
-      prompt,
       ...(key === undefined ? undefined : { key }),
       ...(model === undefined ? undefined : { model }),
     }

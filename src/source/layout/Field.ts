@@ -4,6 +4,7 @@
  * ```
  * turns[0].content             a field path
  * answers[].text               of each element of a list
+ * answers[]                    a list, which may stand there as JSON text
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
@@ -68,9 +69,9 @@ const parsePath = (text: string): Result.Result<Field, string> => {
     // What follows the elements is read as what follows an index is.
     Result.map(FieldPath.parse(`[0]${after}`), (element) => ({
       ...field(text, [[...list.keys, null, ...element.keys.slice(1)]]),
+      ...(after === "" && list.keys.length === 1 ? { label: onOneLine(String(list.keys[0])) } : undefined),
       get: (record, isTextual) => {
-        const values = getAt(record, list.keys, isTextual)
-        const elements = isTextual === true ? fromText(values) : values
+        const elements = fromText(getAt(record, list.keys, isTextual))
         return Array.isArray(elements)
           ? elements.map((value) => FieldPath.followAll(value, element.keys.slice(1)))
           : elements

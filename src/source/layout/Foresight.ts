@@ -22,8 +22,8 @@ export interface Foresight {
 const mostTried = 200
 
 /** What experts see depends on these. */
-const partsOf = ({ completion, completions, layout, prompt }: LayoutOptions): string =>
-  JSON.stringify([layout, prompt, completions, completion])
+const partsOf = ({ completion, completions, layout, prompt, system }: LayoutOptions): string =>
+  JSON.stringify([layout, prompt, system, completions, completion])
 
 /**
  * @param seen the records that were looked at

@@ -35,6 +35,7 @@ import * as Messages from "./Messages.ts"
 import * as Misnamed from "./Misnamed.ts"
 import * as Key from "./Key.ts"
 import * as OwnModels from "./OwnModels.ts"
+import * as SystemPrompt from "./SystemPrompt.ts"
 
 export type { JoinOptions } from "./JoinOptions.ts"
 
@@ -95,7 +96,7 @@ const look = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   )
   const at = ({ label }: Field) => JSON.stringify(label)
   const layout = `join by ${at(fields.promptKey)}: prompt at ${at(fields.prompt)}, completions at ${at(fields.completion)}`
-  return { files, count: files.length, empty: [], layout, absent: [], ignored: [] } satisfies Found
+  return { files, count: files.length, empty: [], layout, absent: [], hints: [], ignored: [] } satisfies Found
 })
 
 const describePrompts = (prompts: string | ReadonlyArray<string>): string => {
@@ -105,8 +106,8 @@ const describePrompts = (prompts: string | ReadonlyArray<string>): string => {
 
 type Fields = JoinOptions.Resolved
 
-const promptColumns = ({ gold, keptOfPrompts, metadata, models, prompt, promptKey }: Fields) =>
-  withKept([promptKey, prompt, gold, metadata, models], keptOfPrompts)
+const promptColumns = ({ gold, keptOfPrompts, metadata, models, prompt, promptKey, systems }: Fields) =>
+  withKept([promptKey, prompt, ...systems, gold, metadata, models], keptOfPrompts)
 
 const completionColumns = ({ completion, completionKey, keptOfCompletions, model }: Fields) =>
   withKept([completionKey, completion, model], keptOfCompletions)
@@ -141,7 +142,7 @@ const toCompletionRow = (fields: Fields, row: Row): Result.Result<JoinScratch.Co
   const fail = (reason: string) => reject(place, "invalid_shape", reason)
   const key = ItemDecoder.decodeKey(fields.completionKey.get(value, isTextual), fields.completionKey.name)
   if (Result.isFailure(key)) return fail(key.failure)
-  const completion = toCompletion(fields.completion.get(value, isTextual), fields.completion.name, isTextual)
+  const completion = toCompletion(fields.completion.get(value, isTextual), fields.completion.name)
   if (Result.isFailure(completion)) return fail(completion.failure)
   const model =
     fields.model === undefined
@@ -160,12 +161,10 @@ const toCompletionRow = (fields: Fields, row: Row): Result.Result<JoinScratch.Co
 }
 
 /** A whole conversation is read when its prompt is there. */
-const toCompletion = (value: unknown, name: string, isTextual = false): Result.Result<Completion, string> => {
-  const messages = isTextual ? fromText(value) : value
-  return Messages.isList(messages) && messages.length > 1
-    ? Result.map(Messages.decode(messages, name), (decoded) => ({ text: JSON.stringify(decoded), isJson: true }))
-    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name, isTextual), (text) => ({ text, isJson: false }))
-}
+const toCompletion = (value: unknown, name: string): Result.Result<Completion, string> =>
+  Messages.isList(value) && value.length > 1
+    ? Result.map(Messages.decode(value, name), (decoded) => ({ text: JSON.stringify(decoded), isJson: true }))
+    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name), (text) => ({ text, isJson: false }))
 
 const toRecord = (fields: Fields, { first, found, record }: JoinScratch.Joined): SourceRecord => {
   if ("code" in record) return Result.fail(record)
@@ -216,7 +215,8 @@ const joinPrompt = (fields: Fields, prompt: KeyedRow, rows: ReadonlyArray<JoinRo
     },
     isTextual,
   )
-  return Result.map(record, (item) => ({ ...item, completionOrigins: found.map(({ origin }) => origin) }))
+  const whole = SystemPrompt.addTo(record, fields.systems, { isTextual, place, value })
+  return Result.map(whole, (item) => ({ ...item, completionOrigins: found.map(({ origin }) => origin) }))
 }
 
 const keptOf = ({ kept }: JoinRow): Metadata | undefined => (kept === null ? undefined : JSON.parse(kept))

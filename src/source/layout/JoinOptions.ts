@@ -9,6 +9,7 @@ import { invalidOption, type SourceError } from "../SourceError.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "./Field.ts"
 import * as Kept from "./Kept.ts"
+import * as SystemPrompt from "./SystemPrompt.ts"
 
 /** Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. */
 export interface JoinOptions extends FormatOptions {
@@ -24,6 +25,8 @@ export interface JoinOptions extends FormatOptions {
   readonly completionKey?: string | undefined
   /** In the prompts file. Default `prompt`. */
   readonly promptPath?: string | undefined
+  /** A system prompt in the prompts file, to stand before the prompt. Without `promptPath`, one of `SystemPrompt.names`. */
+  readonly systemPath?: string | undefined
   /** In the completions files. Default `completion`. */
   readonly completionPath?: string | undefined
   /** An object in the prompts file. Default `metadata`. */
@@ -72,6 +75,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
       options.completionKey ?? key,
     ),
     prompt: yield* field("promptPath", options.promptPath ?? "prompt"),
+    systems: yield* Effect.forEach(systemPaths(options), (text) => field("systemPath", text)),
     completion: yield* field("completionPath", options.completionPath ?? "completion"),
     metadata: yield* field("metadataPath", options.metadataPath ?? "metadata"),
     gold: yield* field("goldPath", options.goldPath ?? "gold"),
@@ -89,7 +93,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
   return {
     ...fields,
     /** The list of models is kept, too: other lists of the prompt may count in it. */
-    keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt], gold),
+    keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt, ...fields.systems], gold),
     keptOfCompletions: Kept.make(undefined, keep, [completionKey, completion, model]),
     prompts: files,
     completions: options.completions,
@@ -101,6 +105,12 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
     scratchDirectory: options.scratchDirectory,
   }
 })
+
+const systemPaths = ({ promptPath, systemPath }: JoinOptions): ReadonlyArray<string> => {
+  if (systemPath !== undefined) return [systemPath]
+  return promptPath === undefined ? SystemPrompt.names : []
+}
+
 export type Resolved = Effect.Success<ReturnType<typeof resolve>>
 
 /** An extension begins with a letter: `gpt-3.5` has none. */

@@ -31,6 +31,8 @@ export interface LayoutOptions {
    * without it: what the completions, which are whole conversations, have in common.
    */
   readonly prompt?: string | undefined
+  /** The path to a system prompt, to stand before the prompt. Without `prompt`, it is looked for. */
+  readonly system?: string | undefined
   /** `items`: a path to the list, with `[]` where its elements are objects (`answers[].text`). `wide`: a path for each completion. `pairs`: two paths, the preferred one's first. */
   readonly completions?: string | ReadonlyArray<string> | undefined
   /** `long`: the path to the record's completion. Without it, the last message of the prompt. */

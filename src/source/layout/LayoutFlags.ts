@@ -7,6 +7,7 @@ export const flags = {
   layout: "--layout",
   id: "--id-path",
   prompt: "--prompt-path",
+  system: "--system-path",
   completions: "--completions-path",
   completion: "--completion-path",
   key: "--key",

@@ -8,6 +8,8 @@
  * is `prompt`. Elsewhere a field that is not given is not read.
  */
 import { Result } from "effect"
+import type { Row } from "../Row.ts"
+import type { SourceRecord } from "../SourceRecord.ts"
 import * as ColumnModels from "./ColumnModels.ts"
 import * as Field from "./Field.ts"
 import { list } from "./Found.ts"
@@ -16,6 +18,7 @@ import * as ItemsLayout from "./ItemsLayout.ts"
 import * as Kept from "./Kept.ts"
 import type { Layout, LayoutOptions } from "./Layout.ts"
 import * as LongLayout from "./LongLayout.ts"
+import * as SystemPrompt from "./SystemPrompt.ts"
 import * as WideLayout from "./WideLayout.ts"
 
 /** The failure is one line, for the user. Without `layout`, it is `items`. */
@@ -74,6 +77,7 @@ const items = (options: LayoutOptions): Result.Result<Layout, string> =>
     const fields = {
       id: yield* parse(flags.id, options.id ?? own.id),
       prompt: yield* parse(flags.prompt, options.prompt ?? own.prompt),
+      system: yield* parseGiven(flags.system, options.system),
       completions: yield* parse(flags.completions, completions),
       models: yield* parse(flags.model, model),
       gold: yield* parse(flags.gold, options.gold ?? own.gold),
@@ -87,6 +91,7 @@ const items = (options: LayoutOptions): Result.Result<Layout, string> =>
       name: "items",
       description: sentence("items", [
         placeOf("prompt", fields.prompt),
+        ...systemPart(fields),
         `completions at ${quote(fields.completions)}`,
         ...(options.model === undefined ? [] : [`models at ${quote(fields.models)}`]),
         ...(options.gold === undefined ? [] : [`gold at ${quote(fields.gold)}`]),
@@ -95,7 +100,7 @@ const items = (options: LayoutOptions): Result.Result<Layout, string> =>
       ]),
       columns: withKept(columns, kept),
       reads: "items",
-      toRecord: ItemsLayout.toRecord({ ...fields, kept, areOwn }),
+      toRecord: withSystem(fields, ItemsLayout.toRecord({ ...fields, kept, areOwn })),
     }
   })
 
@@ -121,9 +126,10 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
     const models = modelTexts && (yield* Result.all(modelTexts.map((text) => parse(flags.model, text))))
     const id = yield* parseGiven(flags.id, options.id)
     const prompt = yield* parseGiven(flags.prompt, options.prompt)
+    const system = yield* parseGiven(flags.system, options.system)
     const gold = yield* parseGiven(flags.gold, options.gold)
     const metadata = yield* parseGiven(flags.metadata, options.metadata)
-    const read = [id, prompt, ...completions, ...(models ?? [])]
+    const read = [id, prompt, system, ...completions, ...(models ?? [])]
     const columns = columnsOf([...read, gold])
     const kept = Kept.make(metadata, options.keep ?? [], read, gold)
     const columnModels = models === undefined ? ColumnModels.ofColumns(completions) : undefined
@@ -133,6 +139,7 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
       name,
       description: sentence(name, [
         ...(prompt === undefined ? [] : [placeOf("prompt", prompt)]),
+        ...systemPart({ system }),
         `completions at ${list(completions.map(quote))}`,
         ...(prompt === undefined ? ["the prompt is what they have in common"] : []),
         ...(models === undefined ? [] : [`models at ${list(models.map(quote))}`]),
@@ -143,7 +150,7 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
       ]),
       columns: withKept(columns, kept),
       reads: "items",
-      toRecord: WideLayout.toRecord(fields),
+      toRecord: withSystem({ system }, WideLayout.toRecord(fields)),
     }
   })
 
@@ -166,6 +173,7 @@ const long = (options: LayoutOptions): Result.Result<Layout, string> =>
       return yield* refuse(`layout long: expected ${flags.model} once`)
     const fields = {
       prompt: yield* parse(flags.prompt, options.prompt ?? own.prompt),
+      system: yield* parseGiven(flags.system, options.system),
       completion: yield* parseGiven(flags.completion, options.completion),
       key: yield* parseGiven(flags.key, options.key),
       model: yield* parseGiven(flags.model, model),
@@ -179,6 +187,7 @@ const long = (options: LayoutOptions): Result.Result<Layout, string> =>
         ...(fields.completion === undefined
           ? [`prompt and completion at ${quote(fields.prompt)}`]
           : [placeOf("prompt", fields.prompt), `completion at ${quote(fields.completion)}`]),
+        ...systemPart(fields),
         ...(fields.model === undefined ? [] : [`model at ${quote(fields.model)}`]),
         `grouped by ${fields.key === undefined ? "the prompt" : quote(fields.key)}`,
         ...keptPart(options),
@@ -201,6 +210,16 @@ const quote = ({ label }: Field.Field): string => `"${label}"`
 
 const placeOf = (part: string, field: Field.Field): string =>
   `${part} ${field.isTemplate ? "from" : "at"} ${quote(field)}`
+
+interface SystemField {
+  readonly system: Field.Field | undefined
+}
+
+const systemPart = ({ system }: SystemField): ReadonlyArray<string> =>
+  system === undefined ? [] : [placeOf("system prompt", system)]
+
+const withSystem = ({ system }: SystemField, toRecord: (row: Row) => SourceRecord): ((row: Row) => SourceRecord) =>
+  system === undefined ? toRecord : (row) => SystemPrompt.addTo(toRecord(row), [system], row)
 
 const keptPart = ({ keep = [], metadata }: LayoutOptions): ReadonlyArray<string> => [
   ...(metadata === undefined ? [] : [`metadata at "${metadata}"`]),

@@ -16,9 +16,11 @@ import { describe, isEmpty, isObject } from "./Found.ts"
 import type { Kept } from "./Kept.ts"
 import type { Part } from "./Layout.ts"
 import * as Messages from "./Messages.ts"
+import * as SystemPrompt from "./SystemPrompt.ts"
 
 export interface LongFields {
   readonly prompt: Field
+  readonly system: Field | undefined
   /** None where it is the last message of the prompt. */
   readonly completion: Field | undefined
   /** None where it is the prompt. */
@@ -36,7 +38,10 @@ export const toPart =
     const said =
       fields.completion === undefined ? lastSaid(fields.prompt, row) : saidAt(fields.prompt, fields.completion, row)
     if (Result.isFailure(said)) return fail(said.failure)
-    const { completion, prompt } = said.success
+    const { completion } = said.success
+    const whole = SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, said.success.prompt)
+    if (Result.isFailure(whole)) return fail(whole.failure)
+    const prompt = whole.success
     const key =
       fields.key === undefined
         ? Result.succeed(keyOf(prompt))
@@ -62,9 +67,9 @@ interface Said {
 }
 
 const saidAt = (promptAt: Field, completionAt: Field, { isTextual, value }: Row): Result.Result<Said, string> =>
-  Result.flatMap(ItemDecoder.decodePrompt(promptAt.get(value, isTextual), promptAt.name, isTextual), (prompt) =>
+  Result.flatMap(ItemDecoder.decodePrompt(promptAt.get(value, isTextual), promptAt.name), (prompt) =>
     Result.map(
-      ItemDecoder.decodeCompletion(completionAt.get(value, isTextual), prompt, completionAt.name, isTextual),
+      ItemDecoder.decodeCompletion(completionAt.get(value, isTextual), prompt, completionAt.name),
       (completion) => ({ prompt, completion }),
     ),
   )

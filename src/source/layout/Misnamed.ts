@@ -36,6 +36,7 @@ export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misn
   let nothingOf: string | undefined
   for (const option of [
     "prompt",
+    "system",
     "completions",
     "completion",
     "key",

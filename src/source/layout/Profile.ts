@@ -19,6 +19,8 @@ export interface Member {
   /** The values that are there: neither absent nor null nor empty text. Of text cells that are JSON, what they say. */
   readonly values: ReadonlyArray<unknown>
   readonly kinds: ReadonlySet<Kind>
+  /** Whether its values are cells of text, whatever they say. */
+  readonly isTextual: boolean
 }
 
 /** A record, its textual cells read. */
@@ -26,19 +28,22 @@ export type RecordSeen = { readonly [member: string]: unknown }
 
 export interface Profile {
   readonly records: ReadonlyArray<RecordSeen>
+  /** The records' rows, in their order. */
+  readonly rows: ReadonlyArray<Row>
+  readonly isTextual: boolean
   readonly members: ReadonlyArray<Member>
 }
 
-export const of = (rows: ReadonlyArray<Row>): Profile => {
-  const records = rows.flatMap(({ isTextual, value }) =>
-    isObject(value) ? [isTextual === true ? withCells(value) : value] : [],
-  )
+export const of = (all: ReadonlyArray<Row>): Profile => {
+  const rows = all.filter(({ value }) => isObject(value))
+  const isTextual = rows.some((row) => row.isTextual === true)
+  const records = rows.flatMap(({ value }) => (isObject(value) ? [isTextual ? withCells(value) : value] : []))
   const names = new Set(records.flatMap((record) => Object.keys(record)))
   const members = [...names].map((name) => {
     const values = records.map((record) => valueAt(record, name)).filter((value) => !isEmpty(value))
-    return { name, plainName: plain(name), values, kinds: new Set(values.map(kindOf)) }
+    return { name, plainName: plain(name), values, kinds: new Set(values.map(kindOf)), isTextual }
   })
-  return { records, members }
+  return { records, rows, isTextual, members }
 }
 
 export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
@@ -75,8 +80,9 @@ export const findAll = (
 ): ReadonlyArray<Member> =>
   names.flatMap((name) => members.filter(({ plainName }) => plainName === name)).filter((member) => has(member, kinds))
 
-/** Whether most of the member's values are of one of the kinds. */
-export const has = ({ values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
+/** Whether most of the member's values are of one of the kinds. Cells of text are text, whatever else they are. */
+export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
+  (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length
 
 /** Paths to a record's longest texts below its top level, to be suggested. */

@@ -5,8 +5,9 @@
  * stays with its completion where others are missing. Models are named where the input names all of them: in columns of
  * their own, or by the columns' names (`ColumnModels`).
  *
- * A prompt and completions that are lists of texts, or such lists as JSON text, are turns, as in the LMSYS Chatbot Arena's
- * files: lists of one text count as this text. Longer ones are refused, since the models' earlier answers differ.
+ * A prompt and completions that are lists of texts are turns, as in the LMSYS Chatbot Arena's files (there as JSON
+ * text, so that their paths end with `[]`): lists of one text count as this text. Longer ones are refused, since the
+ * models' earlier answers differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../ItemDecoder.ts"
@@ -35,7 +36,7 @@ export interface WideFields {
 export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
   const names = fields.completions.map(({ name }) => name)
   const best = BestCompletion.among(fields.completions.map(({ label }) => label))
-  const alwaysBest = fields.completions.findIndex(({ text }) => text === fields.gold?.text)
+  const alwaysBest = fields.completions.findIndex(({ label }) => label === fields.gold?.label)
 
   /** Gold of the completions that are there, by their columns' numbers. */
   const goldOf = (
@@ -143,10 +144,8 @@ const withoutTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,
 ): Result.Result<ReadonlyArray<unknown>, string> => {
-  const filled = values.filter((value) => !isEmpty(value))
-  if (filled.length < 2 || !filled.every(mayBeTurns)) return Result.succeed(values)
-  const lists = values.map((value) => (isEmpty(value) ? [] : fromText(value)))
-  if (!lists.every(isTurns)) return Result.succeed(values)
+  const lists = values.map((value) => (isEmpty(value) ? [] : value))
+  if (values.every(isEmpty) || !lists.every(isTurns)) return Result.succeed(values)
   const longer = lists.findIndex(({ length }) => length > 1)
   return longer === -1
     ? Result.succeed(lists.map(([turn]) => turn))
@@ -154,9 +153,6 @@ const withoutTurns = (
         `${names[longer]}: expected one turn, found ${lists[longer]!.length}, of which the earlier answers differ`,
       )
 }
-
-const mayBeTurns = (value: unknown): boolean =>
-  Array.isArray(value) ? isTurns(value) : typeof value === "string" && /^\s*\[\s*(?:"|null)/.test(value)
 
 const isTurns = (value: unknown): value is ReadonlyArray<string | null> =>
   Array.isArray(value) && value.every((turn) => typeof turn === "string" || turn === null)

@@ -154,9 +154,9 @@ const shapes: ReadonlyArray<Shape> = [
         id: "30192",
         model_a: "gpt-4",
         model_b: "llama",
-        prompt: '["Q"]',
-        response_a: '["A"]',
-        response_b: '["B"]',
+        prompt: "Q",
+        response_a: "A",
+        response_b: "B",
         winner_model_a: "1",
         winner_model_b: "0",
         winner_tie: "0",
@@ -256,7 +256,7 @@ const shapes: ReadonlyArray<Shape> = [
   {
     title: "Intel/orca_dpo_pairs",
     records: [{ system: "S", question: "Q", chosen: "A", rejected: "B" }],
-    description: `pairs: prompt from "{system}\\n\\n{question}", completions at "chosen" and "rejected"`,
+    description: `pairs: prompt at "question", system prompt at "system", completions at "chosen" and "rejected"`,
     first: { prompt: "S\n\nQ", completions: ["A", "B"] },
   },
   {
@@ -444,12 +444,6 @@ describe("Detect", () => {
       `the completions may be at "response", or at "output": set --completion-path`,
     ],
     [
-      "messages with a system prompt beside them",
-      [{ system: "S", messages: [user("Q")], response_a: "A", response_b: "B" }],
-      {},
-      `found messages at "messages" and a system prompt at "system", which cannot be put together here: set --prompt-path messages to go without the latter`,
-    ],
-    [
       "a layout that is not there",
       [{ prompt: "Q", response: "A" }],
       { layout: "wide" },
@@ -463,6 +457,53 @@ describe("Detect", () => {
     ],
   ])("says what it found: %s", (_, records, options, problem) => {
     assert.strictEqual(look(records, options).description, problem)
+  })
+
+  describe("a system prompt stands before the prompt in every layout, or is told", () => {
+    it.each([
+      ["items", { prompt: "Q", completions: ["A", "B"], system: "S" }],
+      ["items, by other names", { question: "Q", answers: ["A", "B"], system: "S" }],
+      ["wide", { prompt: "Q", response_a: "A", response_b: "B", system_prompt: "S" }],
+      ["pairs", { prompt: "Q", chosen: "A", rejected: "B", system: "S" }],
+      ["long", { prompt: "Q", response: "A", system: "S" }],
+    ])("%s", (_, record) => {
+      const { description, items, parts } = look([record])
+      assert.strictEqual((items[0] ?? parts[0])?.prompt, "S\n\nQ", description)
+    })
+
+    const system = { role: "system", content: "S" }
+    const [one, other] = ["A", "B"].map((text) => [user("Q"), assistant(text)])
+    it.each([
+      ["items", { prompt: [user("Q")], completions: ["A", "B"], system: "S" }],
+      ["wide", { messages: [user("Q")], response_a: "A", response_b: "B", system: "S" }],
+      ["pairs of whole conversations", { chosen: one, rejected: other, system: "S" }],
+      ["pairs of a text and whole conversations", { prompt: "Q", chosen: one, rejected: other, system: "S" }],
+      ["long, of whole conversations", { messages: one, system: "S" }],
+      ["one that the messages begin with", { prompt: [system, user("Q")], completions: ["A", "B"], system: "S" }],
+    ])("messages: %s", (_, record) => {
+      const { description, items, parts, reasons } = look([record])
+      const prompt = (items[0] ?? parts[0])?.prompt
+      assert.deepStrictEqual(reasons, [], description)
+      assert.deepStrictEqual(prompt, typeof prompt === "string" ? "S\n\nQ" : [system, user("Q")], description)
+    })
+
+    it("without one, or with an empty one, the prompt is alone; one that is no text is refused", () => {
+      const item = { prompt: "Q", completions: ["A", "B"] }
+      const { items, reasons } = look([
+        { ...item, system: "S" },
+        { ...item, system: " " },
+        item,
+        { ...item, system: 7 },
+      ])
+      assert.deepStrictEqual(
+        items.map(({ prompt }) => prompt),
+        ["S\n\nQ", "Q", "Q"],
+      )
+      assert.deepStrictEqual(reasons, ["system: expected a string, found 7"])
+      assert.strictEqual(look([{ ...item, system: "S" }], { prompt: "prompt" }).items[0]?.prompt, "Q")
+      const elsewhere = look([{ ...item, persona: "S" }], { prompt: "prompt", system: "persona" })
+      assert.strictEqual(elsewhere.items[0]?.prompt, "S\n\nQ")
+    })
   })
 
   it("what is set is taken, the rest is found", () => {

@@ -581,6 +581,28 @@ describe("join", () => {
     }),
   )
 
+  it.effect("a system prompt stands before the prompt", () =>
+    Effect.gen(function* () {
+      const prompts = [
+        { id: 1, prompt: "Q", system: "S" },
+        { id: 2, prompt: "Q" },
+      ]
+      const answers = (text: string) => toLines([1, 2].map((id) => ({ id, completion: `${text}${id}` })))
+      const [file, ...completions] = yield* writeFiles({
+        "prompts.jsonl": toLines(prompts),
+        "a.jsonl": answers("a"),
+        "b.jsonl": answers("b"),
+      })
+      const read = (options: Partial<Source.JoinOptions>) =>
+        Effect.map(collect(Source.join({ prompts: file!, completions, ...options })), ({ items }) =>
+          items.map(({ item }) => item.prompt),
+        )
+      assert.deepStrictEqual(yield* read({}), ["S\n\nQ", "Q"])
+      assert.deepStrictEqual(yield* read({ promptPath: "prompt" }), ["Q", "Q"])
+      assert.deepStrictEqual(yield* read({ promptPath: "prompt", systemPath: "system" }), ["S\n\nQ", "Q"])
+    }).pipe(Effect.provide(platform)),
+  )
+
   it.effect("an empty file has no rows", () =>
     Effect.gen(function* () {
       const { records } = yield* run({ prompts: [], a: [], b: [] })

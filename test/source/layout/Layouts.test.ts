@@ -51,14 +51,10 @@ describe("Layouts", () => {
         }),
       ),
     )
-    it.prop("items, as text cells", [Item], ([item]) => {
-      // A cell of text that is a list of messages is one.
-      const { completions, prompt } = item
-      const cells = {
-        prompt: typeof prompt === "string" ? prompt : JSON.stringify(prompt),
-        completions: JSON.stringify(completions),
-      }
-      isTheSame(item, look([cells], {}, true))
+    it.prop("items, as text cells", [Item], ([{ completions, prompt }]) => {
+      const messages = asMessages(prompt)
+      const cells = { prompt: JSON.stringify(messages), completions: JSON.stringify(completions) }
+      isTheSame({ completions, prompt: messages }, look([cells], { prompt: "prompt[]" }, true))
     })
     const asWide = ({ completions, prompt }: Item) => ({
       prompt,
@@ -86,6 +82,48 @@ describe("Layouts", () => {
       const prompt = asMessages(item.prompt)
       const records = item.completions.map((text) => ({ key: 1, messages: [...prompt, assistant(text)] }))
       assert.deepStrictEqual<unknown>(fromParts(look(records)), { prompt, completions: item.completions })
+    })
+  })
+
+  describe("a text that looks like JSON stays as it is", () => {
+    const message = JSON.stringify(assistant("hi"))
+    const [prompt, one, other] = ['["x"]', message, `[${message}]`]
+    it.each([
+      ["items", { prompt, completions: JSON.stringify([one, other]) }],
+      ["wide", { prompt, response_a: one, response_b: other }],
+      ["wide, where all are lists", { prompt, response_a: '["y"]', response_b: '["z"]' }],
+      ["pairs", { question: prompt, chosen: one, rejected: other }],
+    ] as const)("%s", (_, record) => {
+      const columns = Object.values(record).slice(1)
+      const completions = columns.length === 1 ? [one, other] : columns
+      const { description, items } = look([record], {}, true)
+      assert.deepStrictEqual(
+        items.map((item) => [item.prompt, item.completions]),
+        [[prompt, completions]],
+        description,
+      )
+    })
+
+    it("long", () => {
+      const { description, parts } = look(
+        [one, other].map((response) => ({ id: 1, prompt, response })),
+        {},
+        true,
+      )
+      assert.deepStrictEqual(
+        parts.map((part) => [part.prompt, part.completion]),
+        [
+          [prompt, one],
+          [prompt, other],
+        ],
+        description,
+      )
+    })
+
+    it("wide, in a file whose texts are no cells", () => {
+      const record = { prompt, response_a: '["y"]', response_b: '["z"]' }
+      const { items } = look([record])
+      assert.deepStrictEqual([items[0]?.prompt, items[0]?.completions], [prompt, ['["y"]', '["z"]']])
     })
   })
 
@@ -255,25 +293,40 @@ describe("Layouts", () => {
     })
 
     it("lists of one turn are texts, longer ones are refused", () => {
-      const turns = { prompt: '["Q"]', response_a: '["A"]', response_b: ["B"] }
+      const turns = { prompt: ["Q"], response_a: ["A"], response_b: ["B"] }
       const { items, reasons } = look([
         turns,
         { prompt: ["Q", "R"], response_a: ["A", "C"], response_b: ["B", "D"] },
-        { ...turns, response_b: "[null]" },
+        { ...turns, response_b: [null] },
         { ...turns, response_b: "B" },
       ])
       assert.deepStrictEqual(
         items.map(({ completions, prompt }) => [prompt, ...completions]),
-        [
-          ["Q", "A", "B"],
-          // Not all are lists: text stays as it is.
-          ['["Q"]', '["A"]', "B"],
-        ],
+        [["Q", "A", "B"]],
       )
       assert.deepStrictEqual(reasons, [
         "prompt: expected one turn, found 2, of which the earlier answers differ",
         "response_b: expected a completion, found null",
+        'prompt[0]: expected a message, found "Q"',
       ])
+    })
+
+    it("lists as JSON are lists where the paths say so", () => {
+      const lists = { prompt: "prompt[]", completions: ["response_a[]", "response_b[]"] }
+      const turns = { prompt: '["Q"]', response_a: '["A"]', response_b: '["B"]', winner: "b" }
+      for (const isTextual of [true, false]) {
+        const { items, reasons } = look([turns, { ...turns, response_a: '["A","C"]' }], lists, isTextual)
+        assert.deepStrictEqual(items, [
+          {
+            prompt: "Q",
+            completions: ["A", "B"],
+            gold: { best_completion_index: 1 },
+          },
+        ])
+        assert.deepStrictEqual(reasons, [
+          "response_a[]: expected one turn, found 2, of which the earlier answers differ",
+        ])
+      }
     })
   })
 
