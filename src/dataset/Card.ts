@@ -194,11 +194,11 @@ const making = ({ counts, guidelines, inputs, methods, service, settings }: Data
       : [
           "### Inputs",
           table(
-            ["file", "records", "SHA-256"],
-            inputs.map(({ file, records, sha256 }) => [
+            ["file", "records", "SHA-256, or what its server said"],
+            inputs.map(({ etag, file, last_modified, records, sha256 }) => [
               file,
               records === undefined ? "" : grouped(records),
-              sha256 === undefined ? "" : `\`${sha256}\``,
+              [sha256, etag, last_modified].flatMap((said) => (said === undefined ? [] : [`\`${said}\``])).join(", "),
             ]),
           ),
         ]),

@@ -13,6 +13,9 @@ export const InputFile = Schema.Struct({
   bytes: Schema.optionalKey(Schema.Int),
   /** Hexadecimal. */
   sha256: text,
+  /** Of a remote file of which only parts were read: what its server said. */
+  etag: text,
+  last_modified: text,
   records: Schema.optionalKey(Schema.Int),
 })
 export type InputFile = typeof InputFile.Type

@@ -3,7 +3,7 @@
  *
  * Guarantees: a file stands once for each content that it had when it was read to its end.
  */
-import { Effect, Option } from "effect"
+import { Effect, Option, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { InputFile } from "../domain/InputFile.ts"
 import type { LedgerContext, Run } from "./LedgerModel.ts"
@@ -15,18 +15,32 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
     { campaign }: Pick<Run, "campaign">,
     files: ReadonlyArray<InputFile>,
   ) {
-    const rows = files.map((file) => ({ partition_id: partition, campaign, ...file }))
+    const rows = files.map((file) => ({
+      partition_id: partition,
+      campaign,
+      sha256: "",
+      etag: "",
+      last_modified: "",
+      ...file,
+    }))
     yield* write(inPortions(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`))
   })
 
   /** The files of a campaign's runs, or of all, by name. */
   const inputsOf = (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
     Effect.map(
-      sql<InputFile>`SELECT DISTINCT file, bytes, sha256 FROM input WHERE partition_id = ${partition} AND ${Option.match(
+      sql<
+        Required<InputFile>
+      >`SELECT DISTINCT file, bytes, sha256, etag, last_modified FROM input WHERE partition_id = ${partition} AND ${Option.match(
         campaign,
         { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`campaign = ${campaign}` },
-      )} ORDER BY file, sha256`,
-      (rows) => rows.map(({ bytes, file, sha256 }) => ({ file, bytes: Number(bytes), sha256 })),
+      )} ORDER BY file, sha256, etag, last_modified`,
+      (rows) =>
+        rows.map(({ bytes, file, ...versions }) => ({
+          file,
+          bytes: Number(bytes),
+          ...Record.filter(versions, (text) => text !== ""),
+        })),
     )
 
   /** The address of the service that the tasks are at; none before the first run. */

@@ -78,8 +78,11 @@ const createInput = Effect.gen(function* () {
     campaign INTEGER NOT NULL,
     file TEXT NOT NULL,
     bytes BIGINT NOT NULL,
+    -- Empty where they are not known.
     sha256 TEXT NOT NULL,
-    PRIMARY KEY (partition_id, campaign, file, sha256)
+    etag TEXT NOT NULL,
+    last_modified TEXT NOT NULL,
+    PRIMARY KEY (partition_id, campaign, file, sha256, etag, last_modified)
   )`
   yield* sql`CREATE TABLE setting (
     partition_id TEXT NOT NULL,

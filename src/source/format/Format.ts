@@ -7,7 +7,7 @@
  */
 import { Effect, Option, Stream } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
-import { InputLog, logged } from "../InputLog.ts"
+import { logged, loggedLater, tellSliced } from "../InputLog.ts"
 import type { Input } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
 import type { RowResult } from "../Row.ts"
@@ -80,17 +80,19 @@ export const open: (
       compression === undefined ? description : `${description}, ${compression}`
     if (format === "parquet") {
       const whole = yield* Spool.toFile(input)
+      const packed = loggedLater(name, whole.bytes)
       const file = yield* Parquet.open(
         compression === undefined
           ? whole
-          : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(whole.bytes) }),
+          : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(packed.bytes) }),
       )
+      const told = compression === undefined ? tellSliced(whole) : packed.told
       return {
         name,
         format,
         description: described(file.description),
         count: file.count,
-        rows: (columns) => Stream.concat(file.rows(columns), told(name, whole.bytes)),
+        rows: (columns) => Stream.concat(file.rows(columns), Stream.fromEffectDrain(told)),
       }
     }
     const text = textFormat(name, format, beginning, options)
@@ -161,9 +163,3 @@ const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginn
   const text = yield* Compression.tryBrotli(head)
   return Option.isSome(text) && text.value.length > 0 && Sniff.isPlainText(text.value) ? ("brotli" as const) : undefined
 })
-
-/** Tells the input log of bytes that were not read from the first to the last, if anybody listens. */
-const told = (name: string, bytes: Bytes): Stream.Stream<never, SourceError> =>
-  Stream.unwrap(
-    Effect.map(InputLog, (tell) => (tell === undefined ? Stream.empty : Stream.drain(bytes.pipe(logged(name))))),
-  )

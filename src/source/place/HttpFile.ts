@@ -58,6 +58,10 @@ export const open: (url: string) => Effect.Effect<Input, SourceError, Scope.Scop
       name: target.name,
       size,
       hasRanges,
+      version: {
+        ...(version.etag === undefined ? undefined : { etag: version.etag }),
+        ...(version.lastModified === undefined ? undefined : { last_modified: version.lastModified }),
+      },
       read: Effect.fnUntraced(function* (start, end) {
         if (size === 0) return Stream.empty
         const range =

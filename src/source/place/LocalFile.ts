@@ -3,10 +3,11 @@
  *
  * Guarantees: a stream ends where the file ended when the stream began: what is appended meanwhile belongs
  * to the next run, and a file that has become shorter is a failure. One that is removed, or replaced by
- * another of its name, is read on as it was. All slices are of one file, the one that was there at the first.
+ * another of its name, is read on as it was. All slices are of one file, the one that was there at the first;
+ * that it was changed since then is a failure when it is told what they were read from.
  *
  * Does not: wait for the end of a last line that is still being written, for it knows nothing of lines; nor
- * notice bytes that are overwritten in place.
+ * notice bytes of a stream that are overwritten in place.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, requireFiles, type SourceError, unreadable } from "../SourceError.ts"
@@ -27,15 +28,33 @@ export const open = Effect.fn("LocalFile.open")(function* (name: string) {
   if (info.type !== "File") return device(fs, name)
   const size = Number(info.size)
   const scope = yield* Effect.scope
-  const handle = yield* Effect.cached(Scope.provide(opened(fs, name), scope))
+  const sameSize = Effect.filterOrFail(
+    opened(fs, name),
+    (found) => found.size === size,
+    () => changed(name),
+  )
+  const handle = yield* Effect.cached(Scope.provide(sameSize, scope))
+  const isUnchanged = Effect.gen(function* () {
+    const { file, modified } = yield* handle
+    const now = yield* Effect.mapError(file.stat, failure(name))
+    if (Number(now.size) !== size || modifiedAt(now) !== modified) return yield* changed(name)
+  })
   const input: Input = {
     name,
     size,
     bytes: Effect.map(opened(fs, name), ({ file, size }) => read(name, file, size)).pipe(Stream.unwrap),
     slice: (start, end) => Effect.flatMap(handle, ({ file }) => slice(name, file, start, end)),
+    sliced: Effect.map(handle, ({ file }) => read(name, file, size)).pipe(
+      Stream.unwrap,
+      Stream.concat(Stream.fromEffectDrain(isUnchanged)),
+    ),
   }
   return input
 })
+
+const changed = (name: string) => unreadable(name, "it was changed while it was read; run again")
+
+const modifiedAt = ({ mtime }: FileSystem.File.Info): number | undefined => Option.getOrUndefined(mtime)?.getTime()
 
 /** A file that is open, and stays so as long as the input is used; nobody moves its cursor meanwhile. */
 export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
@@ -43,14 +62,15 @@ export const ofHandle = (name: string, file: FileSystem.File, size: number): Inp
   size,
   bytes: read(name, file, size),
   slice: (start, end) => slice(name, file, start, end),
+  sliced: read(name, file, size),
 })
 
 const failure = (name: string) => (error: PlatformError.PlatformError) => fromPlatformError(name, error)
 
 const opened = Effect.fnUntraced(function* (fs: FileSystem.FileSystem, name: string) {
   const file = yield* Effect.mapError(fs.open(name), failure(name))
-  const { size } = yield* Effect.mapError(file.stat, failure(name))
-  return { file, size: Number(size) }
+  const info = yield* Effect.mapError(file.stat, failure(name))
+  return { file, size: Number(info.size), modified: modifiedAt(info) }
 })
 
 /** Such as `/dev/null`: nobody knows where it ends. */

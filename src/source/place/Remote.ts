@@ -7,7 +7,7 @@
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../SourceError.ts"
-import type { Input } from "./Input.ts"
+import type { Input, Version } from "./Input.ts"
 
 /** May work if it is tried again. */
 export class BrokenOff extends Schema.TaggedError<BrokenOff>()("BrokenOff", {
@@ -38,6 +38,7 @@ export interface Remote {
   readonly size: number | undefined
   /** Whether it can be read from elsewhere than its beginning. */
   readonly hasRanges: boolean
+  readonly version: Version
   /** The bytes from `start` on, up to `end`, exclusive, or to the file's end. */
   readonly read: (
     start: number,
@@ -50,6 +51,7 @@ export const input = (remote: Remote): Input => ({
   size: remote.size,
   bytes: pieces(remote, 0, undefined),
   slice: remote.hasRanges ? (start, end) => slice(remote, start, end) : undefined,
+  ...(remote.hasRanges ? { sliced: remote.version } : undefined),
 })
 
 /** Tries again what a broken connection ends. */

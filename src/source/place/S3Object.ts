@@ -18,6 +18,7 @@ export const open: (name: string) => Effect.Effect<Input, SourceError, Scope.Sco
       name,
       size,
       hasRanges: true,
+      version: etag === undefined ? {} : { etag },
       read: Effect.fnUntraced(function* (start, end) {
         if (size === 0) return Stream.empty
         const range =

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Ref, Result, Stream } from "effect"
+import { Effect, Exit, FileSystem, Layer, Ref, Result, Stream } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { createHash } from "node:crypto"
 import * as zlib from "node:zlib"
@@ -274,6 +274,32 @@ describe("Format", () => {
           )
         }
       }
+    }).pipe(Effect.provide(platform), Effect.scoped),
+  )
+
+  it.effect("Parquet that is replaced while it is read is told as what was read, or is a failure", () =>
+    Effect.gen(function* () {
+      const parquet = (prompt: string) =>
+        Buffer.from(parquetWriteBuffer({ columnData: [{ name: "prompt", data: [prompt], type: "STRING" }] }))
+      const fs = yield* FileSystem.FileSystem
+      const [path, other] = yield* writeFiles({ "f.parquet": parquet("before"), "other.parquet": parquet("after it") })
+      const told: Array<InputFile> = []
+      const rows = (file: Format.RowFile) =>
+        Effect.provideService(Stream.runCollect(file.rows()), InputLog, (file) => void told.push(file))
+
+      const renamed = yield* RowFiles.open(path!)
+      yield* fs.rename(other!, path!)
+      assert.deepStrictEqual(valuesOf(yield* rows(renamed)), [{ prompt: "before" }])
+      const before = parquet("before")
+      const sha256 = createHash("sha256").update(before).digest("hex")
+      assert.deepStrictEqual(told, [{ file: path!, bytes: before.length, sha256 }])
+
+      const overwritten = yield* RowFiles.open(path!)
+      yield* fs.writeFile(path!, parquet("like it!"))
+      yield* fs.utimes(path!, 1, 1)
+      const problem = yield* Effect.flip(rows(overwritten))
+      assert.match(problem.message, /f\.parquet: cannot be read: it was changed while it was read; run again$/)
+      assert.strictEqual(told.length, 1)
     }).pipe(Effect.provide(platform), Effect.scoped),
   )
 

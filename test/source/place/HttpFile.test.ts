@@ -5,6 +5,11 @@ import type { AddressInfo } from "node:net"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from "@effect/platform-node/Undici"
 import { assert, describe } from "@effect/vitest"
+import { parquetWriteBuffer } from "hyparquet-writer"
+import { createHash } from "node:crypto"
+import type { InputFile } from "../../../src/domain/InputFile.ts"
+import { InputLog } from "../../../src/source/InputLog.ts"
+import * as RowFiles from "../../../src/source/RowFiles.ts"
 import { Duration, Effect, Stream } from "effect"
 import * as Place from "../../../src/source/place/Place.ts"
 import { Patience } from "../../../src/source/place/Remote.ts"
@@ -285,6 +290,45 @@ describe("an answer that is no file", () => {
       assert.strictEqual(silent.asked.length, 2)
       assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*it is no valid URL$/)
       assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
+    }))
+})
+
+describe("Parquet at a URL", () => {
+  const columnData = [
+    { name: "prompt", data: ["Q"], type: "STRING" as const },
+    { name: "unread", data: [Array.from(content, (byte, i) => String.fromCharCode(32 + ((byte * i) % 90))).join("")] },
+  ]
+  const parquet = Buffer.from(parquetWriteBuffer({ columnData, codec: "UNCOMPRESSED" }))
+  const told = Effect.fnUntraced(function* (url: string) {
+    const inputs: Array<InputFile> = []
+    const file = yield* impatient(RowFiles.open(url))
+    yield* impatient(Stream.runDrain(file.rows(["prompt"]))).pipe(
+      Effect.provideService(InputLog, (input) => void inputs.push(input)),
+    )
+    return inputs
+  })
+
+  test("is told by what its server says of it, and not downloaded for that", () =>
+    Effect.gen(function* () {
+      const { asked, url } = yield* serve(keeping({ content: parquet, etag, modified }))
+      const file = `${url}/f.parquet`
+      assert.deepStrictEqual(yield* told(file), [{ file, bytes: parquet.length, etag, last_modified: modified }])
+      // For its beginning alone.
+      assert.strictEqual(asked.filter(({ headers }) => headers.range === undefined).length, 1)
+    }))
+
+  test("is told with its digest where all of it was read: compressed, or without ranges", () =>
+    Effect.gen(function* () {
+      const packed = gzipSync(parquet)
+      for (const bytes of [packed, parquet]) {
+        const { asked, url } = yield* serve(bytes === packed ? keeping({ content: packed, etag }) : plain(parquet))
+        const file = `${url}/f`
+        const sha256 = createHash("sha256").update(bytes).digest("hex")
+        assert.deepStrictEqual(yield* told(file), [{ file, bytes: bytes.length, sha256 }])
+        const whole = asked.filter(({ headers }) => headers.range === undefined)
+        // For its beginning, packed and unpacked, and once for all.
+        assert.isAtMost(whole.length, bytes === packed ? 3 : 2)
+      }
     }))
 })
 
