@@ -170,8 +170,8 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
     const pairs = Consensus.withVotes(toPairs(judgment), consensus)
     if (pairs.length === 0) return "no_pair"
-    const leader = duplicates.add(NormalisedPrompt.ofText(prompt)).leaders[0]
-    const isDuplicate = duplicateTally.add(leader !== undefined, itemId, () => shorten(prompt))
+    const { earlier } = duplicates.add(NormalisedPrompt.ofText(prompt))
+    const isDuplicate = duplicateTally.add(earlier.length > 0, itemId, () => shorten(prompt))
     return isDuplicate && dropped.has("near-duplicates") ? "near_duplicate" : pairs
   }
 

@@ -4,7 +4,7 @@
  * Guarantees: a pure function of the ledger at one moment and of the settings: the same ledger gives the same
  * bytes, and others may work it meanwhile. A dataset that is there is replaced neither by an empty one nor by
  * one that a limit refuses; of that one, the report is in the job's folder `refused`. Memory grows by some 800 bytes for each item, and by
- * some 250 more where there are splits.
+ * some 300 more where there are splits.
  *
  * The ledger is passed over once; once more before that where there are splits, since these are settled
  * for all items that were ever planned, judged or not, and once more where votes are weighed.

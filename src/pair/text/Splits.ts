@@ -3,9 +3,9 @@
  *
  * Guarantees: an item's split follows from the seed, the shares and the prompts up to its own, so
  * it never changes when items are added after it. No normal form is in two splits. A prompt that
- * nearly repeats an earlier one is in its split: that of the earliest, where it resembles several;
- * `bridges` counts the prompts that resemble leaders of different splits, each of which has a
- * near-duplicate in another split.
+ * is found to nearly repeat earlier ones (see `NearDuplicates` for what is not found) is in the split of the
+ * earliest of them; `bridges` counts the prompts that repeat some of different splits, each of which has a
+ * near-duplicate in another split, since an earlier prompt does not change its split.
  *
  * Of the prompts that repeat none, a share is expected in each split, not promised: each prompt
  * has a place from 0 to 1 by a hash of seed and normal form. Test takes the places from 0 up,
@@ -34,9 +34,9 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
 
 export interface Assignment {
   readonly split: Split
-  /** The zero-based ordinal of the earliest prompt that this one nearly repeats; itself where it repeats none. */
-  readonly leader: number
-  /** The estimated Jaccard index with the leader: 1 where they are equal, or where it is its own. */
+  /** The zero-based ordinal of the earliest prompt that this one nearly repeats; its own where it repeats none. */
+  readonly earliest: number
+  /** The estimated Jaccard index with that prompt: 1 where they are equal, or where it is its own. */
   readonly similarity: number
 }
 
@@ -45,7 +45,7 @@ export interface Splits {
   readonly add: (prompt: Prompt) => Assignment
   /** The split of a prompt that was added, by its zero-based ordinal. */
   readonly splitOf: (ordinal: number) => Split | undefined
-  /** Prompts that resemble leaders of more than one split. */
+  /** Prompts that nearly repeat prompts of more than one split. */
   readonly bridges: () => number
 }
 
@@ -89,19 +89,19 @@ export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold =
     add: (prompt) => {
       const normal = NormalisedPrompt.ofPrompt(prompt)
       const ordinal = size++
-      const { leaders, similarity } = nearDuplicates.add(normal)
-      const leader = leaders[0]
-      const code = leader === undefined ? splits.indexOf(splitAt(placeOf(seed, normal))) : assigned[leader]!
-      if (leaders.some((other) => assigned[other] !== code)) bridges++
+      const { earlier, similarity } = nearDuplicates.add(normal)
+      const earliest = earlier[0]
+      const code = earliest === undefined ? splits.indexOf(splitAt(placeOf(seed, normal))) : assigned[earliest]!
+      if (earlier.some((other) => assigned[other] !== code)) bridges++
       if (ordinal === assigned.length) {
         const larger = new Uint8Array(2 * ordinal)
         larger.set(assigned)
         assigned = larger
       }
       assigned[ordinal] = code
-      return leader === undefined
-        ? { split: splits[code]!, leader: ordinal, similarity: 1 }
-        : { split: splits[code]!, leader, similarity }
+      return earliest === undefined
+        ? { split: splits[code]!, earliest: ordinal, similarity: 1 }
+        : { split: splits[code]!, earliest, similarity }
     },
     splitOf: (ordinal) => (ordinal < size ? splits[assigned[ordinal]!] : undefined),
     bridges: () => bridges,

@@ -12,30 +12,24 @@ const findAll = (texts: ReadonlyArray<string>, threshold?: number) => {
   return texts.map((text) => index.add(text))
 }
 
-/** For each text the leaders before it that it resembles, by comparing it with every one of them. */
-const byComparing = (
-  texts: ReadonlyArray<string>,
-  found: ReadonlyArray<NearDuplicates.Finding>,
-  threshold: number,
-): ReadonlyArray<ReadonlyArray<number>> => {
+/** For each text those before it that it resembles, by comparing it with every one of them. */
+const byComparing = (texts: ReadonlyArray<string>, threshold: number): ReadonlyArray<ReadonlyArray<number>> => {
   const signatures = texts.map(MinHash.signature)
   return texts.map((_, i) =>
-    [...Array(i).keys()].filter(
-      (j) => found[j]!.leaders.length === 0 && MinHash.similarity(signatures[j]!, signatures[i]!) >= threshold,
-    ),
+    [...Array(i).keys()].filter((j) => MinHash.similarity(signatures[j]!, signatures[i]!) >= threshold),
   )
 }
 
 const llmbar = sharedData("llmbar")
 
 describe("NearDuplicates", () => {
-  it("finds the earliest leader, and nothing where there is none", () => {
+  it("finds the earlier ones, of equal ones the first, and nothing where there is none", () => {
     const { text } = words(1)
     const [a, b] = [text(40), text(40)]
     const found = findAll([a, b, `${a}!`, b, a, `${a}?`, text(40)])
     assert.deepStrictEqual(
-      found.map(({ leaders }) => leaders),
-      [[], [], [0], [1], [0], [0], []],
+      found.map(({ earlier }) => earlier),
+      [[], [], [0], [1], [0], [0, 2], []],
     )
     assert.deepStrictEqual(
       [0, 1, 3, 4, 6].map((i) => found[i]!.similarity),
@@ -44,33 +38,36 @@ describe("NearDuplicates", () => {
     for (const { similarity } of [found[2]!, found[5]!]) assert.isAbove(similarity, 0.9)
   })
 
-  it("names every leader that is resembled, earliest first", () => {
+  it("names all that are resembled, earliest first, those that repeat others themselves, too", () => {
     const { below, text } = words(2)
     const a = text(100)
     const b = edited(a, 20, below)
     const half = a.slice(0, a.length / 2) + b.slice(a.length / 2)
     assert.isBelow(MinHash.similarity(MinHash.signature(a), MinHash.signature(b)), 0.78)
     assert.deepStrictEqual(
-      findAll([a, b, half, `${b}!`], 0.78).map(({ leaders }) => leaders),
-      [[], [], [0, 1], [1]],
+      findAll([a, b, half, `${half}!`], 0.78).map(({ earlier }) => earlier),
+      [[], [], [0, 1], [0, 1, 2]],
     )
   })
 
-  it("finds what comparing with every leader finds, but for what no band shares", () => {
+  it("finds what comparing with every text finds, but for what no band shares", () => {
     const { below, text } = words(3)
     const texts: Array<string> = []
-    for (let i = 0; i < 2_000; i++) {
+    for (let i = 0; i < 1_200; i++) {
       const known = texts[below(texts.length)]
       texts.push(known === undefined || i % 2 === 0 ? text(20 + below(60)) : edited(known, below(10), below))
     }
     const found = findAll(texts)
-    const reference = byComparing(texts, found, 0.8)
-    const followers = reference.flatMap((leaders, i) => (leaders.length > 0 ? [i] : []))
-    assert.isAbove(followers.length, 500)
-    // At a Jaccard index of 0.8 a band is shared with probability 0.92; most of these are more alike.
-    const same = followers.filter((i) => found[i]!.leaders[0] === reference[i]![0])
-    assert.isAbove(same.length / followers.length, 0.97)
-    found.forEach(({ leaders }, i) => assert.includeMembers([...reference[i]!], [...leaders]))
+    const reference = byComparing(texts, 0.8)
+    // Of equal ones, the first alone is found.
+    const repeating = reference.flatMap((earlier, i) =>
+      earlier.length > 0 && texts.indexOf(texts[i]!) === i ? [i] : [],
+    )
+    assert.isAbove(repeating.length, 300)
+    // At a Jaccard index of 0.8 a band is shared with probability 0.996; most of these are more alike.
+    const same = repeating.filter((i) => found[i]!.earlier[0] === reference[i]![0])
+    assert.isAbove(same.length / repeating.length, 0.99)
+    found.forEach(({ earlier }, i) => assert.includeMembers([...reference[i]!], [...earlier]))
   })
 
   it("says of each prompt the same whatever comes after it, and the same of equal ones", () => {
@@ -83,27 +80,22 @@ describe("NearDuplicates", () => {
         assert.deepStrictEqual(findAll(sequence.slice(0, end)), whole.slice(0, end))
         sequence.forEach((text, i) => {
           const first = sequence.indexOf(text)
-          if (first < i) {
-            const leader = whole[first]!.leaders[0] ?? first
-            assert.strictEqual(whole[i]!.leaders[0], leader)
-          }
+          if (first < i) assert.deepStrictEqual(whole[i], { earlier: [first], similarity: 1 })
         })
       }),
     )
   })
 
-  it("keeps tens of thousands of leaders apart, and finds each again", () => {
+  it("keeps tens of thousands of texts apart, and finds each again", () => {
     const { text } = words(5)
     const texts = Array.from({ length: 30_000 }, () => text(12))
     const index = NearDuplicates.make()
-    const first = texts.map((text) => index.add(text).leaders.length)
+    const first = texts.map((text) => index.add(text).earlier.length)
     assert.strictEqual(
       first.reduce((sum, n) => sum + n, 0),
       0,
     )
-    assert.strictEqual(index.leaders(), texts.length)
-    texts.forEach((text, i) => assert.deepStrictEqual(index.add(text), { leaders: [i], similarity: 1 }))
-    assert.strictEqual(index.leaders(), texts.length)
+    texts.forEach((text, i) => assert.deepStrictEqual(index.add(text), { earlier: [i], similarity: 1 }))
   })
 
   it("finds near-duplicates of prompts of a few words, and in scripts that do not separate words", () => {
@@ -117,22 +109,22 @@ describe("NearDuplicates", () => {
       ["日本の首都はどこですか。簡単に説明してください", "日本の首都はどこですか。簡単に説明してください。"],
       ["ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหมครับ", "ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหม"],
     ] as const) {
-      assert.deepStrictEqual(findAll([one, other])[1]!.leaders, [0], other)
+      assert.deepStrictEqual(findAll([one, other])[1]!.earlier, [0], other)
     }
     for (const [one, other] of [
       ["write a poem about cats", "write a poem about dogs"],
       ["what is 12 + 30?", "what is 12 + 31?"],
       ["写一首关于猫的诗", "写一首关于狗的诗"],
     ] as const) {
-      assert.deepStrictEqual(findAll([one, other])[1]!.leaders, [], other)
+      assert.deepStrictEqual(findAll([one, other])[1]!.earlier, [], other)
     }
   })
 
   it("takes any text", () => {
     const texts = hostile.map(NormalisedPrompt.ofText)
-    findAll([...texts, ...texts]).forEach(({ leaders }, i) => {
+    findAll([...texts, ...texts]).forEach(({ earlier }, i) => {
       const first = texts.indexOf(texts[i % texts.length]!)
-      assert.strictEqual(leaders[0] ?? i, first === i ? i : first)
+      assert.strictEqual(earlier[0] ?? i, first === i ? i : first)
     })
   })
 
@@ -145,15 +137,16 @@ describe("NearDuplicates", () => {
         ),
       )
       const found = findAll(inputs)
-      const reference = byComparing(inputs, found, 0.8)
+      const reference = byComparing(inputs, 0.8)
+      // Of equal ones, the first alone is found.
       assert.deepStrictEqual(
-        found.map(({ leaders }) => leaders),
+        found.map(({ earlier }) => earlier),
         reference,
       )
       const twice = findAll([...inputs, ...inputs.map((input) => `${input} please`)])
       const long = inputs.flatMap((input, i) => (input.length > 100 ? [i] : []))
       assert.isAbove(long.length, 50)
-      for (const i of long) assert.deepStrictEqual(twice[inputs.length + i]!.leaders, [i])
+      for (const i of long) assert.strictEqual(twice[inputs.length + i]!.earlier[0], i)
     },
   )
 })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import * as fc from "fast-check"
 import type { Prompt } from "../../../src/domain/Message.ts"
+import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
 import { edited, hostile, words } from "./support.ts"
@@ -43,18 +44,17 @@ describe("Splits", () => {
     )
   })
 
-  it("has no normal form in two splits, and followers in their leader's", () => {
+  it("has no normal form in two splits, and what nearly repeats a prompt in its split", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...family(2)), { maxLength: 100 }), fc.integer(), (prompts, seed) => {
         const assigned = assign(prompts, { shares: quarters, seed })
         const splitOf = new Map<string, string>()
-        assigned.forEach(({ leader, similarity, split }, i) => {
+        assigned.forEach(({ earliest, similarity, split }, i) => {
           const normal = NormalisedPrompt.ofPrompt(prompts[i]!)
           assert.strictEqual(splitOf.get(normal) ?? split, split)
           splitOf.set(normal, split)
-          assert.strictEqual(assigned[leader]!.split, split)
-          assert.strictEqual(assigned[leader]!.leader, leader)
-          assert.isAtMost(leader, i)
+          assert.strictEqual(assigned[earliest]!.split, split)
+          assert.isAtMost(earliest, i)
           assert.isAtLeast(similarity, 0.8)
         })
       }),
@@ -69,6 +69,22 @@ describe("Splits", () => {
       Array.from({ length: 12 }, (_, i) => new Set(assigned.slice(6 * i, 6 * i + 4).map(({ split }) => split)).size)
     assert.isTrue(perFamily(apart).some((count) => count > 1))
     assert.isTrue(perFamily(together).every((count) => count === 1))
+  })
+
+  it("keeps chains together, whose ends do not resemble each other", () => {
+    const { below, text } = words(8)
+    const likeness = (one: string, other: string) =>
+      MinHash.similarity(MinHash.signature(one), MinHash.signature(other))
+    const chains = Array.from({ length: 300 }, () => {
+      const a = text(60)
+      const b = edited(a, 5, below)
+      return [a, b, edited(b, 7, below)] as const
+    }).filter(([a, b, c]) => likeness(a, b) >= 0.83 && likeness(b, c) >= 0.8 && likeness(a, c) < 0.8)
+    assert.isAbove(chains.length, 80)
+    const assigned = assign(chains.flat(), { shares: quarters })
+    const apart = chains.filter((_, i) => assigned[3 * i + 1]!.split !== assigned[3 * i + 2]!.split)
+    // Some that hardly resemble each other share no band.
+    assert.isAtMost(apart.length / chains.length, 0.02)
   })
 
   it("has about the shares that were asked for", () => {
@@ -128,7 +144,7 @@ describe("Splits", () => {
     }
   })
 
-  it("counts the prompts that resemble leaders of two splits, which go with the earliest", () => {
+  it("counts the prompts that resemble earlier ones of two splits, which go with the earliest", () => {
     const { below, text } = words(2)
     const one = text(100)
     const other = edited(one, 20, below)
