@@ -225,6 +225,21 @@ export const WebhookSettings = Schema.Struct({
   enabled: Schema.Boolean,
   /** Why it was disabled by the service, such as 410 from the receiver. */
   disabled_reason: Schema.NullOr(Schema.String),
+  /** Null where the last attempt succeeded, or none was made at this URL. */
+  failing: Schema.NullOr(
+    Schema.Struct({
+      since: Millis,
+      /** In a row. */
+      attempts: Schema.Int,
+      last_at: Millis,
+      last_status: Schema.NullOr(Schema.Int),
+      last_error: Schema.NullOr(Schema.String),
+    }),
+  ),
+  /** Deliveries that wait for an attempt. */
+  waiting: Schema.Int,
+  /** The first of them; null where none waits, or the webhook is disabled. */
+  next_attempt_at: Schema.NullOr(Millis),
   /** Secrets that sign at present: the newest first, and while it is rotated the one before. */
   secrets: Schema.Array(Schema.Struct({ created_at: Millis, expires_at: Schema.NullOr(Millis) })),
 })

@@ -13,6 +13,7 @@ import type { SqlClient } from "effect/sql"
 import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import type { WebhookSecret } from "../../api/WebhookSignature.ts"
 import type { WebhookSettings } from "../web/DashboardApi.ts"
+import type { Outcome } from "./Attempt.ts"
 
 interface EndpointRow {
   readonly url: string
@@ -37,6 +38,16 @@ export interface Target {
 
 const mostSecrets = 5
 
+const none: WebhookSettings = {
+  url: null,
+  enabled: false,
+  disabled_reason: null,
+  failing: null,
+  waiting: 0,
+  next_attempt_at: null,
+  secrets: [],
+}
+
 export const make = (sql: SqlClient.SqlClient) => {
   const find = Effect.map(
     sql<EndpointRow>`SELECT url, enabled, disabled_reason, paused_until FROM webhook_endpoint`,
@@ -51,13 +62,21 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   const settings = Effect.gen(function* () {
     const endpoint = yield* find
-    if (Option.isNone(endpoint)) return { url: null, enabled: false, disabled_reason: null, secrets: [] }
-    const { disabled_reason, enabled, url } = endpoint.value
+    if (Option.isNone(endpoint)) return none
+    const { disabled_reason, enabled, paused_until, url } = endpoint.value
+    const failures = yield* sql<NonNullable<WebhookSettings["failing"]>>`
+      SELECT since, attempts, last_at, last_status, last_error FROM webhook_failure`
+    const [messages] = yield* sql<{ waiting: number; next: number | null }>`
+      SELECT COUNT(*) AS waiting, MIN(next_attempt_at) AS next FROM webhook_message WHERE state = 'waiting'`
+    const { next, waiting } = messages!
     const secrets = yield* valid(yield* Clock.currentTimeMillis)
     return {
       url,
       enabled: enabled === 1,
       disabled_reason,
+      failing: failures[0] ?? null,
+      waiting,
+      next_attempt_at: next === null || enabled === 0 ? null : Math.max(next, paused_until),
       secrets: secrets.map(({ created_at, expires_at }) => ({ created_at, expires_at })),
     } satisfies WebhookSettings
   })
@@ -84,6 +103,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)
       VALUES (1, ${url}, 1, NULL, 0)
       ON CONFLICT DO UPDATE SET url = excluded.url, enabled = 1, disabled_reason = NULL, paused_until = 0`
+    yield* sql`DELETE FROM webhook_failure`
     const secrets = yield* sql`SELECT 1 FROM webhook_secret WHERE expires_at IS NULL`
     if (secrets.length > 0) return false
     yield* writeSecret(secret, now)
@@ -111,6 +131,15 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`DELETE FROM webhook_secret`
   })
 
+  /** What an attempt at `url` says of the receiver. */
+  const writeHealth = (url: string, delivered: boolean, { at, error, status }: Outcome) =>
+    delivered
+      ? sql`DELETE FROM webhook_failure WHERE endpoint_id = (SELECT endpoint_id FROM webhook_endpoint WHERE url = ${url})`
+      : sql`INSERT INTO webhook_failure (endpoint_id, since, attempts, last_at, last_status, last_error)
+          SELECT endpoint_id, ${at}, 1, ${at}, ${status}, ${error} FROM webhook_endpoint WHERE url = ${url}
+          ON CONFLICT DO UPDATE SET attempts = attempts + 1, last_at = excluded.last_at,
+            last_status = excluded.last_status, last_error = excluded.last_error`
+
   /** Where the URL was changed since the attempt, the new one is not judged by the old one's answer. */
   const writeDisabled = (url: string, reason: string) =>
     sql`UPDATE webhook_endpoint SET enabled = 0, disabled_reason = ${reason} WHERE url = ${url}`
@@ -126,6 +155,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     settings,
     target,
     writeDisabled,
+    writeHealth,
     writePause,
     writeRemoval,
     writeResumed,

@@ -41,6 +41,9 @@ interface Content {
   readonly gathering?: string | undefined
 }
 
+/** The type of an event that is sent to try the webhook: it is attempted once. */
+export const testType = "webhook.test"
+
 type DeliveryRow = Delivery & { readonly sequence: number }
 
 const largestPage = 100
@@ -122,8 +125,14 @@ export const make = Effect.fnUntraced(function* (
   /** Stores what came of an attempt at `url`, and what follows from it. */
   const writeOutcome = Effect.fnUntraced(function* (attempted: Due, url: string, outcome: Outcome) {
     const { sequence } = attempted
-    const rows = yield* sql<{ state: string; attempts: number; step: number; next_attempt_at: number | null }>`
-      SELECT state, attempts, step, next_attempt_at FROM webhook_message WHERE sequence = ${sequence}`
+    const rows = yield* sql<{
+      type: string
+      state: string
+      attempts: number
+      step: number
+      next_attempt_at: number | null
+    }>`
+      SELECT type, state, attempts, step, next_attempt_at FROM webhook_message WHERE sequence = ${sequence}`
     const row = rows[0]
     if (row === undefined) return
     const now = yield* Clock.currentTimeMillis
@@ -133,7 +142,11 @@ export const make = Effect.fnUntraced(function* (
     yield* sql`
       UPDATE webhook_message SET attempts = attempts + 1, last_status = ${status} WHERE sequence = ${sequence}`
 
-    switch (verdict(outcome)) {
+    const came = verdict(outcome)
+    yield* endpoint.writeHealth(url, came === "delivered", outcome)
+    // Whoever tests looks at what comes of it, and tests again.
+    if (row.type === testType && came !== "delivered") yield* writeFinished(sequence, "failed", now)
+    switch (came) {
       case "delivered":
         return yield* writeFinished(sequence, "delivered", now)
       case "gone":
@@ -142,7 +155,8 @@ export const make = Effect.fnUntraced(function* (
         const pause = RetryPolicy.pause(status ?? 0, outcome.retryAfter)
         if (pause > 0) yield* endpoint.writePause(url, now + pause)
         // Somebody may have planned anew in the meantime.
-        const planned = row.state === "waiting" && row.next_attempt_at === attempted.next_attempt_at
+        const planned =
+          row.type !== testType && row.state === "waiting" && row.next_attempt_at === attempted.next_attempt_at
         if (!planned || !(yield* endpoint.isAt(url))) return
         const delay = yield* RetryPolicy.delayTo(schedule, row.step + 1, outcome.retryAfter)
         if (delay === undefined) return yield* writeFinished(sequence, "failed", now)

@@ -18,6 +18,15 @@ export const createWebhookTables = Effect.gen(function* () {
     disabled_reason TEXT,
     paused_until INTEGER NOT NULL
   )`
+  // Attempts that failed since the last one that succeeded. There is a row where there were any.
+  yield* sql`CREATE TABLE webhook_failure (
+    endpoint_id INTEGER NOT NULL PRIMARY KEY REFERENCES webhook_endpoint (endpoint_id) ON DELETE CASCADE,
+    since INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    last_status INTEGER,
+    last_error TEXT
+  )`
   yield* sql`CREATE TABLE webhook_secret (
     secret_id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     secret TEXT NOT NULL,

@@ -170,7 +170,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
         Effect.gen(function* () {
           if (!(yield* endpoint.exists)) return undefined
           yield* endpoint.writeResumed
-          return yield* outbox.writeMessage({ type: "webhook.test", groupId: "", tasks: 0, data: { task_ids: [] } })
+          return yield* outbox.writeMessage({ type: Outbox.testType, groupId: "", tasks: 0, data: { task_ids: [] } })
         }),
       )
       if (messageId === undefined) return yield* noWebhook

@@ -291,7 +291,15 @@ describe("the webhook", () => {
   test("is set, rotated, tested and removed; its secret is shown once", () =>
     Effect.gen(function* () {
       const { ask } = yield* signedIn(yield* started())
-      const none = { url: null, enabled: false, disabled_reason: null, secrets: [] }
+      const none = {
+        url: null,
+        enabled: false,
+        disabled_reason: null,
+        failing: null,
+        waiting: 0,
+        next_attempt_at: null,
+        secrets: [],
+      }
       assert.deepStrictEqual((yield* ask("GET", "/dashboard/api/webhook")).json, none)
       assertProblem(yield* ask("POST", "/dashboard/api/webhook/test"), 409, "conflict")
       assertProblem(yield* ask("POST", "/dashboard/api/webhook/rotate-secret", { keep_hours: 1 }), 409, "conflict")

@@ -463,6 +463,9 @@ describe("secrets", () => {
         url: null,
         enabled: false,
         disabled_reason: null,
+        failing: null,
+        waiting: 0,
+        next_attempt_at: null,
         secrets: [],
       })
       const second = yield* set(target.url)
@@ -683,6 +686,54 @@ describe("what is stored", () => {
   )
 })
 
+describe("the settings", () => {
+  it.effect("say since when attempts fail, with what, and what comes next, until one succeeds", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver()
+      yield* set(target.url)
+      const { settings } = yield* Webhooks
+      yield* attempted(yield* complete("well"), 1)
+      assert.deepInclude(yield* settings, { failing: null, waiting: 0, next_attempt_at: null })
+
+      target.react = () => ({ status: 500 })
+      yield* TestClock.setTime(1_000)
+      const [one, other] = [yield* complete("one"), yield* complete("other")]
+      yield* attempted(other, 1)
+      const next_attempt_at = (yield* attempted(one, 1)).delivery.next_attempt_at!
+      target.react = () => reset
+      yield* TestClock.setTime(next_attempt_at)
+      yield* attempted(one, 2)
+      const dead = yield* settings
+      assert.deepInclude(dead, { enabled: true, waiting: 2 })
+      assert.deepInclude(dead.failing, { since: 1_000, last_at: next_attempt_at, last_status: null })
+      assert.isAtLeast(dead.failing!.attempts, 3)
+      assert.isString(dead.failing!.last_error)
+      assert.isAtLeast(dead.next_attempt_at!, next_attempt_at)
+
+      // A receiver that asks for time gets it.
+      target.react = () => ({ status: 503, headers: { "retry-after": "3000" } })
+      yield* (yield* Webhooks).resend(one)
+      yield* attempted(one, 3)
+      assert.strictEqual((yield* settings).next_attempt_at, yield* pausedUntil)
+
+      target.react = () => ({ status: 204 })
+      yield* (yield* Webhooks).resend(one)
+      yield* until(settings, ({ failing }) => failing === null)
+    }).pipe(Effect.provide(webhooks({ schedule: ["0 seconds", "1 minute", "1 hour"] }))),
+  )
+
+  it.effect("of another URL are not judged by the old one's failures", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 500 }))
+      yield* set(target.url)
+      yield* attempted(yield* complete("g"), 1)
+      const service = yield* Webhooks
+      assert.isNotNull((yield* service.settings).failing)
+      assert.isNull((yield* service.set((yield* receiver()).url)).settings.failing)
+    }).pipe(Effect.provide(webhooks())),
+  )
+})
+
 describe("by hand", () => {
   it.effect("a test event is delivered like any other", () =>
     Effect.gen(function* () {
@@ -695,6 +746,19 @@ describe("by hand", () => {
         type: "webhook.test",
         data: { task_ids: [] },
       })
+    }).pipe(Effect.provide(webhooks())),
+  )
+
+  it.effect("a test event is tried once, and what it found out stands in the settings", () =>
+    Effect.gen(function* () {
+      const target = yield* receiver(() => ({ status: 502 }))
+      yield* set(target.url)
+      const service = yield* Webhooks
+      const { delivery } = yield* attempted(yield* service.test, 1)
+      assert.deepInclude(delivery, { state: "failed", next_attempt_at: null })
+      const { failing, next_attempt_at, waiting } = yield* service.settings
+      assert.deepInclude(failing, { since: 0, attempts: 1, last_status: 502 })
+      assert.deepStrictEqual([waiting, next_attempt_at], [0, null])
     }).pipe(Effect.provide(webhooks())),
   )
 

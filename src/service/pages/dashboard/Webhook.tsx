@@ -8,12 +8,12 @@ import { useContext, useEffect, useState } from "preact/hooks"
 import type { WebhookSettings } from "../../web/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
-import { attemptsWords } from "./wording.ts"
+import { count } from "./format.ts"
 import { Say, useAction, useResource } from "./hooks.ts"
 import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
 import { Badge, Loaded, Problem, Secret, Time } from "./parts.tsx"
 import { format } from "./routes.ts"
-import { deliveryLabel } from "./wording.ts"
+import { attemptsWords, deliveryLabel, failureWords } from "./wording.ts"
 
 export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
   const resource = useResource("webhook", client.webhook, 15_000)
@@ -79,7 +79,16 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
                     onSent()
                   }}
                 />
-                {tested !== undefined && <Test key={tested} messageId={tested} onAttempted={onSent} />}
+                {tested !== undefined && (
+                  <Test
+                    key={tested}
+                    messageId={tested}
+                    onAttempted={() => {
+                      reload()
+                      onSent()
+                    }}
+                  />
+                )}
               </>
             )}
           </div>
@@ -92,8 +101,9 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
 const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readonly onSet: () => void }) => {
   const action = useAction()
   const say = useContext(Say)
-  const { url } = settings
+  const { failing, url } = settings
   if (url === null) return <p>No URL is set: completed groups are not announced.</p>
+  if (settings.enabled && failing !== null) return <Failing failing={failing} settings={settings} />
   if (settings.enabled) {
     return (
       <p class="badges">
@@ -127,6 +137,37 @@ const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readon
     </div>
   )
 }
+
+/** Since when nothing arrives, and what comes next. */
+const Failing = ({
+  failing,
+  settings: { next_attempt_at, waiting },
+}: {
+  readonly failing: NonNullable<WebhookSettings["failing"]>
+  readonly settings: WebhookSettings
+}) => (
+  <div class="notice bad">
+    <p class="grow">
+      <Badge label={{ words: "Failing", tone: "bad" }} /> since <Time at={failing.since} />:{" "}
+      {failing.attempts === 1 ? "an attempt has" : `${count(failing.attempts)} attempts in a row have`} failed
+      {failing.attempts > 1 && (
+        <>
+          , the last <Time at={failing.last_at} />
+        </>
+      )}{" "}
+      ({failureWords(failing)}).{" "}
+      {next_attempt_at === null ? (
+        "No delivery waits: the next one is tried when a group completes."
+      ) : (
+        <>
+          {waiting === 1 ? "One delivery waits" : `${count(waiting)} deliveries wait`}, next attempt{" "}
+          <Time at={next_attempt_at} />. Each is tried ten times over three days, then it has failed and can be resent
+          below. A test event tries the URL at once.
+        </>
+      )}
+    </p>
+  </div>
+)
 
 const SetUrl = ({
   settings,
@@ -289,7 +330,7 @@ const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly
     if (attempted) onAttempted()
   }, [attempted])
   return (
-    <p class={`notice ${delivery?.state === "delivered" ? "good" : attempted ? "warn" : ""}`} role="status">
+    <p class={`notice ${delivery?.state === "delivered" ? "good" : attempted ? "bad" : ""}`} role="status">
       <span class="grow">
         {delivery === undefined || !attempted ? (
           "The test event is on its way …"

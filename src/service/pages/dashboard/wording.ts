@@ -1,6 +1,6 @@
 /** What states and problems are called. */
 import type { Problem } from "../shared/api.ts"
-import type { Delivery, TaskItem, TaskSummary } from "../../web/DashboardApi.ts"
+import type { Delivery, TaskItem, TaskSummary, WebhookSettings } from "../../web/DashboardApi.ts"
 import { plural } from "./format.ts"
 
 export type Tone = "neutral" | "accent" | "good" | "warn" | "bad"
@@ -39,6 +39,13 @@ export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
   if (item.set_aside.some(({ kind }) => kind === "flag")) return { words: `Flagged, ${votes}`, tone: "warn" }
   return { words: votes, tone: item.votes.length > 0 ? "accent" : "neutral" }
 }
+
+/** What the receiver did instead of taking a delivery. */
+export const failureWords = ({
+  last_error,
+  last_status,
+}: Pick<NonNullable<WebhookSettings["failing"]>, "last_error" | "last_status">): string =>
+  [last_status === null ? null : `answered ${last_status}`, last_error].filter((part) => part !== null).join(", ")
 
 /** What a delivery waits for, or came to. */
 export const attemptsWords = (delivery: Delivery): string =>
