@@ -5,7 +5,8 @@
  * Guarantees: pure but for what it has seen; the same items in the same order give the same pairs and the
  * same numbers. Each item that gives no pair is counted, under the first of the reasons that hold, in
  * the order of `LossReason`. Items with a known answer that were mixed in (`isCheck`) give none, and count
- * among gold alone and with the experts. Memory grows by some hundred bytes for each item, most of
+ * among gold alone and with the experts. What is said of prompts and of positions counts an item once that was
+ * judged in several campaigns. Memory grows by some hundred bytes for each item, most of
  * them for near-duplicates.
  */
 import { Option } from "effect"
@@ -69,6 +70,8 @@ export interface CurationContext {
   readonly languageOf: (text: string) => string
   /** The share of the items whose language is looked at, which takes longer than all else: 0 to 1. Drawn by their ids. Default 1. */
   readonly languageShare?: number | undefined
+  /** Whether an item may come several times, each time judged in another campaign. Default false: each is another item. */
+  readonly mayRepeat?: boolean | undefined
 }
 
 const examplesShown = 8
@@ -110,10 +113,27 @@ const shorten = (text: string): string => {
 /** What items are drawn by: a hash of the id. */
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
+/** Numbers items from 0 on; one that comes again, where it may, has its number. */
+const makeNumbers = (mayRepeat: boolean) => {
+  const known = new Map<string, number>()
+  let count = 0
+  return (item: JudgedItem): { readonly ordinal: number; readonly isNew: boolean } => {
+    if (!mayRepeat) return { ordinal: count++, isNew: true }
+    const key = Sha256.hex(JSON.stringify([item.itemId, item.prompt])).slice(0, 16)
+    const before = known.get(key)
+    const ordinal = before ?? count++
+    known.set(key, ordinal)
+    return { ordinal, isNew: before === undefined }
+  }
+}
+
 /** Where a key stands, uniformly from 0 to below 1. */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
-export const make = (options: CurationOptions, { languageOf, languageShare = 1, reliabilities }: CurationContext) => {
+export const make = (
+  options: CurationOptions,
+  { languageOf, languageShare = 1, mayRepeat = false, reliabilities }: CurationContext,
+) => {
   const { drop = [], evaluationPrompts = [], limits = {}, minAgreement = 0, minVotes = 1 } = options
   const { pairs: toPairs = bestAgainstRest, ties = "drop" } = options
   const dropped = new Set<Checks.DropName>(drop)
@@ -131,6 +151,10 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
   const languages = new Map<string, number>()
   const leaks = Leaks.make(evaluationPrompts)
   const duplicates = NearDuplicates.make()
+  const numberOf = makeNumbers(mayRepeat)
+  /** What was found of items that may come again, by their numbers. */
+  const leaksFound = new Map<number, Leaks.Leak>()
+  const duplicatesFound = new Map<number, boolean>()
   const leakTally = makeTally()
   const duplicateTally = makeTally()
   const missingTally = makeTally()
@@ -148,17 +172,19 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
   }
 
   /** What holds against an item, or its pairs. Every tally sees every item that comes to it. */
-  const select = (item: JudgedItem, consensus: Consensus.Consensus): LossReason | ReadonlyArray<PreferencePair> => {
+  const select = (
+    item: JudgedItem,
+    consensus: Consensus.Consensus,
+    { isNew, ordinal }: { readonly ordinal: number; readonly isNew: boolean },
+  ): LossReason | ReadonlyArray<PreferencePair> => {
     const { agreement, isTie, judgment, votes } = consensus
     const { itemId } = item
     const prompt = Conversation.toText(item.prompt)
-    const leak = leaks.find(prompt)
-    const isLeak = leakTally.add(
-      leak !== undefined,
-      itemId,
-      () => `holds ${shorten(evaluationPrompts[leak!.evaluation]!)}`,
-    )
-    const kind = rationales.add(judgment)
+    const leak = isNew ? leaks.find(prompt) : leaksFound.get(ordinal)
+    const isLeak = leak !== undefined
+    if (isNew) leakTally.add(isLeak, itemId, () => `holds ${shorten(evaluationPrompts[leak!.evaluation]!)}`)
+    if (isLeak && mayRepeat) leaksFound.set(ordinal, leak)
+    const kind = rationales.add(judgment, ordinal)
     const rationale = textOf(judgment.annotations.rationale)
     const isMissing = missingTally.add(kind === "none", itemId, () => shorten(prompt))
     const isCopied = copiedTally.add(kind === "copied", itemId, () => shorten(rationale ?? ""))
@@ -170,8 +196,12 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
     const pairs = Consensus.withVotes(toPairs(judgment), consensus)
     if (pairs.length === 0) return "no_pair"
-    const { earlier } = duplicates.add(NormalisedPrompt.ofText(prompt))
-    const isDuplicate = duplicateTally.add(earlier.length > 0, itemId, () => shorten(prompt))
+    const isDuplicate =
+      duplicatesFound.get(ordinal) ??
+      duplicateTally.add(duplicates.add(NormalisedPrompt.ofText(prompt)).earlier.length > 0, itemId, () =>
+        shorten(prompt),
+      )
+    if (mayRepeat) duplicatesFound.set(ordinal, isDuplicate)
     return isDuplicate && dropped.has("near-duplicates") ? "near_duplicate" : pairs
   }
 
@@ -182,19 +212,18 @@ export const make = (options: CurationOptions, { languageOf, languageShare = 1, 
       experts.add(item, consensus)
       if (Option.isNone(reliabilities)) gathered.add(item.completions, consensus.votes)
       gold.add(item, consensus)
-      for (const vote of consensus.votes) {
-        positions.add(vote, item.completions.length)
-        if (vote.seconds !== null) seconds.add(vote.seconds)
-      }
+      for (const vote of consensus.votes) if (vote.seconds !== null) seconds.add(vote.seconds)
       if (item.isCheck) return []
       judged++
+      const number = numberOf(item)
+      for (const vote of number.isNew ? consensus.votes : []) positions.add(vote, item.completions.length)
       agreements.add(consensus, item.completions.length)
       const key = drawKey(item)
-      if (placeOf(key) < languageShare) {
+      if (number.isNew && placeOf(key) < languageShare) {
         const language = languageOf(Conversation.contents(item.prompt).join("\n"))
         languages.set(language, (languages.get(language) ?? 0) + 1)
       }
-      const selected = select(item, consensus)
+      const selected = select(item, consensus, number)
       if (typeof selected === "string") {
         lost.set(selected, (lost.get(selected) ?? 0) + 1)
         return []

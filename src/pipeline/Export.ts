@@ -99,6 +99,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   const standing = yield* ledger.itemsByStanding(which)
   const curation = Curation.make(settings, {
     reliabilities,
+    mayRepeat: campaign === "all",
     languageOf: yield* Language.load,
     languageShare: Math.min(1, languagesLookedAt / Math.max(1, standing("judged"))),
   })

@@ -129,7 +129,7 @@ export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, J
 
 /**
  * The same by item, each with the judgments of all its votes whose results are there, in the
- * order of the votes. In `"all"`, an item is another one in each campaign. Holds the tasks of one
+ * order of the votes. In `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one
  * batch in memory.
  */
 export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, Ledger> =>

@@ -2,6 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
+import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
@@ -45,8 +46,12 @@ const makeJob = Effect.gen(function* () {
         batch: { maxPrompts: 3, maxBytes: 1_000_000 },
         ...settings,
       }).pipe(inProcess(directory, service.profile)),
-    exportOf: (campaign?: number | "all") =>
-      Pipeline.exportDataset({ directory, campaign }).pipe(inProcess(directory, service.profile)),
+    exportOf: (campaign?: number | "all", settings: Partial<Pipeline.Settings> = {}) =>
+      Pipeline.exportDataset({ directory, campaign, ...settings }).pipe(inProcess(directory, service.profile)),
+    report: Effect.map(
+      fs.readFileString(`${directory}/dataset/report.json`),
+      (text): QualityReport => JSON.parse(text) as QualityReport,
+    ),
   }
 })
 
@@ -200,6 +205,28 @@ describe("a growing input", () => {
       assert.deepStrictEqual(yield* job.dataset, brief)
       yield* job.exportOf("all")
       assert.deepStrictEqual(yield* job.dataset, [...brief, ...latest])
+      // An item is no near-duplicate of itself, nor is what is said of it again a copy, as of 2 and 3 it is.
+      yield* job.exportOf("all", {
+        drop: ["near-duplicates", "leaks"],
+        evaluationPrompts: ["prompt 2"],
+      })
+      assert.deepStrictEqual(yield* job.items, ["1", "1", "3"])
+      const report = yield* job.report
+      assert.deepStrictEqual(
+        report.checks.flatMap(({ check, count, of }) =>
+          ["near-duplicates", "leaks", "copied-rationale"].includes(check) ? [[check, count, of]] : [],
+        ),
+        [
+          ["near-duplicates", 0, 2],
+          ["leaks", 1, 3],
+          ["copied-rationale", 3, 5],
+        ],
+      )
+      assert.strictEqual(
+        report.languages.reduce((sum, { items }) => sum + items, 0),
+        3,
+      )
+      assert.strictEqual(report.position.known, 3)
       yield* job.exportOf()
       assert.deepStrictEqual(yield* job.dataset, latest)
 

@@ -18,17 +18,17 @@ export type Kind = "none" | "copied" | "own"
 const hashOf = (text: string): number => Number.parseInt(Sha256.hex(text).slice(0, 13), 16)
 
 export const make = () => {
-  const seen = new Set<number>()
+  const seen = new Map<number, number>()
   return {
-    /** What kind of rationale a judgment has. To be asked once for each item, in their order. */
-    add: ({ annotations, completions, prompt }: Judgment): Kind => {
+    /** What kind of rationale a judgment has. @param item the item's number: what is said of it again is no copy */
+    add: ({ annotations, completions, prompt }: Judgment, item: number): Kind => {
       const rationale = textOf(annotations.rationale)
       if (rationale === null) return "none"
       const text = NormalisedPrompt.ofText(rationale)
       const hash = hashOf(text)
       const shown = [Conversation.render(prompt), ...Conversation.contents(prompt), ...completions]
-      const isCopy = seen.has(hash) || shown.some((other) => sameText(other, text))
-      seen.add(hash)
+      const isCopy = (seen.get(hash) ?? item) !== item || shown.some((other) => sameText(other, text))
+      if (!seen.has(hash)) seen.set(hash, item)
       return isCopy ? "copied" : "own"
     },
   }
