@@ -13,12 +13,12 @@ import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { Source } from "../source/Source.ts"
-import { type BatchItem, type BatchLimits, cut, defaultLimits } from "../task/Batch.ts"
+import * as Batch from "../task/Batch.ts"
 import { conflict, identify } from "../task/TaskQuestion.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
 export interface InspectionOptions<E = never, R = never> {
-  readonly batch?: BatchLimits | undefined
+  readonly batch?: Batch.BatchLimits | undefined
   /** Tasks for each item. Default 1. */
   readonly votes?: number | undefined
   /** How many items are shown. Default 3. */
@@ -53,17 +53,17 @@ const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice
 /** Reads the whole source. Fails with what the source fails with. */
 export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = never, R2 = never>(
   source: Pick<Source<E, R>, "records">,
-  { batch = defaultLimits, onReject, show = 3, votes = 1 }: InspectionOptions<E2, R2> = {},
+  { batch = Batch.defaultLimits, onReject, show = 3, votes = 1 }: InspectionOptions<E2, R2> = {},
 ) {
   /** By their identity, the content of those that have an id; 0 where the content is the identity. */
   const seen = new Map<number, number>()
   const rejects = RejectCounts.make()
   const sizes = new Map<number, number>()
   const first: Array<SourceItem> = []
-  let waiting: ReadonlyArray<BatchItem> = []
+  const batches = Batch.make(batch)
   const counts = { read: 0, items: 0, duplicates: 0, tasks: 0, gold: 0, conversations: 0 }
 
-  const see = (source: SourceItem): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
+  const see = (source: SourceItem): ReadonlyArray<Result.Result<Batch.BatchItem, Reject>> => {
     const item = identify(source)
     const content = item.item.id === undefined ? 0 : short(item.contentHash)
     const identity = short(Sha256.hex(item.itemId))
@@ -82,11 +82,6 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     if (first.length < show) first.push(source)
     return [Result.succeed(item)]
   }
-  const gather = (items: ReadonlyArray<BatchItem>, finished: boolean) => {
-    const { batches, rest } = cut([...waiting, ...items], batch, finished)
-    counts.tasks += batches.length
-    waiting = rest
-  }
 
   yield* Stream.runForEachArray(source.records, (records) => {
     counts.read += records.length
@@ -95,10 +90,10 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     )
     const [refused, items] = [Arr.getFailures(seen), Arr.getSuccesses(seen)]
     refused.forEach(rejects.add)
-    gather(items, false)
+    counts.tasks += batches.add(items).length
     return onReject === undefined ? Effect.void : Effect.forEach(refused, onReject, { discard: true })
   })
-  gather([], true)
+  counts.tasks += batches.end().length
   const inspection: Inspection = {
     ...counts,
     rejected: rejects.total(),

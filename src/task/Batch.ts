@@ -1,15 +1,17 @@
 /**
- * Prompt items gathered into tasks, by count and by bytes.
+ * Prompt items gathered into batches, by count and by bytes; each batch becomes a task for each vote.
  *
- * Guarantees: order is kept; no batch exceeds a limit, except that an item which
- * alone exceeds `maxBytes` is a batch of its own; no prompt occurs twice in a batch, so
- * that results can be told apart in whatever order they come; the same items with the same
- * limits give the same batches, however they arrive (so a run that was broken
- * off and started again builds the tasks that the undisturbed run builds).
+ * Guarantees: no batch exceeds a limit, except that an item which alone exceeds `maxBytes` is a
+ * batch of its own. No prompt occurs twice in a batch, so that results can be told apart in
+ * whatever order they come. Items of a batch stand in the order of the input.
  *
- * The gold item of an item stands behind it in the same batch, unless they don't fit into one:
- * then each is a batch of its own. One whose prompt is in the batch already gives way to another,
- * and is left out where there is none.
+ * First fit: an item goes into the oldest open batch that takes it, or else opens a new one. The
+ * items of batches that are closed can be left out without changing any other batch. So a run that
+ * was killed, and reads its input again, builds the rest of the batches of the undisturbed run.
+ *
+ * The gold item of an item stands behind it in the same batch, unless the two don't fit into one:
+ * then each is a batch of its own. A gold item whose prompt is in the batch already gives way to
+ * another, and is left out where there is none.
  */
 import { Array as Arr } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -41,53 +43,87 @@ export interface BatchItem extends SourceItem {
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
-export interface Cut {
-  readonly batches: ReadonlyArray<Arr.NonEmptyReadonlyArray<BatchItem>>
-  /** Items at the end that do not fill a batch yet. */
-  readonly rest: ReadonlyArray<BatchItem>
+export type Batch = Arr.NonEmptyReadonlyArray<BatchItem>
+
+interface OpenBatch {
+  readonly items: Array<BatchItem>
+  readonly prompts: Set<string>
+  bytes: number
 }
 
-/**
- * Cuts `items` into full batches.
- *
- * @param finished whether what is left is a batch, too, since no more items come
- */
-export const cut = (items: ReadonlyArray<BatchItem>, limits: BatchLimits, finished = false): Cut => {
-  const batches: Array<Arr.NonEmptyReadonlyArray<BatchItem>> = []
-  let batch: Array<BatchItem> = []
-  let start = 0
-  let bytes = 0
-  const prompts = new Set<string>()
-  const close = (end: number) => {
-    if (Arr.isArrayNonEmpty(batch)) batches.push(batch)
-    batch = []
-    start = end
-    bytes = 0
-    prompts.clear()
+/** What is open beyond this is closed, the oldest batch first, so that memory is bounded where prompts repeat without end. */
+export const maxOpenBatches = 256
+
+/** The same in bytes, as a multiple of `maxBytes`. */
+const maxOpenFactor = 8
+
+/** Batches in the making. */
+export const make = ({ maxBytes, maxPrompts }: BatchLimits) => {
+  const open: Array<OpenBatch> = []
+  let openBytes = 0
+  let closed: Array<Batch> = []
+
+  const close = (batch: OpenBatch) => {
+    open.splice(open.indexOf(batch), 1)
+    openBytes -= batch.bytes
+    if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
-  const add = (item: BatchItem) => {
-    batch.push(item)
-    bytes += item.utf8.length
-    prompts.add(item.prompt)
+
+  /** Puts the item into the batch, with a gold item that goes along with it; false where they don't fit. */
+  const takes = (batch: OpenBatch, item: BatchItem): boolean => {
+    const { items, prompts } = batch
+    if (prompts.has(item.prompt)) return false
+    const together = [item, ...goldFor(item, prompts)]
+    const bytes = together.reduce((sum, { utf8 }) => sum + utf8.length, 0)
+    const isAlone = items.length === 0 && together.length === 1
+    if (!isAlone && (items.length + together.length > maxPrompts || batch.bytes + bytes > maxBytes)) return false
+    for (const each of together) {
+      items.push(each)
+      prompts.add(each.prompt)
+    }
+    batch.bytes += bytes
+    openBytes += bytes
+    if (items.length >= maxPrompts || batch.bytes >= maxBytes) close(batch)
+    return true
   }
-  const fit = (together: ReadonlyArray<BatchItem>) =>
-    batch.length + together.length <= limits.maxPrompts &&
-    together.reduce((sum, { utf8 }) => sum + utf8.length, bytes) <= limits.maxBytes
-  for (let i = 0; i < items.length; i++) {
-    const item = items[i]!
-    const isRepeated = prompts.has(item.prompt)
-    if (batch.length > 0 && (isRepeated || !fit([item, ...goldFor(item, prompts)]))) close(i)
-    add(item)
-    for (const gold of goldFor(item, prompts)) {
-      const alone = !fit([gold])
-      if (alone) close(i)
-      add(gold)
-      // What follows must not depend on it: a run that goes on begins with the next item.
-      if (alone) close(i + 1)
+
+  const isTooMuch = () => open.length > maxOpenBatches || openBytes > maxOpenFactor * maxBytes
+
+  const begin = (item: BatchItem) => {
+    const batch: OpenBatch = { items: [], prompts: new Set(), bytes: 0 }
+    open.push(batch)
+    if (!takes(batch, item)) {
+      close(batch)
+      closed.push([item], ...goldFor(item, batch.prompts).map((gold) => [gold] as const))
     }
   }
-  if (finished || batch.length === limits.maxPrompts) close(items.length)
-  return { batches, rest: items.slice(start) }
+
+  const place = (item: BatchItem) => {
+    if (!open.some((batch) => takes(batch, item))) begin(item)
+    while (isTooMuch()) close(open[0]!)
+  }
+
+  const taken = (): ReadonlyArray<Batch> => {
+    const batches = closed
+    closed = []
+    return batches
+  }
+
+  return {
+    /** Adds items of the input; the batches that this closes. */
+    add: (items: Iterable<BatchItem>): ReadonlyArray<Batch> => {
+      for (const item of items) place(item)
+      return taken()
+    },
+    /** Closes the batches that are open, since no more items come. */
+    end: (): ReadonlyArray<Batch> => {
+      while (open.length > 0) close(open[0]!)
+      return taken()
+    },
+    /** Items of the input that stand in open batches. */
+    waiting: (): ReadonlyArray<BatchItem> =>
+      open.flatMap(({ items }) => items.filter(({ isCheck }) => isCheck !== true)),
+  }
 }
 
 /** The first of the item's gold items whose prompt is neither the item's nor among these. */

@@ -33,7 +33,7 @@ import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
 import { AnnotationClientError, UnusableAnswer } from "./AnnotationClientError.ts"
-import { type BatchItem, type BatchLimits, cut, defaultLimits } from "./Batch.ts"
+import * as Batch from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
 import * as GoldItems from "./GoldItems.ts"
@@ -63,7 +63,7 @@ export interface SubmitOptions extends RunTerms {
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** How often a task's items are sent at the most, the first time included. Defaults to 3. */
   readonly maxAttempts?: number | undefined
-  readonly batch?: BatchLimits | undefined
+  readonly batch?: Batch.BatchLimits | undefined
   /**
    * Rejected records after which the run stops with `TooManyRejects`: a number, or a share of those that are
    * read, such as `"1%"`. A share is held to at the end of the reading, and before it from the 1,000th record on.
@@ -175,7 +175,7 @@ const plan = Effect.fnUntraced(function* <E, R>(
   const ledger = yield* Ledger
   const mostCharacters = stepCharacters / (options.votes ?? 1)
   let counts = nothingRead
-  let waiting: ReadonlyArray<BatchItem> = []
+  const batches = Batch.make(options.batch ?? Batch.defaultLimits)
 
   const step = Effect.fnUntraced(function* (
     records: ReadonlyArray<Result.Result<SourceItem, Reject>>,
@@ -183,8 +183,8 @@ const plan = Effect.fnUntraced(function* <E, R>(
   ) {
     const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
     const sightings = yield* ledger.sight(run, items)
-    const hashes = new Map(waiting.map((item) => [item.itemId, item.contentHash]))
-    const fresh = [...waiting]
+    const hashes = new Map(batches.waiting().map((item) => [item.itemId, item.contentHash]))
+    const fresh: Array<Batch.BatchItem> = []
     const known: Array<string> = []
     let duplicates = 0
     items.forEach((item, i) => {
@@ -198,16 +198,16 @@ const plan = Effect.fnUntraced(function* <E, R>(
     })
     counts = {
       read: counts.read + records.length,
-      new: counts.new + fresh.length - waiting.length,
+      new: counts.new + fresh.length,
       known: counts.known + known.length,
       duplicates: counts.duplicates + duplicates,
       rejected: counts.rejected + rejects.length,
     }
-    const { batches, rest } = cut(fresh, options.batch ?? defaultLimits, finished)
-    waiting = rest
-    const tasks = batches.flatMap((batch) => newTasks(batch, options))
-    // What waits for its task to fill is in no table yet: it counts with the step that plans it.
-    const recorded = { ...counts, read: counts.read - waiting.length, new: counts.new - waiting.length }
+    const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
+    const tasks = closed.flatMap((batch) => newTasks(batch, options))
+    // What waits for its batch to fill is in no table yet: it counts with the step that plans it.
+    const waiting = batches.waiting().length
+    const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
     yield* counter.add({ read: records.length, rejected: rejects.length })
   })

@@ -20,11 +20,11 @@ import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
-import { type BatchItem, cut } from "../../src/task/Batch.ts"
+import * as Batch from "../../src/task/Batch.ts"
 import * as Judgments from "../../src/task/Judgments.ts"
 
 const [side = "", baseUrl = "", input = "", directory = "", prompts = ""] = process.argv.slice(2)
-const batch = { maxPrompts: Number(prompts), maxBytes: 1024 * 1024 }
+const limits = { maxPrompts: Number(prompts), maxBytes: 1024 * 1024 }
 const concurrency = 64
 
 const service = ServiceProfile.layer({
@@ -39,11 +39,11 @@ const service = ServiceProfile.layer({
 const source = Source.jsonl(input)
 const guidelines = "Prefer the completion that is correct."
 
-const withLedger = Pipeline.run({ directory, source, guidelines, batch }).pipe(
+const withLedger = Pipeline.run({ directory, source, guidelines, batch: limits }).pipe(
   Effect.provide(Pipeline.layer({ directory, service })),
 )
 
-const identify = ({ item, origin }: SourceItem): BatchItem => {
+const identify = ({ item, origin }: SourceItem): Batch.BatchItem => {
   const { prompt } = asText(item)
   const json = content(item)
   const utf8 = new TextEncoder().encode(json)
@@ -57,9 +57,9 @@ const withoutLedger = Effect.gen(function* () {
 
   const tasks = source.records.pipe(
     Stream.mapAccumArray(
-      (): ReadonlyArray<BatchItem> => [],
-      (waiting, records) => {
-        const fresh = [...waiting]
+      () => Batch.make(limits),
+      (batches, records) => {
+        const fresh: Array<Batch.BatchItem> = []
         for (const record of records) {
           if (Result.isFailure(record)) throw new Error(record.failure.reason)
           const item = identify(record.success)
@@ -67,15 +67,13 @@ const withoutLedger = Effect.gen(function* () {
           seen.add(item.itemId)
           fresh.push(item)
         }
-        const { batches, rest } = cut(fresh, batch)
-        return [rest, batches]
+        return [batches, batches.add(fresh)]
       },
-      { onHalt: (rest) => [rest] },
+      { onHalt: (batches) => batches.end() },
     ),
-    Stream.filter((items) => items.length > 0),
   )
 
-  const judge = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>) {
+  const judge = Effect.fnUntraced(function* (items: ReadonlyArray<Batch.BatchItem>) {
     const body = `{"task_type":"${rlhfRanking}","prompts":[${items.map(({ json }) => json).join(",")}],"guidelines":${JSON.stringify(guidelines)}}`
     const key = Sha256.hex(
       JSON.stringify([rlhfRanking, guidelines, items.map((item) => [item.itemId, item.contentHash])]),

@@ -57,6 +57,24 @@ describe("inspect", () => {
       assert.strictEqual(report.found.layout.split(":")[0], "items")
     }))
 
+  test("fills tasks although prompts repeat: 900 items of 150 prompts are 48 tasks, in a row or far apart", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const item = (prompt: number, i: number) =>
+        JSON.stringify({ prompt: `prompt ${prompt}`, completions: [`a ${i}`, `b ${i}`] })
+      const orders = { row: (i: number) => Math.floor(i / 6), apart: (i: number) => i % 150 }
+      const tasks: Record<string, number> = {}
+      for (const [name, promptOf] of Object.entries(orders)) {
+        const file = `${folder}/${name}.jsonl`
+        yield* write(
+          file,
+          Array.from({ length: 900 }, (_, i) => item(promptOf(i), i)),
+        )
+        tasks[name] = JSON.parse((yield* cli(["inspect", file, "--json"])).stdout).tasks
+      }
+      assert.deepStrictEqual(tasks, { row: 48, apart: 45 })
+    }))
+
   test("of a join, shows each file and where key, prompt and completions are looked for, or that they are not there", () =>
     Effect.gen(function* () {
       const joined = `${root}data/joined`

@@ -4,7 +4,7 @@ import { Array as Arr, Effect, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { asText, type SourceItem } from "../../src/domain/PromptItem.ts"
 import { type TaskPrompt, type TaskRequest } from "../../src/domain/Task.ts"
-import { type BatchItem, cut } from "../../src/task/Batch.ts"
+import * as Batch from "../../src/task/Batch.ts"
 import * as Judgments from "../../src/task/Judgments.ts"
 import { defaultPartition, Ledger } from "../../src/task/Ledger.ts"
 import * as LedgerCheck from "../../src/task/LedgerCheck.ts"
@@ -14,12 +14,12 @@ import { halve, identify, newTasks } from "../../src/task/TaskQuestion.ts"
 import * as Conversations from "../support/conversations.ts"
 import { nothing, type LedgerTest } from "./support.ts"
 
-const plan = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>, terms: RunTerms = {}) {
+const plan = Effect.fnUntraced(function* (items: ReadonlyArray<Batch.BatchItem>, terms: RunTerms = {}) {
   const ledger = yield* Ledger
   const run = yield* ledger.startRun(terms)
-  const { batches } = cut(items, { maxPrompts: 7, maxBytes: 1e6 }, true)
+  const batches = Batch.make({ maxPrompts: 7, maxBytes: 1e6 })
   const counts = { ...nothing, read: items.length, new: items.length }
-  const tasks = batches.flatMap((batch) => newTasks(batch, terms))
+  const tasks = [...batches.add(items), ...batches.end()].flatMap((batch) => newTasks(batch, terms))
   yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
   return run
 })
@@ -112,7 +112,7 @@ export const conversationConformance = (test: LedgerTest) =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const items = Conversations.items(40, 5).map(identify)
-        const isText = ({ item }: BatchItem) => typeof item.prompt === "string"
+        const isText = ({ item }: Batch.BatchItem) => typeof item.prompt === "string"
         yield* plan(items.filter(isText))
         assert.isFalse(yield* ledger.hasConversations)
         const twice = items.find((each) => !isText(each))!

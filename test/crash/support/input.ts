@@ -27,13 +27,20 @@ interface InputOptions {
   readonly misfits: boolean
   /** Whether it is read in two steps. */
   readonly long?: boolean
+  /** Also items whose prompts repeat, so that several batches are open between the two steps. */
+  readonly repeated?: boolean
   /** How many lines are not there yet, as in a file that grows. */
   readonly missing?: number
 }
 
 /** 72 items of the sample, and more. */
-const lines = ({ long = true, misfits: withMisfits }: InputOptions) => [
+const lines = ({ long = true, misfits: withMisfits, repeated = false }: InputOptions) => [
   ...sample.slice(0, 20),
+  ...(repeated
+    ? sample
+        .slice(16, 24)
+        .flatMap((line, i) => ["a", "b", "c"].map((id) => item(`${id}${i}`, parsed(line).prompt, [id, "another"])))
+    : []),
   ...(withMisfits ? [item("failed", misfits.failed)] : []),
   sample[0]!,
   ...(long ? junk : junk.slice(0, 20)),
