@@ -12,7 +12,7 @@ import { askingFlags } from "./AskingFlags.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inputFlags, sourceOf } from "./InputFlags.ts"
 import * as Settings from "./Settings.ts"
-import { count, number, printable, rejectCount, type Rows, table } from "./Summary.ts"
+import { count, duplicates, number, printable, rejectCount, type Rows, table } from "./Summary.ts"
 
 export const inspectCommand = Command.make(
   "inspect",
@@ -20,6 +20,7 @@ export const inspectCommand = Command.make(
     ...inputFlags,
     batchSize: Settings.task.batchSize,
     batchBytes: Settings.task.batchBytes,
+    keepReordered: Settings.task.keepReordered,
     votes: askingFlags.votes,
     show: Flag.Int("show").pipe(
       Flag.withMetavar("N"),
@@ -34,6 +35,7 @@ export const inspectCommand = Command.make(
     const found = source.found === undefined ? undefined : yield* source.found
     const inspection = yield* Inspection.inspect(source, {
       batch: Settings.batchOf(flags),
+      keepReordered: flags.keepReordered,
       votes: Option.getOrUndefined(flags.votes),
       show: Option.getOrUndefined(flags.show),
     })
@@ -83,8 +85,8 @@ const foundRows = ({ absent, count: files, empty, files: looked, hints, ignored,
   ...(ignored.length === 0 ? [] : [["not used", cut(ignored.join(", "))] as const]),
 ]
 
-export const counts = ({ duplicates, items, rejected }: Inspection.Inspection): string =>
-  `${count(items, "item")} + ${count(duplicates, "duplicate")} + ${number(rejected)} rejected`
+export const counts = ({ items, rejected, ...inspection }: Inspection.Inspection): string =>
+  `${count(items, "item")} + ${duplicates(inspection)} + ${number(rejected)} rejected`
 
 const rejectRows = ({ rejects }: Inspection.Inspection): Rows =>
   rejects.map((rejected, i) => [i === 0 ? "rejected" : "", rejectCount(rejected)] as const)

@@ -86,6 +86,7 @@ export const fromProgram = Effect.fnUntraced(function* (
     readonly header: boolean
     readonly experts?: ReadonlyArray<string>
     readonly shuffle?: boolean
+    readonly keepReordered?: boolean
   },
 ) {
   const said = [
@@ -96,6 +97,7 @@ export const fromProgram = Effect.fnUntraced(function* (
     ...(flags.header ? [] : ["--no-header"]),
     ...(flags.experts !== undefined && flags.experts.length > 0 ? ["--expert"] : []),
     ...(flags.shuffle === false ? ["--no-shuffle"] : []),
+    ...(flags.keepReordered === true ? ["--keep-reordered"] : []),
     ...Record.keys(saidByProgram).flatMap((name) =>
       Option.isSome(flags[name] ?? Option.none()) ? [saidByProgram[name]] : [],
     ),

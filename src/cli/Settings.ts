@@ -94,6 +94,12 @@ export const task = {
     ),
     Flag.optional,
   ),
+  keepReordered: Flag.Boolean("keep-reordered").pipe(
+    Flag.withDescription(
+      "Judge an item without an id again where only the order of its completions differs (default: a duplicate)",
+    ),
+    Flag.withDefault(false),
+  ),
   batchSize: Flag.Int("batch-size").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
@@ -122,6 +128,7 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
   readonly batchSize: Option.Option<number>
   readonly batchBytes: Option.Option<number>
   readonly maxRejects: Option.Option<SubmitOptions["maxRejects"] & {}>
+  readonly keepReordered: boolean
   readonly newCampaign: boolean
   readonly resubmit: ReadonlyArray<Replannable>
   readonly maxAttempts: Option.Option<number>
@@ -139,6 +146,7 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
     : undefined
   return {
     guidelines: Option.getOrElse(flags.guidelines, () => fromFile),
+    keepReordered: flags.keepReordered,
     batch: batchOf(flags),
     maxRejects: Option.getOrUndefined(flags.maxRejects),
     ...(yield* againOf(flags)),

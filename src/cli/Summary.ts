@@ -138,11 +138,16 @@ const besideOf = (unusable: number, unsent: number, waiting: number): string =>
     ...(waiting === 0 ? [] : [`${count(waiting, "task")} still ${waiting === 1 ? "waits" : "wait"} for results`]),
   ].join(", and ")
 
+/** Such as `30 duplicates (28 with the completions in another order)`. */
+export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
+  count(report.duplicates, "duplicate") +
+  (report.reordered === 0 ? "" : ` (${number(report.reordered)} with the completions in another order)`)
+
 const reading = (report: RunReport): string =>
   [
     `${number(report.submitted)} submitted`,
     ...(report.not_submitted === 0 ? [] : [`${number(report.not_submitted)} not submitted yet`]),
-    count(report.duplicates, "duplicate"),
+    duplicates(report),
     `${number(report.rejected)} rejected`,
   ].join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
 

@@ -52,7 +52,8 @@ export const make = Effect.fnUntraced(function* (
     )
 
   const unread = present([
-    { reason: "duplicate", count: runs.reduce((sum, { counts }) => sum + counts.duplicates, 0) },
+    { reason: "duplicate", count: runs.reduce((sum, { counts }) => sum + counts.duplicates - counts.reordered, 0) },
+    { reason: "reordered", count: runs.reduce((sum, { counts }) => sum + counts.reordered, 0) },
     ...[...byCode].map(([reason, count]) => ({ reason, count })),
   ])
   const unsent = lostAs("refused", "given_up", "not_submitted")

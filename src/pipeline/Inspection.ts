@@ -14,11 +14,13 @@ import type { Reject } from "../domain/Reject.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { Source } from "../source/Source.ts"
 import * as Batch from "../task/Batch.ts"
-import { conflict, identify } from "../task/TaskQuestion.ts"
+import { conflict, identify, identifyReordered } from "../task/TaskQuestion.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
 export interface InspectionOptions<E = never, R = never> {
   readonly batch?: Batch.BatchLimits | undefined
+  /** Whether items that differ only in the order of their completions are judged each. */
+  readonly keepReordered?: boolean | undefined
   /** Tasks for each item. Default 1. */
   readonly votes?: number | undefined
   /** How many items are shown. Default 3. */
@@ -32,6 +34,8 @@ export interface Inspection {
   readonly read: number
   readonly items: number
   readonly duplicates: number
+  /** How many of the duplicates have the same completions as another item, in another order. */
+  readonly reordered: number
   readonly rejected: number
   /** By reason, the most frequent first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
@@ -53,24 +57,29 @@ const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice
 /** Reads the whole source. Fails with what the source fails with. */
 export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = never, R2 = never>(
   source: Pick<Source<E, R>, "records">,
-  { batch = Batch.defaultLimits, onReject, show = 3, votes = 1 }: InspectionOptions<E2, R2> = {},
+  { batch = Batch.defaultLimits, keepReordered = false, onReject, show = 3, votes = 1 }: InspectionOptions<E2, R2> = {},
 ) {
-  /** By their identity, the content of those that have an id; 0 where the content is the identity. */
+  /** The content of each, by its identity. */
   const seen = new Map<number, number>()
   const rejects = RejectCounts.make()
   const sizes = new Map<number, number>()
   const first: Array<SourceItem> = []
   const batches = Batch.make(batch)
-  const counts = { read: 0, items: 0, duplicates: 0, tasks: 0, gold: 0, conversations: 0 }
+  const counts = { read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
 
-  const see = (source: SourceItem): ReadonlyArray<Result.Result<Batch.BatchItem, Reject>> => {
-    const item = identify(source)
-    const content = item.item.id === undefined ? 0 : short(item.contentHash)
+  const see = (
+    source: SourceItem,
+    item = identify(source),
+  ): ReadonlyArray<Result.Result<Batch.BatchItem, Reject>> => {
+    const content = short(item.contentHash)
     const identity = short(Sha256.hex(item.itemId))
     const known = seen.get(identity)
     if (known !== undefined) {
-      if (known !== content) return [Result.fail(conflict(item))]
+      const isOther = known !== content
+      if (isOther && item.item.id !== undefined) return [Result.fail(conflict(item))]
+      if (isOther && keepReordered) return see(source, identifyReordered(item))
       counts.duplicates++
+      if (isOther) counts.reordered++
       return []
     }
     seen.set(identity, content)

@@ -43,6 +43,8 @@ export interface RunReport {
   readonly known: number
   readonly not_submitted: number
   readonly duplicates: number
+  /** How many of the duplicates have the same completions as another item, in another order. */
+  readonly reordered: number
   readonly rejected: number
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
@@ -154,7 +156,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     campaign: null,
     readFinished: true,
     maxRejects: Option.none<RejectLimit>(),
-    counts: { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 },
+    counts: { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 },
   }))
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
@@ -179,6 +181,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     known: counts.known,
     not_submitted: notSubmitted,
     duplicates: counts.duplicates,
+    reordered: counts.reordered,
     rejected,
     rejects: options.rejects ?? null,
     max_rejects: Option.getOrNull(maxRejects),

@@ -151,7 +151,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         yield* inPortions(rejects, (rows) => sql`INSERT INTO reject ${sql.insert(rows)}`)
         yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new},
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
-          rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
+          reordered_count = ${step.counts.reordered}, rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
           WHERE ${here} AND run = ${run.run}`
         return placed
       }),
@@ -226,6 +226,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         | "new_count"
         | "known_count"
         | "duplicate_count"
+        | "reordered_count"
         | "rejected_count"
         | "read_finished"
         | "votes",
@@ -248,6 +249,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         new: Number(row.new_count),
         known: Number(row.known_count),
         duplicates: Number(row.duplicate_count),
+        reordered: Number(row.reordered_count),
         rejected: Number(row.rejected_count),
       } satisfies ReadCounts,
     }))

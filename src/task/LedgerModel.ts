@@ -207,6 +207,8 @@ export interface ReadCounts {
   readonly known: number
   /** Items that stood in this run's input before. */
   readonly duplicates: number
+  /** How many of the duplicates are an item that has the same completions in another order. */
+  readonly reordered: number
   readonly rejected: number
 }
 

@@ -47,6 +47,7 @@ const createInput = Effect.gen(function* () {
     new_count BIGINT NOT NULL DEFAULT 0,
     known_count BIGINT NOT NULL DEFAULT 0,
     duplicate_count BIGINT NOT NULL DEFAULT 0,
+    reordered_count BIGINT NOT NULL DEFAULT 0,
     rejected_count BIGINT NOT NULL DEFAULT 0,
     read_finished INTEGER NOT NULL DEFAULT 0,
     votes INTEGER NOT NULL DEFAULT 1,

@@ -37,11 +37,11 @@ import * as Batch from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
 import * as GoldItems from "./GoldItems.ts"
-import type { PlannedTask, ReadCounts, Run, RunTerms, TaskQuestion } from "./LedgerModel.ts"
+import type { PlannedTask, ReadCounts, Run, RunTerms, Sighting, TaskQuestion } from "./LedgerModel.ts"
 import type { Replannable } from "./LedgerResolve.ts"
 import * as RejectLimit from "./RejectLimit.ts"
 import * as SecondLook from "./SecondLook.ts"
-import { conflict, halve, identify, newTasks } from "./TaskQuestion.ts"
+import { conflict, halve, identify, identifyReordered, newTasks } from "./TaskQuestion.ts"
 import * as Workers from "./Workers.ts"
 
 /**
@@ -63,6 +63,11 @@ export interface SubmitOptions extends RunTerms {
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** How often a task's items are sent at the most, the first time included. Defaults to 3. */
   readonly maxAttempts?: number | undefined
+  /**
+   * Whether an item without an id is judged again where its completions stand in another order than those of
+   * an earlier item. Without it, it counts as a duplicate, whose models, gold answer and metadata are not kept.
+   */
+  readonly keepReordered?: boolean | undefined
   readonly batch?: Batch.BatchLimits | undefined
   /**
    * Rejected records after which the run stops with `TooManyRejects`: a number, or a share of those that are
@@ -95,7 +100,7 @@ const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   return failure instanceof Error && failure.message !== "" ? failure.message : String(failure)
 }
 
-const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
+const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
 /**
  * Records taken together before the ledger is asked and written, by number and by characters. The
@@ -183,13 +188,25 @@ const plan = Effect.fnUntraced(function* <E, R>(
   ) {
     const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
     const sightings = yield* ledger.sight(run, items)
+    const kept = options.keepReordered === true ? items.map(identifyReordered) : []
+    const keptSightings = yield* ledger.sight(run, kept)
     const hashes = new Map(batches.waiting().map((item) => [item.itemId, item.contentHash]))
     const fresh: Array<Batch.BatchItem> = []
     const known: Array<string> = []
     let duplicates = 0
-    items.forEach((item, i) => {
+    let reordered = 0
+    const see = (item: Batch.BatchItem, inLedger: Sighting): Sighting => {
       const before = hashes.get(item.itemId)
-      const sighting = before === undefined ? sightings[i]! : before === item.contentHash ? "duplicate" : "conflict"
+      return before === undefined ? inLedger : before === item.contentHash ? "duplicate" : "conflict"
+    }
+    items.forEach((read, i) => {
+      let item = read
+      let sighting = see(item, sightings[i]!)
+      if (sighting === "conflict" && item.item.id === undefined) {
+        item = kept[i] ?? item
+        if (item === read) return void reordered++
+        sighting = see(item, keptSightings[i]!)
+      }
       if (sighting === "conflict") return void rejects.push(conflict(item))
       hashes.set(item.itemId, item.contentHash)
       if (sighting === "new") fresh.push(options.mix(item))
@@ -200,7 +217,8 @@ const plan = Effect.fnUntraced(function* <E, R>(
       read: counts.read + records.length,
       new: counts.new + fresh.length,
       known: counts.known + known.length,
-      duplicates: counts.duplicates + duplicates,
+      duplicates: counts.duplicates + duplicates + reordered,
+      reordered: counts.reordered + reordered,
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]

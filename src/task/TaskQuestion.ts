@@ -19,14 +19,29 @@ import * as Order from "./Order.ts"
 
 const encoder = new TextEncoder()
 
-/** An item with what it is known by: the id that it has, or else the hash of its content. */
+/**
+ * An item with its identity: the id that it has, or else the hash of its content with the completions
+ * sorted, so that the same completions in another order are the same item.
+ */
 export const identify = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
   const prompt = Conversation.render(item.prompt)
   const json = content({ prompt, completions: item.completions })
   const utf8 = encoder.encode(json)
   const contentHash = Sha256.hex(utf8)
-  return { item, origin, completionOrigins, prompt, json, utf8, contentHash, itemId: item.id ?? contentHash }
+  const sorted = item.completions.toSorted()
+  const itemId =
+    item.id ??
+    (sorted.every((completion, i) => completion === item.completions[i])
+      ? contentHash
+      : Sha256.hex(content({ prompt, completions: sorted })))
+  return { item, origin, completionOrigins, prompt, json, utf8, contentHash, itemId }
 }
+
+/** The item under an identity of its own, where another one has the same completions in another order. */
+export const identifyReordered = (item: BatchItem): BatchItem => ({
+  ...item,
+  itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
+})
 
 /** Of an id that stands for other content already. */
 export const conflict = ({ item, origin }: BatchItem): Reject => ({

@@ -57,6 +57,31 @@ describe("inspect", () => {
       assert.strictEqual(report.found.layout.split(":")[0], "items")
     }))
 
+  test("takes the same completions in another order for a duplicate, unless an id or --keep-reordered says otherwise", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const item = (completions: ReadonlyArray<string>, id?: string) =>
+        JSON.stringify({ id, prompt: "Which?", completions })
+      const file = `${folder}/items.jsonl`
+      const lines = [item(["b", "a"]), item(["a", "b"]), item(["a", "b"]), item(["b", "a"]), item(["a", "c"])]
+      yield* write(file, [...lines, item(["b", "a"], "1"), item(["a", "b"], "2")])
+      const countsOf = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+        const { stdout } = yield* cli(["inspect", file, "--json", ...flags])
+        const { duplicates, items, read, rejected, reordered } = JSON.parse(stdout)
+        return { read, items, duplicates, reordered, rejected }
+      })
+      assert.deepStrictEqual(yield* countsOf(), { read: 7, items: 4, duplicates: 3, reordered: 2, rejected: 0 })
+      assert.deepStrictEqual(yield* countsOf("--keep-reordered"), {
+        read: 7,
+        items: 5,
+        duplicates: 2,
+        reordered: 0,
+        rejected: 0,
+      })
+      const { stdout } = yield* cli(["inspect", file])
+      assert.match(stdout, /7 = 4 items \+ 3 duplicates \(2 with the completions in another order\) \+ 0 rejected/)
+    }))
+
   test("fills tasks although prompts repeat: 900 items of 150 prompts are 48 tasks, in a row or far apart", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { cli, itemLines, reportOf, write } from "../support/cli.ts"
+import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, run, started } from "../support/process.ts"
 
@@ -48,6 +49,46 @@ describe("stdout is data, stderr is talk", () => {
         const report = reportOf(yield* cli([...command, ...args]))
         assert.strictEqual(report.read, 6)
         assert.strictEqual(report.submitted + report.duplicates + report.rejected, 6)
+      }
+    }))
+
+  test("a pair in both orders is judged once; the first one keeps its models, gold answer and metadata; --keep-reordered judges both", () =>
+    Effect.gen(function* () {
+      const layouts = {
+        wide: [
+          { prompt: "p", response_aspen: "longer", response_cedar: "short", best: "response_cedar", at: 1 },
+          { prompt: "p", response_aspen: "short", response_cedar: "longer", best: "response_cedar", at: 2 },
+        ],
+        pairs: [
+          { prompt: "p", chosen: "short", rejected: "longer", at: 1 },
+          { prompt: "p", chosen: "longer", rejected: "short", at: 2 },
+        ],
+      }
+      for (const [layout, records] of Object.entries(layouts)) {
+        const job = yield* temporaryDirectory
+        yield* write(
+          `${job}/items.jsonl`,
+          records.map((record) => JSON.stringify(record)),
+        )
+        const gold = layout === "wide" ? ["--gold-path", "best"] : []
+        const args = ["run", `${job}/items.jsonl`, "--layout", layout, "--keep", "at", ...gold, "--expert", "longest"]
+        const judged = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+          const report = reportOf(yield* cli([...args, "--dir", job, "--json", ...flags]))
+          const { duplicates, known, read, rejected, reordered, submitted } = report
+          assert.strictEqual(read, submitted + duplicates + rejected)
+          const rows = yield* Effect.promise(() => jsonl(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`))
+          const metadata = rows.map(({ metadata }) => JSON.parse(String(metadata)) as { at: number })
+          return { known, duplicates, reordered, submitted, at: metadata.map(({ at }) => at), rows }
+        })
+        const { rows, ...first } = yield* judged()
+        assert.deepStrictEqual(first, { known: 0, duplicates: 1, reordered: 1, submitted: 1, at: [1] }, layout)
+        const [row] = rows
+        assert.strictEqual(row?.["chosen"], "longer")
+        if (layout === "wide") assert.strictEqual(row?.["chosen_model"], "aspen")
+        const { rows: _, ...both } = yield* judged("--keep-reordered")
+        assert.deepStrictEqual(both, { known: 1, duplicates: 0, reordered: 0, submitted: 2, at: [1, 2] }, layout)
+        const { rows: __, ...again } = yield* judged("--keep-reordered")
+        assert.deepStrictEqual({ ...again, known: 1 }, both)
       }
     }))
 

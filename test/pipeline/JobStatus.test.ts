@@ -149,7 +149,7 @@ describe("JobStatus", () => {
       const ledger = yield* Ledger
       yield* ledger.markInvalid(90, "{}", "odd")
       const run = yield* ledger.startRun({ guidelines: "Be brief.", newCampaign: true })
-      const counts = { read: 4, new: 4, known: 0, duplicates: 0, rejected: 0 }
+      const counts = { read: 4, new: 4, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
       yield* ledger.record(run, { tasks: newTasks([2, 2], 100), known: [], rejects: [], counts, finished: true })
       yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
       yield* ledger.markSubmitted(100, "task_a", 0)
@@ -171,7 +171,7 @@ describe("JobStatus", () => {
       yield* job
       yield* complete(hour, 0)
       const run = yield* ledger.startRun({ guidelines: "Be brief.", newCampaign: true })
-      const counts = { read: 4, new: 4, known: 0, duplicates: 0, rejected: 0 }
+      const counts = { read: 4, new: 4, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
       yield* ledger.record(run, { tasks: newTasks([2, 2]), known: [], rejects: [], counts, finished: true })
       yield* ledger.endRun(run)
       const status = yield* statusAt(hour)

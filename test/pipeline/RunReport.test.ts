@@ -73,7 +73,7 @@ describe("RunReport", () => {
         tasks: newTasks([1, 1], 5),
         known: ["item-0", "item-3"],
         rejects: [reject(1)],
-        counts: { read: 6, new: 2, known: 2, duplicates: 1, rejected: 1 },
+        counts: { read: 6, new: 2, known: 2, duplicates: 1, reordered: 0, rejected: 1 },
         finished: true,
       })
       const before = yield* report
@@ -105,7 +105,7 @@ describe("RunReport", () => {
       yield* ledger.markInvalid(2, "", "odd")
       assert.strictEqual((yield* report).status, "results_invalid")
       const run = yield* ledger.startRun({ guidelines: "others", newCampaign: true })
-      const counts = { read: 1, new: 0, known: 0, duplicates: 0, rejected: 0 }
+      const counts = { read: 1, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
       yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts, finished: true })
       assert.strictEqual((yield* report).status, "waiting")
       yield* ledger.markCompleted(4, "{}")

@@ -50,7 +50,7 @@ const work = Effect.gen(function* () {
     tasks: [],
     known: [],
     rejects: [reject(1)],
-    counts: { read: 1, new: 0, known: 0, duplicates: 0, rejected: 1 },
+    counts: { read: 1, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 1 },
     finished: true,
   })
 })

@@ -32,7 +32,7 @@ const work = Effect.gen(function* () {
   const ledger = yield* Ledger
   const run = yield* ledger.startRun()
   const step = { known: [], finished: true }
-  const counts = { read: 10, new: 8, known: 0, duplicates: 0, rejected: 2 }
+  const counts = { read: 10, new: 8, known: 0, duplicates: 0, reordered: 0, rejected: 2 }
   yield* ledger.record(run, { ...step, tasks: newTasks([2, 3, 1, 1, 1]), rejects: [reject(1), reject(2)], counts })
   const tasks = yield* ledger.plannedAfter(-1)
   yield* Effect.forEach(tasks.slice(0, 4), ledger.claim)

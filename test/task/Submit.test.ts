@@ -54,7 +54,7 @@ describe("submit", () => {
       }
       assert.strictEqual(new Set(sent.map(({ headers }) => headers["idempotency-key"])).size, 3)
       assert.deepStrictEqual(state.counts.submitted, { tasks: 3, items: 5 })
-      assert.deepStrictEqual(countsOf(state), { read: 5, new: 5, known: 0, duplicates: 0, rejected: 0 })
+      assert.deepStrictEqual(countsOf(state), { read: 5, new: 5, known: 0, duplicates: 0, reordered: 0, rejected: 0 })
     }))
 
   test("submits nothing twice: not repeats in the input, nor what an earlier run submitted", () =>
@@ -68,7 +68,7 @@ describe("submit", () => {
         inProcess(directory, service.profile),
       )
       assert.deepStrictEqual(posts(service).flatMap(promptsOf), ["prompt 0", "prompt 1", "prompt 2"])
-      assert.deepStrictEqual(countsOf(state), { read: 4, new: 1, known: 2, duplicates: 1, rejected: 0 })
+      assert.deepStrictEqual(countsOf(state), { read: 4, new: 1, known: 2, duplicates: 1, reordered: 0, rejected: 0 })
     }))
 
   test("rejects an id that stood for other content, in the same run and in a later one", () =>
@@ -253,7 +253,7 @@ describe("submit", () => {
         inProcess(directory, service.profile),
       )
       const first = yield* run
-      assert.deepStrictEqual(countsOf(first), { read: 60_000, new: 40_000, known: 0, duplicates: 0, rejected: 20_000 })
+      assert.deepStrictEqual(countsOf(first), { read: 60_000, new: 40_000, known: 0, duplicates: 0, reordered: 0, rejected: 20_000 })
       assert.deepStrictEqual(first.counts.submitted, { tasks: 4, items: 40_000 })
       assert.strictEqual(countsOf(yield* run).known, 40_000)
       assert.strictEqual(posts(service).length, 4)

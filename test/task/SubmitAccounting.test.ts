@@ -23,16 +23,17 @@ interface Draw {
   readonly item: number
   readonly variant: number
   readonly withId: boolean
+  readonly swapped: boolean
 }
 
-const recordOf = ({ item, rejected, variant, withId }: Draw, i: number): Record =>
+const recordOf = ({ item, rejected, swapped, variant, withId }: Draw, i: number): Record =>
   rejected
     ? Result.fail(reject(i + 1))
     : Result.succeed({
         item: {
           ...(withId && { id: `id-${item}` }),
           prompt: `prompt ${item}`,
-          completions: [`first ${variant}`, "second"],
+          completions: swapped ? ["second", `first ${variant}`] : [`first ${variant}`, "second"],
         },
         origin: { file: "memory", line: i + 1 },
       })
@@ -41,19 +42,25 @@ const recordOf = ({ item, rejected, variant, withId }: Draw, i: number): Record 
 const expectedOf = (records: ReadonlyArray<Record>) => {
   const contents = new Map<string, string>()
   let duplicates = 0
+  let reordered = 0
   let rejected = 0
   for (const record of records) {
     if (Result.isFailure(record)) {
       rejected++
       continue
     }
-    const { itemId, json } = batchItem(record.success)
-    const before = contents.get(itemId)
-    if (before === undefined) contents.set(itemId, json)
+    const { item, json } = batchItem(record.success)
+    const identity = item.id ?? JSON.stringify([item.prompt, item.completions.toSorted()])
+    const before = contents.get(identity)
+    if (before === undefined) contents.set(identity, json)
     else if (before === json) duplicates++
-    else rejected++
+    else if (item.id !== undefined) rejected++
+    else {
+      duplicates++
+      reordered++
+    }
   }
-  return { read: records.length, duplicates, rejected, items: [...contents.values()] }
+  return { read: records.length, duplicates, reordered, rejected, items: [...contents.values()] }
 }
 
 /** Repeatable noise, so that long inputs shrink to short ones quickly. */
@@ -76,8 +83,9 @@ const inputs = fc
     rejects: fc.constantFrom(0, 0.05, 0.9),
     conflicts: fc.constantFrom(0, 0.1),
     ids: fc.constantFrom(0, 0.5, 1),
+    swaps: fc.constantFrom(0, 0.1),
   })
-  .map(({ conflicts, ids, items, length, rejects, seed }) => {
+  .map(({ conflicts, ids, items, length, rejects, seed, swaps }) => {
     const next = noise(seed)
     return Array.from({ length }, (_, i) =>
       recordOf(
@@ -86,6 +94,7 @@ const inputs = fc
           item: Math.floor(next() * items),
           variant: next() < conflicts ? 1 : 0,
           withId: next() < ids,
+          swapped: next() < swaps,
         },
         i,
       ),
@@ -169,9 +178,9 @@ describe("submit", () => {
           Effect.map(Option.match({ onNone: () => nothing, onSome: ({ counts }) => counts })),
           Effect.tap((counts) =>
             Effect.sync(() => {
-              const { duplicates, items, read, rejected } = expected
+              const { duplicates, items, read, rejected, reordered } = expected
               const known = items.length - counts.new
-              assert.deepStrictEqual(counts, { read, new: counts.new, known, duplicates, rejected })
+              assert.deepStrictEqual(counts, { read, new: counts.new, known, duplicates, reordered, rejected })
               assert.strictEqual(read, counts.new + counts.known + counts.duplicates + counts.rejected)
             }),
           ),

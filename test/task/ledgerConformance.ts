@@ -153,7 +153,7 @@ export const ledgerConformance = (
           assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
           const run = yield* ledger.startRun()
           assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
-          const counts = { read: 9, new: 4, known: 0, duplicates: 3, rejected: 2 }
+          const counts = { read: 9, new: 4, known: 0, duplicates: 3, reordered: 0, rejected: 2 }
           const step = { tasks: newTasks([2]), known: [], rejects: [reject(1), reject(2)] }
           yield* ledger.record(run, { ...step, counts, finished: false })
           assert.deepStrictEqual(
@@ -250,7 +250,7 @@ export const ledgerConformance = (
             tasks: [newTask(fresh.slice(0, 3)), newTask(fresh.slice(3))],
             known: ["item-0"],
             rejects: [reject(2), reject(3)],
-            counts: { read: 8, new: 4, known: 1, duplicates: 0, rejected: 3 },
+            counts: { read: 8, new: 4, known: 1, duplicates: 0, reordered: 0, rejected: 3 },
             finished: true,
           }
           // An item that has a task already, and a reject in the place of another: the first and the last to be written.

@@ -48,7 +48,7 @@ export const reject = (line: number): Reject => ({
   raw: "{",
 })
 
-export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, rejected: 0 }
+export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
 /** A test over a new ledger, and the database that it stands on. */
 export type LedgerTest = (name: string, effect: Effect.Effect<void, unknown, Ledger | SqlClient.SqlClient>) => void

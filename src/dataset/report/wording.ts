@@ -45,6 +45,7 @@ export const chanceInWords = (p: number): string => {
 
 const reasons: Record<string, string> = {
   duplicate: "duplicates",
+  reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
   given_up: "given up",
   invalid_json: "no JSON",
