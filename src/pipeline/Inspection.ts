@@ -67,10 +67,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const batches = Batch.make(batch)
   const counts = { read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
 
-  const see = (
-    source: SourceItem,
-    item = identify(source),
-  ): ReadonlyArray<Result.Result<Batch.BatchItem, Reject>> => {
+  const see = (source: SourceItem, item = identify(source)): ReadonlyArray<Result.Result<Batch.BatchItem, Reject>> => {
     const content = short(item.contentHash)
     const identity = short(Sha256.hex(item.itemId))
     const known = seen.get(identity)

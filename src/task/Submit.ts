@@ -2,17 +2,14 @@
  * The first of the two loops over the ledger: items are read, planned as tasks and
  * submitted. It may be broken off at any point and started again.
  *
- * Guarantees: each record read is counted once, as new, known, duplicate or
- * rejected; an item that the ledger has seen in the same campaign is not submitted again;
- * a task whose request may have arrived unanswered is sent again only where the service
- * honours idempotency keys, and remembers this one, and is held as in doubt elsewhere. Each new
- * item is planned in as many tasks as `votes` says, its completions in an order of its own in each.
+ * Guarantees: what is read is planned as `Plan.ts` says. A task whose request may have arrived
+ * unanswered is sent again only where the service honours idempotency keys, and remembers this
+ * one; elsewhere it is held as in doubt.
  *
  * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
  * and an address without a service end the run at once.
  */
 import {
-  Array as Arr,
   Cause,
   Clock,
   Data,
@@ -23,32 +20,31 @@ import {
   identity,
   Latch,
   Option,
-  Result,
-  Stream,
+  type Result,
+  type Stream,
 } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
 import { AnnotationClientError, UnusableAnswer } from "./AnnotationClientError.ts"
-import * as Batch from "./Batch.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
 import * as GoldItems from "./GoldItems.ts"
-import type { PlannedTask, ReadCounts, Run, RunTerms, Sighting, TaskQuestion } from "./LedgerModel.ts"
+import type { PlannedTask, TaskQuestion } from "./LedgerModel.ts"
 import type { Replannable } from "./LedgerResolve.ts"
+import { plan, type PlanOptions } from "./Plan.ts"
 import * as RejectLimit from "./RejectLimit.ts"
 import * as SecondLook from "./SecondLook.ts"
-import { conflict, halve, identify, identifyReordered, newTasks } from "./TaskQuestion.ts"
+import { halve } from "./TaskQuestion.ts"
 import * as Workers from "./Workers.ts"
 
 /**
  * `votes`, `shuffleSeed` and `gold` are about new items: what is planned stays as it is, so where more
  * votes are asked for than before, earlier items keep the number that they have.
  */
-export interface SubmitOptions extends RunTerms {
+export interface SubmitOptions extends PlanOptions {
   /** Gold items to be mixed in among the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
   /**
@@ -63,12 +59,6 @@ export interface SubmitOptions extends RunTerms {
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
   /** How often a task's items are sent at the most, the first time included. Defaults to 3. */
   readonly maxAttempts?: number | undefined
-  /**
-   * Whether an item without an id is judged again where its completions stand in another order than those of
-   * an earlier item. Without it, it counts as a duplicate, whose models, gold answer and metadata are not kept.
-   */
-  readonly keepReordered?: boolean | undefined
-  readonly batch?: Batch.BatchLimits | undefined
   /**
    * Rejected records after which the run stops with `TooManyRejects`: a number, or a share of those that are
    * read, such as `"1%"`. A share is held to at the end of the reading, and before it from the 1,000th record on.
@@ -99,15 +89,6 @@ const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   const failure = Cause.squash(cause)
   return failure instanceof Error && failure.message !== "" ? failure.message : String(failure)
 }
-
-const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
-
-/**
- * Records taken together before the ledger is asked and written, by number and by characters. The
- * index of the items is written all over its pages: the larger a step, the less often each of them.
- */
-export const stepRecords = 4096
-const stepCharacters = 8 * 1024 * 1024
 
 /**
  * Reads `records` into the ledger and sends what is planned, until both are done.
@@ -168,86 +149,6 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     ),
   )
   return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run.run
-})
-
-/** Reads the whole input into the ledger as planned tasks. */
-const plan = Effect.fnUntraced(function* <E, R>(
-  run: Run,
-  records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
-  options: SubmitOptions & { readonly mix: GoldItems.Mix },
-  counter: RejectLimit.Counter,
-) {
-  const ledger = yield* Ledger
-  const mostCharacters = stepCharacters / (options.votes ?? 1)
-  let counts = nothingRead
-  const batches = Batch.make(options.batch ?? Batch.defaultLimits)
-
-  const step = Effect.fnUntraced(function* (
-    records: ReadonlyArray<Result.Result<SourceItem, Reject>>,
-    finished: boolean,
-  ) {
-    const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
-    const sightings = yield* ledger.sight(run, items)
-    const kept = options.keepReordered === true ? items.map(identifyReordered) : []
-    const keptSightings = yield* ledger.sight(run, kept)
-    const hashes = new Map(batches.waiting().map((item) => [item.itemId, item.contentHash]))
-    const fresh: Array<Batch.BatchItem> = []
-    const known: Array<string> = []
-    let duplicates = 0
-    let reordered = 0
-    const see = (item: Batch.BatchItem, inLedger: Sighting): Sighting => {
-      const before = hashes.get(item.itemId)
-      return before === undefined ? inLedger : before === item.contentHash ? "duplicate" : "conflict"
-    }
-    items.forEach((read, i) => {
-      let item = read
-      let sighting = see(item, sightings[i]!)
-      if (sighting === "conflict" && item.item.id === undefined) {
-        item = kept[i] ?? item
-        if (item === read) return void reordered++
-        sighting = see(item, keptSightings[i]!)
-      }
-      if (sighting === "conflict") return void rejects.push(conflict(item))
-      hashes.set(item.itemId, item.contentHash)
-      if (sighting === "new") fresh.push(options.mix(item))
-      else if (sighting === "known") known.push(item.itemId)
-      else duplicates++
-    })
-    counts = {
-      read: counts.read + records.length,
-      new: counts.new + fresh.length,
-      known: counts.known + known.length,
-      duplicates: counts.duplicates + duplicates + reordered,
-      reordered: counts.reordered + reordered,
-      rejected: counts.rejected + rejects.length,
-    }
-    const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    const tasks = closed.flatMap((batch) => newTasks(batch, options))
-    // What waits for its batch to fill is in no table yet: it counts with the step that plans it.
-    const waiting = batches.waiting().length
-    const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
-    yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
-    yield* counter.add({ read: records.length, rejected: rejects.length })
-  })
-
-  let gathered: Array<Result.Result<SourceItem, Reject>> = []
-  let characters = 0
-  const flush = Effect.suspend(() => {
-    const records = gathered
-    gathered = []
-    characters = 0
-    return step(records, false)
-  })
-  yield* Stream.runForEachArray(records, (records) => {
-    for (const record of records) {
-      gathered.push(record)
-      characters += sizeOf(record)
-    }
-    return gathered.length >= stepRecords || characters >= mostCharacters ? flush : Effect.void
-  })
-  yield* flush
-  yield* counter.end
-  yield* step([], true)
 })
 
 /** Sends planned tasks until none is left and the reading is done, or until `halt` is set. */
@@ -405,11 +306,3 @@ const send = Effect.fnUntraced(function* <E>(
   yield* Workers.run(profile.concurrency, next, sendOne).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
   if (left !== undefined) yield* Deferred.fail(halt, left)
 })
-
-const lengthOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length, 0)
-
-const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
-  Result.match(record, {
-    onSuccess: ({ item }) => lengthOf(item.completions) + lengthOf(Conversation.contents(item.prompt)),
-    onFailure: ({ raw = "", raw_base64 = "" }) => raw.length + raw_base64.length,
-  })

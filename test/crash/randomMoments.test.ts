@@ -22,7 +22,7 @@ const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
 const room = await Room.make()
 afterAll(room.remove)
 
-const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true, repeated: true })
+const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true, long: false, repeated: true })
 
 /** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 const draws = (seed: number) => {

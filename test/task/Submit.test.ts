@@ -4,7 +4,8 @@ import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { collect } from "../../src/task/Collect.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
-import { stepRecords, submit } from "../../src/task/Submit.ts"
+import { submit } from "../../src/task/Submit.ts"
+import { stepRecords } from "../../src/task/Plan.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -253,7 +254,14 @@ describe("submit", () => {
         inProcess(directory, service.profile),
       )
       const first = yield* run
-      assert.deepStrictEqual(countsOf(first), { read: 60_000, new: 40_000, known: 0, duplicates: 0, reordered: 0, rejected: 20_000 })
+      assert.deepStrictEqual(countsOf(first), {
+        read: 60_000,
+        new: 40_000,
+        known: 0,
+        duplicates: 0,
+        reordered: 0,
+        rejected: 20_000,
+      })
       assert.deepStrictEqual(first.counts.submitted, { tasks: 4, items: 40_000 })
       assert.strictEqual(countsOf(yield* run).known, 40_000)
       assert.strictEqual(posts(service).length, 4)

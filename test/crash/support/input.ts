@@ -1,6 +1,6 @@
 /** Input in which everything occurs that a job has a kind of write for. */
 import { readFileSync, writeFileSync } from "node:fs"
-import { stepRecords } from "../../../src/task/Submit.ts"
+import { stepRecords } from "../../../src/task/Plan.ts"
 import { misfits } from "./RecordingService.ts"
 
 const sample = readFileSync(new URL("../../../data/sample.jsonl", import.meta.url), "utf8")
@@ -27,7 +27,7 @@ interface InputOptions {
   readonly misfits: boolean
   /** Whether it is read in two steps. */
   readonly long?: boolean
-  /** Also items whose prompts repeat, so that several batches are open between the two steps. */
+  /** Also items whose prompts repeat, so that several batches are open when the last step of reading begins. */
   readonly repeated?: boolean
   /** How many lines are not there yet, as in a file that grows. */
   readonly missing?: number

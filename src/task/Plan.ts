@@ -1,0 +1,124 @@
+/**
+ * Reads the input into the ledger, as tasks that are planned.
+ *
+ * Guarantees: each record read is counted once, as new, known, duplicate or rejected. An item
+ * that the ledger has seen in the same campaign is not planned again. A step of reading is
+ * recorded whole or not at all; items whose batch is still open are recorded with the step that
+ * closes it, so a run that was killed reads them again.
+ */
+import { Array as Arr, Effect, Result, Stream } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
+import type { SourceItem } from "../domain/PromptItem.ts"
+import type { Reject } from "../domain/Reject.ts"
+import * as Batch from "./Batch.ts"
+import type * as GoldItems from "./GoldItems.ts"
+import { Ledger } from "./Ledger.ts"
+import type { ReadCounts, Run, RunTerms, Sighting } from "./LedgerModel.ts"
+import type * as RejectLimit from "./RejectLimit.ts"
+import { conflict, identify, identifyReordered, newTasks } from "./TaskQuestion.ts"
+
+export interface PlanOptions extends RunTerms {
+  /**
+   * Whether an item without an id is judged again where its completions stand in another order than those of
+   * an earlier item. Without it, it counts as a duplicate, whose models, gold answer and metadata are not kept.
+   */
+  readonly keepReordered?: boolean | undefined
+  readonly batch?: Batch.BatchLimits | undefined
+}
+
+const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
+
+/**
+ * Records taken together before the ledger is asked and written, by number and by characters. The
+ * index of the items is written all over its pages: the larger a step, the less often each of them.
+ */
+export const stepRecords = 4096
+const stepCharacters = 8 * 1024 * 1024
+
+/** Reads the whole input into the ledger as planned tasks. */
+export const plan = Effect.fnUntraced(function* <E, R>(
+  run: Run,
+  records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
+  options: PlanOptions & { readonly mix: GoldItems.Mix },
+  counter: RejectLimit.Counter,
+) {
+  const ledger = yield* Ledger
+  const mostCharacters = stepCharacters / (options.votes ?? 1)
+  let counts = nothingRead
+  const batches = Batch.make(options.batch ?? Batch.defaultLimits)
+
+  const step = Effect.fnUntraced(function* (
+    records: ReadonlyArray<Result.Result<SourceItem, Reject>>,
+    finished: boolean,
+  ) {
+    const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
+    const sightings = yield* ledger.sight(run, items)
+    const kept = options.keepReordered === true ? items.map(identifyReordered) : []
+    const keptSightings = yield* ledger.sight(run, kept)
+    const hashes = new Map(batches.waiting().map((item) => [item.itemId, item.contentHash]))
+    const fresh: Array<Batch.BatchItem> = []
+    const known: Array<string> = []
+    let duplicates = 0
+    let reordered = 0
+    const see = (item: Batch.BatchItem, inLedger: Sighting): Sighting => {
+      const before = hashes.get(item.itemId)
+      return before === undefined ? inLedger : before === item.contentHash ? "duplicate" : "conflict"
+    }
+    items.forEach((read, i) => {
+      let item = read
+      let sighting = see(item, sightings[i]!)
+      if (sighting === "conflict" && item.item.id === undefined) {
+        item = kept[i] ?? item
+        if (item === read) return void reordered++
+        sighting = see(item, keptSightings[i]!)
+      }
+      if (sighting === "conflict") return void rejects.push(conflict(item))
+      hashes.set(item.itemId, item.contentHash)
+      if (sighting === "new") fresh.push(options.mix(item))
+      else if (sighting === "known") known.push(item.itemId)
+      else duplicates++
+    })
+    counts = {
+      read: counts.read + records.length,
+      new: counts.new + fresh.length,
+      known: counts.known + known.length,
+      duplicates: counts.duplicates + duplicates + reordered,
+      reordered: counts.reordered + reordered,
+      rejected: counts.rejected + rejects.length,
+    }
+    const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
+    const tasks = closed.flatMap((batch) => newTasks(batch, options))
+    // What waits for its batch to fill is in no table yet: it counts with the step that plans it.
+    const waiting = batches.waiting().length
+    const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
+    yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
+    yield* counter.add({ read: records.length, rejected: rejects.length })
+  })
+
+  let gathered: Array<Result.Result<SourceItem, Reject>> = []
+  let characters = 0
+  const flush = Effect.suspend(() => {
+    const records = gathered
+    gathered = []
+    characters = 0
+    return step(records, false)
+  })
+  yield* Stream.runForEachArray(records, (records) => {
+    for (const record of records) {
+      gathered.push(record)
+      characters += sizeOf(record)
+    }
+    return gathered.length >= stepRecords || characters >= mostCharacters ? flush : Effect.void
+  })
+  yield* flush
+  yield* counter.end
+  yield* step([], true)
+})
+
+const lengthOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length, 0)
+
+const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
+  Result.match(record, {
+    onSuccess: ({ item }) => lengthOf(item.completions) + lengthOf(Conversation.contents(item.prompt)),
+    onFailure: ({ raw = "", raw_base64 = "" }) => raw.length + raw_base64.length,
+  })
