@@ -2,7 +2,7 @@
  * The flags that say what is read, and the source that they describe: the same in every command
  * that reads items.
  */
-import { Console, Effect, Option, Record } from "effect"
+import { Console, type Duration, Effect, Option, Record } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { formatNames } from "../source/format/Format.ts"
 import { layoutNames } from "../source/layout/Layout.ts"
@@ -12,6 +12,7 @@ import type { Source } from "../source/Source.ts"
 import * as Sources from "../source/Source.ts"
 import { parseLimit } from "../task/RejectLimit.ts"
 import { UsageError } from "./ExitStatus.ts"
+import * as Settings from "./Settings.ts"
 
 const path = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar("PATH"), Flag.withDescription(description))
@@ -38,6 +39,10 @@ export const inputFlags = {
       "CSV: whether the first record names the columns; with --no-header they are column_1, column_2, … (default: true)",
     ),
     Flag.withDefault(true),
+  ),
+  idleTimeout: Settings.duration("idle-timeout").pipe(
+    Flag.withDescription("Remote files: the longest time in which nothing comes (default: 2m)"),
+    Flag.optional,
   ),
   layout: Flag.Literals("layout", layoutNames).pipe(
     Flag.withDescription(
@@ -101,7 +106,7 @@ export const maxRejects = Flag.String("max-rejects").pipe(
 export const rejectFlags = {
   maxRejects: maxRejects.pipe(
     Flag.withDescription(
-      "Stop, and exit with 5, when more records than this are refused, or a larger share of them; a share counts from the 1,000th record on, and at the end",
+      "Stop, and exit with 5, when more records than this are refused, or a larger share of them; a share counts from the 1,000th record on, and at the end (default: when the first 100,000 are all refused)",
     ),
     Flag.optional,
   ),
@@ -112,6 +117,7 @@ export interface InputFlags {
   readonly inputFormat: Option.Option<(typeof formatNames)[number]>
   readonly delimiter: Option.Option<string>
   readonly header: boolean
+  readonly idleTimeout: Option.Option<Duration.Duration>
   readonly layout: Option.Option<(typeof layoutNames)[number]>
   readonly promptPath: Option.Option<string>
   readonly systemPath: Option.Option<string>
@@ -149,6 +155,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
     format: Option.getOrUndefined(flags.inputFormat),
     delimiter: Option.getOrUndefined(delimiter),
     header: flags.header,
+    idleTimeout: Option.getOrUndefined(flags.idleTimeout),
     scratchDirectory,
   }
   const common = {

@@ -49,7 +49,7 @@ export const inspectCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Look into files: their format, the layout of their records, how many items they hold, which records can't be used and why, " +
-      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input; sends and writes nothing.",
+      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input (100,000 records, where none can be used); sends and writes nothing.",
   ),
   Command.withShortDescription("Show what files hold, and what a run would make of them"),
   Command.withExamples([
@@ -66,6 +66,7 @@ const text = (description: string, found: Found | undefined, inspection: Inspect
     ...table([
       ...(found === undefined ? [["input", description] as const] : foundRows(found)),
       ["records", `${number(inspection.read)} = ${counts(inspection)}`],
+      ...(inspection.stopped ? [["", "all rejected so far: the rest was not read"] as const] : []),
       ...rejectRows(inspection),
       ...itemRows(inspection),
       ["tasks", tasks(inspection)],

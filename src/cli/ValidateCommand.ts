@@ -75,7 +75,7 @@ export const validateCommand = Command.make(
       shown++
       yield* Console.log(printable(`${Origin.describe(reject)}: ${reject.reason}`))
     })
-    const inspection = yield* Inspection.inspect(source, { onReject })
+    const inspection = yield* Inspection.inspect(source, { onReject, readAll: Option.isSome(flags.maxRejects) })
     if (flags.json) {
       const { first: _, ...report } = inspection
       yield* Console.log(JSON.stringify(report))
@@ -86,6 +86,7 @@ export const validateCommand = Command.make(
     }
     if (Option.isSome(partial) && Option.isSome(flags.rejects)) yield* fs.rename(partial.value, flags.rejects.value)
     const { read, rejected } = inspection
+    if (inspection.stopped) return yield* new TooManyRejects({ read, rejected, limit: null })
     const limit = Option.getOrElse(flags.maxRejects, () => 0 as const)
     if (!allows(limit, { read, rejected })) return yield* new TooManyRejects({ read, rejected, limit })
   }, Effect.scoped),

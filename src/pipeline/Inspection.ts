@@ -15,6 +15,7 @@ import * as Sha256 from "../node/Sha256.ts"
 import type { Source } from "../source/Source.ts"
 import * as Batch from "../task/Batch.ts"
 import { conflict, identify, identifyReordered } from "../task/TaskQuestion.ts"
+import * as RejectLimit from "../task/RejectLimit.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
 export interface InspectionOptions<E = never, R = never> {
@@ -25,6 +26,8 @@ export interface InspectionOptions<E = never, R = never> {
   readonly votes?: number | undefined
   /** How many items are shown. Default 3. */
   readonly show?: number | undefined
+  /** Whether all is read, though nothing can be used of the first 100,000 records. */
+  readonly readAll?: boolean | undefined
   /** Is told of each reject, in the order of reading. */
   readonly onReject?: ((reject: Reject) => Effect.Effect<void, E, R>) | undefined
 }
@@ -32,6 +35,8 @@ export interface InspectionOptions<E = never, R = never> {
 export interface Inspection {
   /** Records read. */
   readonly read: number
+  /** Whether the reading ended early, since nothing could be used of so many records. */
+  readonly stopped: boolean
   readonly items: number
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
@@ -57,7 +62,14 @@ const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice
 /** Reads the whole source. Fails with what the source fails with. */
 export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = never, R2 = never>(
   source: Pick<Source<E, R>, "records">,
-  { batch = Batch.defaultLimits, keepReordered = false, onReject, show = 3, votes = 1 }: InspectionOptions<E2, R2> = {},
+  {
+    batch = Batch.defaultLimits,
+    keepReordered = false,
+    onReject,
+    readAll = false,
+    show = 3,
+    votes = 1,
+  }: InspectionOptions<E2, R2> = {},
 ) {
   /** The content of each, by its identity. */
   const seen = new Map<number, number>()
@@ -89,7 +101,9 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     return [Result.succeed(item)]
   }
 
-  yield* Stream.runForEachArray(source.records, (records) => {
+  const isHopeless = () => !readAll && RejectLimit.isHopeless({ read: counts.read, rejected: rejects.total() })
+  const records = Stream.takeWhile(Stream.chunks(source.records), () => !isHopeless())
+  yield* Stream.runForEach(records, (records) => {
     counts.read += records.length
     const seen = records.flatMap((record) =>
       Result.isFailure(record) ? [Result.fail(record.failure)] : see(record.success),
@@ -102,6 +116,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   counts.tasks += batches.end().length
   const inspection: Inspection = {
     ...counts,
+    stopped: isHopeless(),
     rejected: rejects.total(),
     rejects: rejects.byCode(),
     tasks: counts.tasks * votes,

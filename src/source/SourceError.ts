@@ -3,7 +3,7 @@
  *
  * Bad records are no errors: they are `Reject`s in the stream.
  */
-import { Effect, FileSystem, type PlatformError, Schema } from "effect"
+import { Effect, FileSystem, type PlatformError, Predicate, Schema } from "effect"
 
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { file: Schema.String }) {
   override get message(): string {
@@ -72,8 +72,17 @@ export const fromPlatformError = (file: string, error: PlatformError.PlatformErr
     reason:
       error.reason._tag === "NotFound"
         ? new FileNotFound({ file })
-        : new FileUnreadable({ file, problem: problems[error.reason._tag] ?? error.message, cause: error }),
+        : new FileUnreadable({
+            file,
+            problem: isLoop(error.reason)
+              ? "its symbolic links lead in a circle"
+              : (problems[error.reason._tag] ?? error.message),
+            cause: error,
+          }),
   })
+
+const isLoop = ({ cause }: PlatformError.PlatformError["reason"]): boolean =>
+  Predicate.hasProperty(cause, "code") && cause.code === "ELOOP"
 
 const problems: Partial<Record<PlatformError.PlatformError["reason"]["_tag"], string>> = {
   PermissionDenied: "this user may not read it; check its permissions",

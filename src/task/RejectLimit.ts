@@ -3,7 +3,8 @@
  *
  * Guarantees: exact, whatever digits a share has: of 10,000 records, 0.29% allow 29. A number is held to at once.
  * A share is held to once the reading has ended, and before that as soon as 1,000 records are read: of
- * fewer, the first bad ones would be too large a share.
+ * fewer, the first bad ones would be too large a share. Without a limit, 100,000 records of which none can be used are
+ * too many: an input that never ends may hold nothing else.
  */
 import { Effect, Option, Schema } from "effect"
 
@@ -52,10 +53,14 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
   /** Records that were read until then. */
   read: Schema.Int,
   rejected: Schema.Int,
-  limit: Schema.Union([Schema.Int, Schema.TemplateLiteral([Schema.Number, "%"])]),
+  /** Null where none is set. */
+  limit: Schema.NullOr(Schema.Union([Schema.Int, Schema.TemplateLiteral([Schema.Number, "%"])])),
 }) {
   override get message() {
     const { limit, read, rejected } = this
+    if (limit === null) {
+      return `the first ${grouped(read)} records were all rejected: are these the right files, and their layout? prefstream validate says why; --max-rejects 100% reads on`
+    }
     const of = typeof limit === "number" ? "" : ` of ${grouped(read)}`
     const records = (of === "" ? rejected : read) === 1 ? "record" : "records"
     return `${grouped(rejected)}${of} ${records} ${rejected === 1 ? "was" : "were"} rejected, ${
@@ -69,17 +74,23 @@ const grouped = (count: number): string => count.toLocaleString("en-US")
 /** From how many records on a share says something. */
 const enoughForShare = 1000
 
+/** Of so many records one has to be usable, where no limit is set. */
+const enoughForNone = 100_000
+
+/** Whether so much was read, and nothing of it could be used, that the rest won't be either. */
+export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
+
 /** Counts what a run reads, and fails as soon as the limit does not allow it. */
 export const counter = (limit: RejectLimit | undefined) => {
   let read = 0
   let rejected = 0
   let ended = false
   const isTooMany = (): boolean =>
-    limit !== undefined &&
-    (typeof limit === "number" || ended || read >= enoughForShare) &&
-    !allows(limit, { read, rejected })
+    limit === undefined
+      ? !ended && isHopeless({ read, rejected })
+      : (typeof limit === "number" || ended || read >= enoughForShare) && !allows(limit, { read, rejected })
   const check = Effect.suspend(() =>
-    limit !== undefined && isTooMany() ? Effect.fail(new TooManyRejects({ read, rejected, limit })) : Effect.void,
+    isTooMany() ? Effect.fail(new TooManyRejects({ read, rejected, limit: limit ?? null })) : Effect.void,
   )
   return {
     isTooMany,

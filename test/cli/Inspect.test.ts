@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { cli, itemLines, write } from "../support/cli.ts"
@@ -98,6 +99,21 @@ describe("inspect", () => {
         tasks[name] = JSON.parse((yield* cli(["inspect", file, "--json"])).stdout).tasks
       }
       assert.deepStrictEqual(tasks, { row: 48, apart: 45 })
+    }))
+
+  test("an input of which nothing can be used is not read for ever", () =>
+    Effect.gen(function* () {
+      const file = `${yield* temporaryDirectory}/items.jsonl.gz`
+      writeFileSync(file, gzipSync("{}\n".repeat(150_000)))
+      const { status, stdout } = yield* cli(["inspect", file])
+      assert.strictEqual(status, 1)
+      assert.match(stdout, /records +1\d\d,\d{3} = .*\n +all rejected so far: the rest was not read\n/)
+      const checked = yield* cli(["validate", file, "--show", "0"])
+      assert.strictEqual(checked.status, 5)
+      assert.match(checked.stderr, /the first 1\d\d,\d{3} records were all rejected: are these the right files/)
+      const whole = yield* cli(["validate", file, "--show", "0", "--max-rejects", "100%"])
+      assert.match(whole.stderr, /150,000 read = /)
+      assert.strictEqual(whole.status, 0)
     }))
 
   test("of a join, shows each file and where key, prompt and completions are looked for, or that they are not there", () =>

@@ -75,6 +75,25 @@ describe("RejectLimit.allows", () => {
   })
 })
 
+describe("without a limit", () => {
+  const fill = Effect.fnUntraced(function* (limit: RejectLimit | undefined, usable: number) {
+    const count = counter(limit)
+    yield* count.add({ read: 99_999, rejected: 99_999 - usable })
+    yield* count.add({ read: 5_000, rejected: 5_000 })
+  })
+
+  it.effect("a run ends where none of the first 100,000 records can be used", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        (yield* Effect.flip(fill(undefined, 0))).message,
+        "the first 104,999 records were all rejected: are these the right files, and their layout? prefstream validate says why; --max-rejects 100% reads on",
+      )
+      yield* fill(undefined, 1)
+      yield* fill("100%", 0)
+    }),
+  )
+})
+
 describe("TooManyRejects", () => {
   it.each([
     [{ read: 9, rejected: 1, limit: 0 }, "1 record was rejected, 0 are allowed"],

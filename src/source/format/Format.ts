@@ -6,7 +6,7 @@
  * input log is told of a file's bytes as they stand in the file.
  */
 import { Effect, Option, Stream } from "effect"
-import type { FileSystem, Path, Scope } from "effect"
+import type { Duration, FileSystem, Path, Scope } from "effect"
 import { logged, loggedLater, tellSliced } from "../InputLog.ts"
 import type { Input } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
@@ -17,6 +17,7 @@ import * as Csv from "./Csv.ts"
 import { concat } from "./HeldBytes.ts"
 import * as JsonArray from "./JsonArray.ts"
 import * as JsonLines from "./JsonLines.ts"
+import * as Lines from "./Lines.ts"
 import * as Parquet from "./Parquet.ts"
 import * as Sniff from "./Sniff.ts"
 
@@ -31,6 +32,8 @@ export interface FormatOptions {
   readonly header?: boolean | undefined
   /** Longer records are refused. In bytes of the text. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
+  /** The longest time in which nothing comes of a remote file. Default 2 minutes. */
+  readonly idleTimeout?: Duration.Input | undefined
 }
 
 /** A file whose format is known. */
@@ -101,7 +104,7 @@ export const open: (
       format: text.format,
       description: described(text.description),
       count: undefined,
-      rows: () => input.bytes.pipe(logged(name), unpacked, text.rows),
+      rows: () => withinReach(name, input.bytes.pipe(logged(name), unpacked), text.rows, options),
     }
   },
 )
@@ -137,6 +140,31 @@ const textFormat = (
     rows: Csv.rows(name, dialect, options),
   }
 }
+
+/** Records, of which each has to end within so many of the largest that are read. */
+const maxLines = 32
+
+/** The records; a failure where none ends for so long that it may never be. */
+const withinReach = (
+  name: string,
+  bytes: Bytes,
+  toRows: TextFormat["rows"],
+  { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions,
+): ReturnType<TextFormat["rows"]> =>
+  Stream.suspend(() => {
+    const most = maxLines * maxLineBytes
+    let waiting = 0
+    const counted = Stream.mapArrayEffect(bytes, (chunks) => {
+      for (const { length } of chunks) waiting += length
+      return waiting > most
+        ? unreadable(name, `no record ends in ${waiting} bytes; is it a file of records?`)
+        : Effect.succeed(chunks)
+    })
+    return Stream.mapArray(toRows(counted), (rows) => {
+      waiting = 0
+      return rows
+    })
+  })
 
 /** The first bytes, as many as are looked at. A failure behind them is none yet. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {

@@ -54,7 +54,7 @@ export const open: (url: string) => Effect.Effect<Input, SourceError, Scope.Scop
     const version = versionOf(response, size)
     const condition = conditionOf(version)
     const hasRanges = response.status === 206 && size !== undefined && condition !== undefined
-    return Remote.input({
+    return yield* Remote.input({
       name: target.name,
       size,
       hasRanges,

@@ -3,7 +3,8 @@
  *
  * Guarantees: a connection that fails, or breaks off in the middle, is tried again where it broke off,
  * a bounded number of times without a byte in between; where that is not possible, it is a failure. There
- * is no limit to the time of the whole, but one to that in which nothing comes.
+ * is no limit to the time of the whole, but one to that in which nothing comes: a silent connection is given
+ * up before, where the file can be read on over another one.
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../SourceError.ts"
@@ -14,22 +15,30 @@ export class BrokenOff extends Schema.TaggedError<BrokenOff>()("BrokenOff", {
   problem: Schema.String,
   /** How long the other side asks to wait. In milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
+  /** For how long nothing came, where that is the problem. In milliseconds. */
+  silence: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
 const isBrokenOff = Schema.is(BrokenOff)
 
 /** How long another machine is waited for. */
-export const Patience = Context.Reference<{
-  /** The longest time in which nothing comes. */
-  readonly silence: Duration.Duration
+export interface Patience {
+  /** The longest time in which nothing comes, over all attempts. */
+  readonly idle: Duration.Duration
   /** Attempts after the first, without a byte in between. */
   readonly retries: number
   /** Before the second attempt; doubled before each further one, up to `longestPause`. */
   readonly pause: Duration.Duration
-}>("prefstream/source/place/Remote/Patience", {
-  defaultValue: () => ({ silence: Duration.seconds(60), retries: 5, pause: Duration.millis(500) }),
+}
+
+/** A file keeps what is set when it is opened. */
+export const Patience = Context.Reference<Patience>("prefstream/source/place/Remote/Patience", {
+  defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
+
+/** Connections that are tried within the longest silence. */
+const silentAttempts = 4
 
 const longestPause = Duration.seconds(60)
 
@@ -46,32 +55,37 @@ export interface Remote {
   ) => Effect.Effect<Stream.Stream<Uint8Array, SourceError | BrokenOff>, SourceError | BrokenOff, Scope.Scope>
 }
 
-export const input = (remote: Remote): Input => ({
-  name: remote.name,
-  size: remote.size,
-  bytes: pieces(remote, 0, undefined),
-  slice: remote.hasRanges ? (start, end) => slice(remote, start, end) : undefined,
-  ...(remote.hasRanges ? { sliced: remote.version } : undefined),
-})
+export const input = (remote: Remote): Effect.Effect<Input> =>
+  Effect.map(Patience, (patience) => {
+    const input: Input = {
+      name: remote.name,
+      size: remote.size,
+      bytes: pieces(remote, patience, 0, undefined),
+      slice: remote.hasRanges ? (start, end) => slice(remote, patience, start, end) : undefined,
+      ...(remote.hasRanges ? { sliced: remote.version } : undefined),
+    }
+    return input
+  })
 
 /** Tries again what a broken connection ends. */
 export const patiently = Effect.fnUntraced(function* <A, R>(
   name: string,
   attempt: Effect.Effect<A, SourceError | BrokenOff, R>,
 ) {
-  const { silence } = yield* Patience
+  const patience = yield* Patience
+  const silence = Duration.divideUnsafe(patience.idle, silentAttempts)
   return yield* attempt.pipe(
-    Effect.timeoutOrElse({ duration: silence, orElse: () => nothingCame(silence) }),
-    Effect.retry(yield* again),
+    Effect.timeoutOrElse({ duration: silence, orElse: () => nothingCame(patience, silence) }),
+    Effect.retry(again(patience)),
     Effect.mapError(givenUp(name)),
   )
 })
 
-const slice = Effect.fnUntraced(function* (remote: Remote, start: number, end: number) {
+const slice = Effect.fnUntraced(function* (remote: Remote, patience: Patience, start: number, end: number) {
   const bytes = new Uint8Array(end - start)
   if (bytes.length === 0) return bytes
   let at = 0
-  yield* Stream.runForEachArray(pieces(remote, start, end), (chunks) =>
+  yield* Stream.runForEachArray(pieces(remote, patience, start, end), (chunks) =>
     Effect.sync(() => {
       for (const chunk of chunks) {
         bytes.set(chunk, at)
@@ -82,55 +96,71 @@ const slice = Effect.fnUntraced(function* (remote: Remote, start: number, end: n
   return bytes
 })
 
-const pieces = Effect.fnUntraced(function* (remote: Remote, start: number, end: number | undefined) {
-  const { silence } = yield* Patience
-  const expected = end ?? remote.size
-  let at = start
-  const count = (chunk: Uint8Array) => {
-    at += chunk.length
-    return expected === undefined || at <= expected
-      ? Effect.succeed(chunk)
-      : Effect.fail(unreadable(remote.name, `expected ${expected - start} bytes, found more: it was changed meanwhile`))
-  }
-  const isWhole = Effect.suspend(() =>
-    expected === undefined || at === expected
-      ? Effect.void
-      : new BrokenOff({ problem: `it ended after ${at - start} of ${expected - start} bytes` }),
-  )
-  const attempt = Effect.suspend(() => remote.read(at, end)).pipe(
-    Effect.timeoutOrElse({ duration: silence, orElse: () => nothingCame(silence) }),
-    Stream.unwrap,
-    Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.fromEffect(nothingCame(silence)) }),
-    Stream.mapEffect(count),
-    Stream.concat(Stream.fromEffectDrain(isWhole)),
-    Stream.mapError((error) =>
-      // What fails after its last byte, as a check of the whole does, can't be mended by more bytes.
-      isBrokenOff(error) && at > 0 && (!remote.hasRanges || at === expected)
-        ? unreadable(
-            remote.name,
-            `${error.problem}, after ${at - start} bytes, and it can't go on from there; try again, or download it first`,
-            error.cause,
+const pieces = (
+  remote: Remote,
+  patience: Patience,
+  start: number,
+  end: number | undefined,
+): Stream.Stream<Uint8Array, SourceError> =>
+  Stream.suspend(() => {
+    const { idle } = patience
+    const answer = Duration.divideUnsafe(idle, silentAttempts)
+    const silence = remote.hasRanges ? answer : idle
+    const expected = end ?? remote.size
+    let at = start
+    const count = (chunk: Uint8Array) => {
+      at += chunk.length
+      return expected === undefined || at <= expected
+        ? Effect.succeed(chunk)
+        : Effect.fail(
+            unreadable(remote.name, `expected ${expected - start} bytes, found more: it was changed meanwhile`),
           )
-        : error,
-    ),
+    }
+    const isWhole = Effect.suspend(() =>
+      expected === undefined || at === expected
+        ? Effect.void
+        : new BrokenOff({ problem: `it ended after ${at - start} of ${expected - start} bytes` }),
+    )
+    const attempt = Effect.suspend(() => remote.read(at, end)).pipe(
+      Effect.timeoutOrElse({ duration: answer, orElse: () => nothingCame(patience, answer) }),
+      Stream.unwrap,
+      Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.fromEffect(nothingCame(patience, silence)) }),
+      Stream.mapEffect(count),
+      Stream.concat(Stream.fromEffectDrain(isWhole)),
+      Stream.mapError((error) =>
+        // What fails after its last byte, as a check of the whole does, can't be mended by more bytes.
+        isBrokenOff(error) && at > 0 && (!remote.hasRanges || at === expected)
+          ? unreadable(
+              remote.name,
+              `${error.problem}, after ${at - start} bytes, and it can't go on from there; try again, or download it first`,
+              error.cause,
+            )
+          : error,
+      ),
+    )
+    return attempt.pipe(Stream.retry(again(patience)), Stream.mapError(givenUp(remote.name)))
+  })
+
+const nothingCame = ({ idle }: Patience, silence: Duration.Duration) =>
+  Effect.fail(
+    new BrokenOff({
+      problem: `nothing came for ${Duration.format(idle)}; --idle-timeout waits longer`,
+      silence: Duration.toMillis(silence),
+    }),
   )
-  return attempt.pipe(Stream.retry(yield* again), Stream.mapError(givenUp(remote.name)))
-}, Stream.unwrap)
 
-const nothingCame = (silence: Duration.Duration) =>
-  Effect.fail(new BrokenOff({ problem: `nothing came for ${Duration.format(silence)}` }))
-
-const again = Effect.map(Patience, ({ pause, retries }) =>
+const again = ({ idle, pause, retries }: Patience) =>
   Schedule.min([Schedule.exponential(pause), Schedule.spaced(longestPause)]).pipe(
     Schedule.setInputType<SourceError | BrokenOff>(),
     Schedule.upTo({ times: retries }),
-    Schedule.while(({ input }) => isBrokenOff(input)),
+    Schedule.while(
+      ({ attempt, input }) => isBrokenOff(input) && attempt * (input.silence ?? 0) < Duration.toMillis(idle),
+    ),
     Schedule.modifyDelay(({ duration, input }) => {
       const asked = Duration.millis(isBrokenOff(input) ? (input.retryAfter ?? 0) : 0)
       return Effect.succeed(Duration.min(Duration.max(duration, asked), longestPause))
     }),
-  ),
-)
+  )
 
 const givenUp = (name: string) => (error: SourceError | BrokenOff) =>
   isBrokenOff(error) ? unreadable(name, error.problem, error.cause) : error

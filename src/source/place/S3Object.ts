@@ -14,7 +14,7 @@ export const open: (name: string) => Effect.Effect<Input, SourceError, Scope.Sco
     const { bucket, key } = yield* parse(name)
     const connection = yield* S3Client.connect(name)
     const { etag, size } = yield* Remote.patiently(name, head(connection, bucket, key))
-    return Remote.input({
+    return yield* Remote.input({
       name,
       size,
       hasRanges: true,

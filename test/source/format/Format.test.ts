@@ -303,6 +303,29 @@ describe("Format", () => {
     }).pipe(Effect.provide(platform), Effect.scoped),
   )
 
+  it.effect("a record that does not end, or never begins, ends the reading", () =>
+    Effect.gen(function* () {
+      for (const [byte, format] of [
+        [0, "jsonl"],
+        [0, "json"],
+        [0, "csv"],
+        [10, "jsonl"],
+      ] as const) {
+        const input: Input = {
+          name: "endless",
+          size: undefined,
+          bytes: Stream.forever(Stream.succeed(new Uint8Array(64 * 1024).fill(byte))),
+          slice: undefined,
+        }
+        const file = yield* Format.open(input, { format, maxLineBytes: 1000 })
+        assert.strictEqual(
+          (yield* Effect.flip(Stream.runDrain(file.rows()))).message,
+          "endless: cannot be read: no record ends in 65536 bytes; is it a file of records?",
+        )
+      }
+    }).pipe(Effect.provide(platform), Effect.scoped),
+  )
+
   it.effect("rows are the same wherever the boundaries of chunks fall", () =>
     Effect.gen(function* () {
       const contents = Object.values(texts).flatMap((text) => {

@@ -103,7 +103,7 @@ const plain =
     response.writeHead(200, { "content-length": content.length }).end(content)
 
 const impatient = Effect.provideService(Patience, {
-  silence: Duration.seconds(20),
+  idle: Duration.seconds(80),
   retries: 3,
   pause: Duration.millis(1),
 })
@@ -284,10 +284,9 @@ describe("an answer that is no file", () => {
       const gone = yield* Effect.scoped(serve(plain(content)))
       assert.match(yield* failureOf(read(gone.url)), /: cannot be read: connect ECONNREFUSED/)
       const silent = yield* serve(() => {})
-      const impatience = { silence: Duration.millis(50), retries: 1, pause: Duration.millis(1) }
-      const opened = Effect.provideService(Place.open(silent.url), Patience, impatience)
-      assert.match(yield* failureOf(opened), /: cannot be read: nothing came for 50ms$/)
-      assert.strictEqual(silent.asked.length, 2)
+      const opened = hasty(Place.open(silent.url))
+      assert.match(yield* failureOf(opened), /: cannot be read: nothing came for 200ms; --idle-timeout waits longer$/)
+      assert.strictEqual(silent.asked.length, 4)
       assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*it is no valid URL$/)
       assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
     }))
@@ -328,6 +327,50 @@ describe("Parquet at a URL", () => {
         const whole = asked.filter(({ headers }) => headers.range === undefined)
         // For its beginning, packed and unpacked, and once for all.
         assert.isAtMost(whole.length, bytes === packed ? 3 : 2)
+      }
+    }))
+})
+
+/** Gives up after 200 ms in which nothing comes. */
+const hasty = Effect.provideService(Patience, {
+  idle: Duration.millis(200),
+  retries: 5,
+  pause: Duration.millis(1),
+})
+
+describe("a download that falls silent", () => {
+  const stalling =
+    (kept: Kept, times: number): RequestListener =>
+    (request, response) => {
+      const bytes = piece(request, kept.content)
+      answer(request, response, kept)
+      if (bytes.length <= 1 || times-- <= 0) response.end(bytes)
+      else response.write(bytes.slice(0, 150_000))
+    }
+
+  test("goes on where it fell silent", () =>
+    Effect.gen(function* () {
+      const { asked, url } = yield* serve(stalling({ content, etag }, 1))
+      assert.deepStrictEqual(yield* hasty(Effect.flatMap(Place.open(url), bytesOf)), content)
+      assert.match(String(asked.at(-1)!.headers.range), /^bytes=[1-9]\d+-$/)
+    }))
+
+  test("is a failure where it stays silent, or can't go on", () =>
+    Effect.gen(function* () {
+      for (const [kept, problem] of [
+        [{ content, etag }, /: nothing came for 200ms; --idle-timeout waits longer$/],
+        [
+          { content },
+          /: nothing came for 200ms; --idle-timeout waits longer, after \d+ bytes, and it can't go on from/,
+        ],
+      ] as const) {
+        let isFirst = true
+        const { url } = yield* serve((request, response) => {
+          if (isProbe(request)) return keeping(kept)(request, response)
+          if (isFirst) return ((isFirst = false), stalling(kept, 1)(request, response))
+          answer(request, response, kept).flushHeaders()
+        })
+        assert.match(yield* failureOf(hasty(Effect.flatMap(Place.open(url), bytesOf))), problem)
       }
     }))
 })

@@ -1,8 +1,9 @@
 import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Exit, Fiber, Stream } from "effect"
+import { Effect, Exit, Fiber, FileSystem, Stream } from "effect"
 import { ChildProcess } from "effect/process"
+import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
 import { temporaryDirectory } from "../../support/job.ts"
 import { bytesOf, collected, failureOf, pattern, test } from "./support.ts"
@@ -108,6 +109,18 @@ describe("a file on this machine", () => {
       )
       assert.match(yield* failureOf(Place.open(directory)), /it is a directory; name the files in it$/)
       assert.match(yield* failureOf(Place.open("ftp://host/a.jsonl")), /^ftp:\/\/host\/a\.jsonl: .*https:\/\/ and s3:/)
+    }))
+
+  test("that is a symbolic link to itself is told in words", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* fs.makeTempDirectoryScoped()
+      const file = `${directory}/a.jsonl`
+      yield* fs.symlink("a.jsonl", file)
+      const problem = `${file}: cannot be read: its symbolic links lead in a circle`
+      assert.strictEqual(yield* failureOf(Place.open(file)), problem)
+      assert.strictEqual(yield* failureOf(Listing.expand([file])), problem)
+      assert.strictEqual(yield* failureOf(Listing.expand([directory])), problem)
     }))
 
   test("may be a device", () =>

@@ -97,7 +97,7 @@ const breaking = Effect.fnUntraced(function* (port: number, after: number) {
 })
 
 const impatient = Effect.provideService(Patience, {
-  silence: Duration.seconds(20),
+  idle: Duration.seconds(80),
   retries: 1,
   pause: Duration.millis(1),
 })
