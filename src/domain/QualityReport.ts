@@ -52,10 +52,10 @@ export interface Agreement {
   /** Mean share of the votes that went to the best. */
   readonly mean_agreement: number | null
   readonly agreement: Histogram
-  /** Krippendorff's alpha, nominal. */
+  /** Randolph's free-marginal kappa: agreement beyond chance, which is 1/K where K texts are to choose from. */
+  readonly free_marginal_kappa: number | null
+  /** Krippendorff's alpha, nominal: chance is pooled by the completions' places in the input, and depends on their order. */
   readonly krippendorff_alpha: number | null
-  /** Fleiss' kappa; only where all of these items have equally many votes. */
-  readonly fleiss_kappa: number | null
   /** How votes became a choice. */
   readonly method: "majority" | "dawid-skene"
 }

@@ -58,8 +58,8 @@ export const checks = {
     canDrop: true,
   },
   disagreement: { ...share, measure: "share of the votes that were not for the choice that came out", unit: "votes" },
-  alpha: {
-    measure: "Krippendorff's alpha of the votes, nominal",
+  kappa: {
+    measure: "agreement of the votes beyond chance, as Randolph's free-marginal kappa",
     unit: "items",
     direction: "above",
     range: [-1, 1],

@@ -217,7 +217,7 @@ export const make = (
       judged++
       const number = numberOf(item)
       for (const vote of number.isNew ? consensus.votes : []) positions.add(vote, item.completions.length)
-      agreements.add(consensus, item.completions.length)
+      agreements.add(consensus)
       const key = drawKey(item)
       if (number.isNew && placeOf(key) < languageShare) {
         const language = languageOf(Conversation.contents(item.prompt).join("\n"))
@@ -286,8 +286,8 @@ export const make = (
           examples: none,
         },
         {
-          check: "alpha",
-          value: agreement.krippendorff_alpha,
+          check: "kappa",
+          value: agreement.free_marginal_kappa,
           count: agreement.items,
           of: judged,
           examples: none,

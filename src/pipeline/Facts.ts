@@ -53,7 +53,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
         named === 0 ? ". " : ` of ${several(named, "expert")}. `,
         agreement.items === 0
           ? ""
-          : `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.krippendorff_alpha === null ? "" : `, Krippendorff's alpha ${rounded(agreement.krippendorff_alpha)}`}. `,
+          : `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}. `,
         gold.accuracy === null
           ? ""
           : `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were right.`,

@@ -68,9 +68,9 @@ describe("--limit", () => {
 
   test("on what can't be looked at is not kept", () =>
     Effect.gen(function* () {
-      const said = yield* cli(["export", "--dir", yield* judged, "--limit", "alpha=0.3"])
+      const said = yield* cli(["export", "--dir", yield* judged, "--limit", "kappa=0.3"])
       assert.strictEqual(said.status, 6)
-      assert.match(said.stderr, /alpha has nothing to look at, at least 0\.3 was asked for/)
+      assert.match(said.stderr, /kappa has nothing to look at, at least 0\.3 was asked for/)
     }))
 })
 

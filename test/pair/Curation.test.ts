@@ -6,6 +6,7 @@ import * as Curation from "../../src/pair/Curation.ts"
 import { fullRanking } from "../../src/pair/FullRanking.ts"
 import * as Reliabilities from "../../src/pair/Reliabilities.ts"
 import { judgedItem, type Said } from "../support/judged.ts"
+import { numbers } from "./text/support.ts"
 
 const languageOf = (text: string) => (text.startsWith("Wie") ? "de" : text.startsWith("?") ? "und" : "en")
 
@@ -139,7 +140,7 @@ describe("what is said of the items", () => {
     item(3, [{ best: 0, order: [1, 2, 0] }], { gold, isCheck: true }),
     item(4, [{ best: 2, annotations: { rationale: "It says more." }, order: [1, 0, 2] }]),
   ]
-  const report = curate(items, { limits: { "gold-accuracy": 0.6, "no-rationale": 0.25, alpha: 0.4 } })
+  const report = curate(items, { limits: { "gold-accuracy": 0.6, "no-rationale": 0.25, kappa: 0.4 } })
 
   it("leaves out those that were mixed in, but for gold and experts", () => {
     assert.deepStrictEqual(report.made[3], [])
@@ -165,8 +166,35 @@ describe("what is said of the items", () => {
     assert.deepInclude(checkOf(report, "other-languages"), { value: 1 / 3, count: 1, of: 3 })
   })
 
+  it("finds the same agreement in whatever order the completions stand", () => {
+    const next = numbers(15)
+    const draw = (weights: ReadonlyArray<number>) => {
+      let place = next() * weights.reduce((sum, weight) => sum + weight, 0)
+      return weights.findIndex((weight) => (place -= weight) < 0)
+    }
+    const models = ["a", "b", "c", "d", "e"]
+    // The first model is the best, and experts mostly see it.
+    const votes = Array.from({ length: 300 }, () => Array.from({ length: 6 }, () => draw([60, 15, 10, 10, 5])))
+    const agreementOf = (orderOf: (i: number) => ReadonlyArray<number>) => {
+      const items = votes.map((choices, i) => {
+        const order = orderOf(i)
+        const [first, ...more] = choices.map((choice): Said => ({ best: order.indexOf(choice) }))
+        const completions = order.map((model) => `${models[model]} ${i}`)
+        return judgedItem(completions, [first!, ...more], { itemId: `${i}`, prompt: `${i}` })
+      })
+      return checkOf(curate(items), "kappa").value!
+    }
+    const fixed = agreementOf(() => [0, 1, 2, 3, 4])
+    assert.strictEqual(
+      agreementOf((i) => [0, 1, 2, 3, 4].map((place) => (place + i) % 5)),
+      fixed,
+    )
+    // Two votes agree with probability 0.6² + 0.15² + 2 · 0.1² + 0.05² = 0.405; by chance, with 0.2.
+    assert.closeTo(fixed, (0.405 - 0.2) / 0.8, 0.03)
+  })
+
   it("does not keep a limit on what has no value", () => {
-    assert.deepInclude(checkOf(report, "alpha"), { value: null, passed: false })
+    assert.deepInclude(checkOf(report, "kappa"), { value: null, passed: false })
   })
 
   it("counts lengths by code points, and the longer chosen among pairs that differ", () => {

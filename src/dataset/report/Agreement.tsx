@@ -5,7 +5,7 @@ import { count, decimal, plural, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, rowsOf, style } from "./histogram.ts"
 import { type Fact, Facts, Section } from "./parts.tsx"
-import { alphaInWords, kappaInWords } from "./wording.ts"
+import { kappaInWords } from "./wording.ts"
 
 type Agreed = QualityReport["agreement"]
 
@@ -21,17 +21,24 @@ const none = ({ votes_per_item }: Agreed): string => {
 }
 
 const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
-  const { fleiss_kappa: kappa, items, krippendorff_alpha: alpha, mean_agreement: mean, ties, unanimous } = agreement
+  const {
+    free_marginal_kappa: kappa,
+    items,
+    krippendorff_alpha: alpha,
+    mean_agreement: mean,
+    ties,
+    unanimous,
+  } = agreement
   return [
+    {
+      term: "Free-marginal kappa (Randolph)",
+      value: kappa === null ? "–" : decimal(kappa),
+      words: kappa === null ? "can’t be told" : `${kappaInWords(kappa)}; chance is 1/K of K texts`,
+    },
     {
       term: "Krippendorff’s alpha",
       value: alpha === null ? "–" : decimal(alpha),
-      words: alpha === null ? "can’t be told" : alphaInWords(alpha),
-    },
-    {
-      term: "Fleiss’ kappa",
-      value: kappa === null ? "–" : decimal(kappa),
-      words: kappa === null ? "needs equally many votes for each item" : kappaInWords(kappa),
+      words: "chance pooled by the place in the input: low where one place is a better model’s",
     },
     { term: "Mean share of votes for the best", value: mean === null ? "–" : share(mean) },
     { term: "Unanimous", value: shareOf(unanimous, items), words: plural(unanimous, "item") },

@@ -4,10 +4,10 @@ import { adviceFor } from "./advice.ts"
 import { count, decimal, plural, share, shareOf } from "./format.ts"
 import { Name } from "./parts.tsx"
 import {
-  alphaInWords,
   checkValue,
   effectInWords,
   headline,
+  kappaInWords,
   largestLoss,
   limitInWords,
   pValue,
@@ -79,19 +79,19 @@ interface Tile {
 }
 
 const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyArray<Tile> => {
-  const { items, krippendorff_alpha: alpha, votes_per_item } = agreement
+  const { free_marginal_kappa: kappa, items, votes_per_item } = agreement
   const halves = position.first_half + position.second_half
   return [
     {
       href: "#agreement",
-      term: "Agreement (alpha)",
-      value: alpha === null ? "–" : decimal(alpha),
+      term: "Agreement (kappa)",
+      value: kappa === null ? "–" : decimal(kappa),
       words:
-        alpha === null
+        kappa === null
           ? votes_per_item.length > 0 && items === 0
             ? "one vote per item"
             : "can’t be told"
-          : alphaInWords(alpha),
+          : kappaInWords(kappa),
     },
     {
       href: "#gold",

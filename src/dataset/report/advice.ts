@@ -28,7 +28,7 @@ const advice: ReadonlyArray<readonly [check: RegExp, advice: string]> = [
   ],
   [/rationale/, "Many judgments come without a reason. Ask for one in the guidelines, or do without rationales."],
   [
-    /agree|tie|alpha|kappa/,
+    /agree|tie|kappa/,
     "Experts often disagree. Read the items below, make the guidelines clearer, or ask for more votes; or keep items of higher agreement only.",
   ],
   [

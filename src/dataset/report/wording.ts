@@ -1,8 +1,7 @@
 /**
  * What the numbers mean, in words.
  *
- * The thresholds are conventions, not laws: alpha after Krippendorff (2004, "Content Analysis",
- * 2nd ed., p. 241), kappa after Landis and Koch (1977, "The Measurement of Observer Agreement for
+ * The thresholds are conventions, not laws: kappa after Landis and Koch (1977, "The Measurement of Observer Agreement for
  * Categorical Data"), Cohen's d after Cohen (1988, "Statistical Power Analysis for the Behavioral
  * Sciences").
  */
@@ -12,12 +11,6 @@ import { count, decimal, plural, share, shortShare } from "./format.ts"
 /** `a`, `a and b`, `a, b and c`. */
 export const list = (words: ReadonlyArray<string>): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
-
-export const alphaInWords = (alpha: number): string => {
-  if (alpha >= 0.8) return "reliable"
-  if (alpha >= 0.667) return "enough for tentative conclusions"
-  return alpha > 0 ? "low: experts often disagree" : "no better than chance"
-}
 
 export const kappaInWords = (kappa: number): string => {
   if (kappa > 0.8) return "almost perfect"

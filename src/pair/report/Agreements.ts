@@ -1,16 +1,16 @@
 /**
  * How far experts agree on items that several of them judged.
  *
- * Guarantees: alpha and kappa are of first choices, whatever the experts ranked below; a vote that ranks several
- * together at the top is a missing one. Their categories
- * are the completions' places in the input: where these mean nothing (the models' order was
- * shuffled when the file was made), choices by chance spread over them evenly.
+ * Guarantees: kappa and alpha are of first choices, whatever the experts ranked below; a vote that ranks several
+ * together at the top is a missing one. Kappa takes chance by item, 1/K of K texts, and is the same in whatever order
+ * completions stand. Alpha pools chance by the completions' places in the input: where each place is one model, what
+ * experts agree on because that model is better counts as chance.
  */
 import { Array as Arr } from "effect"
 import type { Agreement } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../Consensus.ts"
 import { isDecided } from "../ItemVotes.ts"
-import * as FleissKappa from "../stats/FleissKappa.ts"
+import * as FreeMarginalKappa from "../stats/FreeMarginalKappa.ts"
 import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
 
 const tenths = Arr.makeBy(11, (i) => i / 10)
@@ -19,7 +19,7 @@ export const make = () => {
   const votesPerItem = new Map<number, number>()
   const counts = Arr.makeBy(10, () => 0)
   const alpha = KrippendorffAlpha.make()
-  const kappa = FleissKappa.make()
+  const kappa = FreeMarginalKappa.make()
   let items = 0
   let unanimous = 0
   let ties = 0
@@ -27,7 +27,7 @@ export const make = () => {
   let votesAgainst = 0
   let votesOfSeveral = 0
   return {
-    add: ({ agreement, isTie, votes }: Consensus, completions: number): void => {
+    add: ({ agreement, isTie, judgment: { completions }, votes }: Consensus): void => {
       votesPerItem.set(votes.length, (votesPerItem.get(votes.length) ?? 0) + 1)
       if (agreement === null) return
       items++
@@ -37,10 +37,10 @@ export const make = () => {
       counts[Math.min(9, Math.floor(agreement * 10))]!++
       if (agreement === 1) unanimous++
       if (isTie) ties++
-      const chosen = Arr.makeBy(completions, () => 0)
+      const chosen = completions.map(() => 0)
       for (const vote of votes) if (isDecided(vote)) chosen[vote.choice]!++
       alpha.add(chosen)
-      kappa.add(chosen)
+      kappa.add(new Set(completions).size, chosen)
     },
     /** Votes on items with several, and those of them that were not for what came out. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
@@ -51,8 +51,8 @@ export const make = () => {
       ties,
       mean_agreement: items === 0 ? null : sum / items,
       agreement: items === 0 ? { edges: [], counts: [] } : { edges: tenths, counts },
+      free_marginal_kappa: kappa.kappa(),
       krippendorff_alpha: alpha.alpha(),
-      fleiss_kappa: kappa.kappa(),
       method,
     }),
   }

@@ -17,7 +17,7 @@
  * - where the order of completions is arbitrary, De is near 1 − 1/K of items with K completions;
  * - where K differs between items, De is one number for all, higher than items with few completions
  *   have of their own and lower than those with many, so that alpha flatters the agreement on the
- *   former. To compare, take alpha of each K by itself.
+ *   former. To compare, take `FreeMarginalKappa`.
  */
 
 export interface KrippendorffAlpha {

@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as FleissKappa from "../../../src/pair/stats/FleissKappa.ts"
 import * as KrippendorffAlpha from "../../../src/pair/stats/KrippendorffAlpha.ts"
 
 /** A dot is a missing value. */
@@ -47,18 +46,6 @@ describe("Krippendorff's alpha", () => {
 
   it("is what the definition gives, pair by pair", () => {
     fc.assert(fc.property(units, (units) => assert.isTrue(isClose(KrippendorffAlpha.ofUnits(units), byPairs(units)))))
-  })
-
-  it("is Fleiss' kappa with a correction for few values where all units have as many", () => {
-    const same = fc.array(fc.constantFrom([3, 0, 0], [0, 3, 0], [2, 1, 0], [1, 1, 1], [0, 1, 2]), { minLength: 1 })
-    fc.assert(
-      fc.property(same, (units) => {
-        const kappa = FleissKappa.ofSubjects(units)
-        const values = 3 * units.length
-        const expected = kappa === null ? null : 1 - (1 - kappa) * (1 - 1 / values)
-        assert.isTrue(isClose(KrippendorffAlpha.ofUnits(units), expected))
-      }),
-    )
   })
 
   it("does not change when categories change names, or units their order", () => {
