@@ -157,6 +157,7 @@ const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]: stri
   agreement: "Share of the votes that went to the best completion, where there are several",
   vote_margin:
     "Share of the votes that prefer `chosen`, less the share that prefer `rejected`, where there are several",
+  flags: "What experts flagged of the item (who, kind, words), as the text of a JSON list, where anybody did",
   metadata: "What the input said of the item besides, as the text of a JSON object",
 }
 

@@ -36,6 +36,7 @@ const standard: PairFeatures = {
   votes: "int32",
   agreement: "float64",
   vote_margin: "float64",
+  flags: "string",
   metadata: "string",
 }
 
@@ -78,6 +79,7 @@ export const toRow = (pair: PreferencePair, shape: Shape): Row => ({
   votes: pair.votes,
   agreement: pair.agreement,
   vote_margin: pair.vote_margin,
+  flags: pair.flags,
   metadata: pair.metadata,
 })
 
@@ -108,6 +110,7 @@ const textColumns = [
   "task_id",
   "chosen_model",
   "rejected_model",
+  "flags",
   "metadata",
 ] as const
 

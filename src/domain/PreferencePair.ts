@@ -37,6 +37,8 @@ export const PreferencePair = Schema.Struct({
    * `rejected`: −1 to 1; null where there is one vote.
    */
   vote_margin: Schema.NullOr(Schema.Finite),
+  /** What experts flagged of the item, as the text of a JSON list of `Flag`s; null where nobody did. */
+  flags: Schema.NullOr(Schema.String),
   /** The item's metadata as the text of a JSON object, null where there is none. */
   metadata: Schema.NullOr(Schema.String),
 })

@@ -122,6 +122,13 @@ export interface Position {
   readonly known: number
 }
 
+export interface FlagReport {
+  /** Judged items that an expert flagged; the dataset holds them unless `--drop flagged` left them out. */
+  readonly items: number
+  /** How many flags there are of each kind, most frequent first. */
+  readonly kinds: ReadonlyArray<{ readonly kind: string; readonly flags: number }>
+}
+
 export interface Length {
   readonly longer_chosen: number
   readonly equal: number
@@ -182,6 +189,7 @@ export interface QualityReport {
   readonly gold: GoldReport
   readonly position: Position
   readonly length: Length
+  readonly flags: FlagReport
   /** From the sending of a task to its result, in seconds. */
   readonly turnaround: Distribution
   /** What experts took for a vote, in seconds, where the service says. */

@@ -45,6 +45,7 @@ export const checks = {
     canDrop: true,
   },
   leaks: { ...share, measure: "share of items that hold an evaluation prompt", unit: "items", canDrop: true },
+  flagged: { ...share, measure: "share of items that an expert flagged", unit: "items", canDrop: true },
   "other-languages": {
     ...share,
     measure: "share of items whose prompt is in another language than most",

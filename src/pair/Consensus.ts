@@ -8,6 +8,7 @@
  * how reliable the experts are (Dawid & Skene, 1979; see `stats/DawidSkene`).
  */
 import { Array as Arr } from "effect"
+import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -16,7 +17,7 @@ import type { Ranking } from "../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 
 export interface Consensus {
-  /** The first task's, with the choice, ranking and rationale that the votes come to. */
+  /** The first task's, with the choice, ranking and rationale that the votes come to, and the flags of all tasks. */
   readonly judgment: Judgment
   /** At least one. */
   readonly votes: ReadonlyArray<ItemVote>
@@ -44,7 +45,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
     return { judgment, votes, agreement, isTie: votes.length > 1 && counted.tie, isWeighed: false }
   }
   return {
-    judgment: judged(judgment, counted.best, counted.ranking, counted.rationale),
+    judgment: judged(item, counted.best, counted.ranking, counted.rationale),
     votes,
     agreement: votes.length === 1 ? null : counted.agreement,
     isTie: votes.length > 1 && counted.tie,
@@ -68,7 +69,7 @@ export const byProbability = (
   const best = top.includes(counted.best) ? counted.best : (top[0] ?? counted.best)
   const rationale = votes.find((vote) => vote.choice === best && vote.rationale !== null)?.rationale ?? undefined
   return {
-    judgment: judged(item.judgments[0], best, withBest(counted.ranking, best), rationale),
+    judgment: judged(item, best, withBest(counted.ranking, best), rationale),
     votes,
     agreement: shareOf(best, votes),
     isTie: top.length > 1,
@@ -96,12 +97,14 @@ const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   }, 0) / votes.length
 
 const judged = (
-  judgment: Judgment,
+  { judgments }: JudgedItem,
   best: number,
   ranking: Ranking | undefined,
   rationale: string | undefined,
 ): Judgment => {
-  const { ranking: _ranking, rationale: _rationale, ...annotations } = judgment.annotations
+  const [judgment] = judgments
+  const { flags: _flags, ranking: _ranking, rationale: _rationale, ...annotations } = judgment.annotations
+  const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
   return {
     ...judgment,
     bestCompletionIndex: best,
@@ -109,6 +112,7 @@ const judged = (
       ...annotations,
       ...(ranking === undefined ? {} : { ranking }),
       ...(rationale === undefined ? {} : { rationale }),
+      ...(flags.length === 0 ? {} : { flags }),
     },
   }
 }

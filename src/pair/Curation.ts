@@ -11,6 +11,7 @@
  */
 import { Option } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
+import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
@@ -21,6 +22,7 @@ import * as Consensus from "./Consensus.ts"
 import type { PairStrategy } from "./Pairs.ts"
 import * as Agreements from "./report/Agreements.ts"
 import * as Experts from "./report/Experts.ts"
+import * as Flags from "./report/Flags.ts"
 import * as GoldScore from "./report/GoldScore.ts"
 import * as Lengths from "./report/Lengths.ts"
 import * as Models from "./report/Models.ts"
@@ -39,6 +41,7 @@ export const lossReasons = [
   "tie",
   "low_agreement",
   "leak",
+  "flagged",
   "no_rationale",
   "copied_rationale",
   "no_pair",
@@ -146,6 +149,7 @@ export const make = (
   const lengths = Lengths.make()
   const models = Models.make()
   const rationales = Rationales.make()
+  const flagCounts = Flags.make()
   const sample = makeSample()
   const seconds = Distribution.make()
   const languages = new Map<string, number>()
@@ -157,6 +161,7 @@ export const make = (
   const duplicatesFound = new Map<number, boolean>()
   const leakTally = makeTally()
   const duplicateTally = makeTally()
+  const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
   let judged = 0
@@ -184,6 +189,9 @@ export const make = (
     const isLeak = leak !== undefined
     if (isNew) leakTally.add(isLeak, itemId, () => `holds ${shorten(evaluationPrompts[leak!.evaluation]!)}`)
     if (isLeak && mayRepeat) leaksFound.set(ordinal, leak)
+    const flags = flagsIn(judgment.annotations)
+    flagCounts.add(flags)
+    const isFlagged = flaggedTally.add(flags.length > 0, itemId, () => shorten(flags.map(Flags.describe).join("; ")))
     const kind = rationales.add(judgment, ordinal)
     const rationale = textOf(judgment.annotations.rationale)
     const isMissing = missingTally.add(kind === "none", itemId, () => shorten(prompt))
@@ -192,6 +200,7 @@ export const make = (
     if (isTie && ties === "drop") return "tie"
     if (agreement !== null && agreement < minAgreement) return "low_agreement"
     if (isLeak && dropped.has("leaks")) return "leak"
+    if (isFlagged && dropped.has("flagged")) return "flagged"
     if (isMissing && dropped.has("no-rationale")) return "no_rationale"
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
     const pairs = Consensus.withVotes(toPairs(judgment), consensus)
@@ -269,6 +278,7 @@ export const make = (
         { check: "position-bias", value: position.p_value, count: position.first_half, of: halves, examples: none },
         { check: "near-duplicates", ...duplicateTally.finish() },
         ...(evaluationPrompts.length === 0 ? [] : [{ check: "leaks" as const, ...leakTally.finish() }]),
+        { check: "flagged", ...flaggedTally.finish() },
         {
           check: "other-languages",
           value: inKnown === 0 ? null : inOthers / inKnown,
@@ -314,6 +324,7 @@ export const make = (
         gold: goldReport,
         position,
         length,
+        flags: flagCounts.finish(),
         vote_seconds: seconds.distribution(),
         languages: byLanguage,
         checks: findings.map((finding) => Checks.evaluate(finding, limits, drop)),

@@ -7,6 +7,7 @@
  * 2022, "Training language models to follow instructions with human feedback", 3.5).
  */
 import { Option, Schema } from "effect"
+import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { firstOfText, rankTexts } from "../domain/Tally.ts"
@@ -81,6 +82,8 @@ export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair)
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, completions, itemId, metadata, models, prompt, taskId } = judgment
   const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
+  const flags = flagsIn(annotations)
+  const flagsText = flags.length === 0 ? null : JSON.stringify(flags)
   const metadataText = metadata === undefined ? null : JSON.stringify(metadata)
   const first = firstOfText(completions)
   const seen = new Set<string>()
@@ -103,6 +106,7 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     votes: 1,
     agreement: null,
     vote_margin: null,
+    flags: flagsText,
     metadata: metadataText,
   }))
 }

@@ -72,6 +72,7 @@ const types = {
   votes: "INTEGER",
   agreement: "DOUBLE",
   vote_margin: "DOUBLE",
+  flags: "VARCHAR",
   metadata: "VARCHAR",
 } as const satisfies { readonly [Column in keyof PreferencePair]: string }
 
@@ -147,6 +148,7 @@ const generator = (bytesPerRow: number) => {
     votes: 3,
     agreement: i % 2 === 0 ? 1 : 2 / 3,
     vote_margin: i % 2 === 0 ? 1 : 1 / 3,
+    flags: null,
     metadata: `{"source":"bench","row":${i}}`,
   })
 }

@@ -52,6 +52,7 @@ const AnyPair = Schema.Struct({
   votes: Index,
   agreement: Share,
   vote_margin: Share,
+  flags: Schema.NullOr(Text),
   metadata: Schema.NullOr(Text),
 })
 
@@ -217,6 +218,7 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
           ["votes", "INT32", "OPTIONAL"],
           ["agreement", "DOUBLE", "OPTIONAL"],
           ["vote_margin", "DOUBLE", "OPTIONAL"],
+          ["flags", "UTF8", "OPTIONAL"],
           ["metadata", "UTF8", "OPTIONAL"],
         ])
         const huggingface = JSON.parse(key_value_metadata?.find(({ key }) => key === "huggingface")?.value ?? "null")

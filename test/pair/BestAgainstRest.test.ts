@@ -36,6 +36,7 @@ describe("bestAgainstRest", () => {
         votes: 1,
         agreement: null,
         vote_margin: null,
+        flags: null,
         metadata: '{"subject":"maths"}',
       },
       {
@@ -53,6 +54,7 @@ describe("bestAgainstRest", () => {
         votes: 1,
         agreement: null,
         vote_margin: null,
+        flags: null,
         metadata: '{"subject":"maths"}',
       },
     ])

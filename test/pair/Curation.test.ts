@@ -42,6 +42,7 @@ describe("an item gives no pair, and is counted,", () => {
     ["tie", [{ best: 0 }, { best: 1 }], {}],
     ["low_agreement", [{ best: 0 }, { best: 0 }, { best: 1 }], { minAgreement: 0.7 }],
     ["leak", [{ best: 0 }], { drop: ["leaks"], evaluationPrompts: ["how tall is mount everest"] }],
+    ["flagged", [{ best: 0 }, { best: 0, annotations: { flags: ["odd"] } }], { drop: ["flagged"] }],
     ["no_rationale", [{ best: 0, annotations: { rationale: " " } }], { drop: ["no-rationale"] }],
     ["copied_rationale", [{ best: 0, annotations: { rationale: "First  ANSWER" } }], { drop: ["copied-rationale"] }],
     ["no_pair", [{ best: 0 }], { pairs: () => [] }],
@@ -70,6 +71,52 @@ describe("an item gives no pair, and is counted,", () => {
   it("under the first of several reasons", () => {
     const { lost } = curate([item(0, [{ best: 0 }, { best: 1 }])], { minVotes: 3, drop: ["no-rationale"] })
     assert.deepStrictEqual(lost, [{ reason: "few_votes", count: 1 }])
+  })
+})
+
+describe("flags", () => {
+  const flag = { expert: "e1", kind: "harmful_content", comment: "Names a real person." }
+
+  it("of all tasks of an item stand at its pairs and in the report, whatever their shape", () => {
+    const shapes = [
+      [flag, { kind: "other", severity: 3 }],
+      "cut off",
+      { expert: { id: 7 }, comment: null },
+      true,
+      [],
+      null,
+      false,
+    ]
+    const report = curate([item(0, [{ best: 0 }, ...shapes.map((flags) => ({ best: 0, annotations: { flags } }))])])
+    const expected = [
+      flag,
+      { severity: 3, expert: null, kind: "other" },
+      { expert: null, kind: "cut off" },
+      { expert: '{"id":7}', kind: "other" },
+      { expert: null, kind: "other" },
+    ]
+    assert.lengthOf(report.made[0]!, 2)
+    for (const { flags } of report.made[0]!) assert.deepStrictEqual(JSON.parse(flags ?? ""), expected)
+    assert.deepStrictEqual(report.flags, {
+      items: 1,
+      kinds: [
+        { kind: "other", flags: 3 },
+        { kind: "cut off", flags: 1 },
+        { kind: "harmful_content", flags: 1 },
+      ],
+    })
+    assert.deepInclude(checkOf(report, "flagged"), { value: 1, count: 1, of: 1, dropped: false })
+  })
+
+  it("of one task stand at its pairs, and an item without has none", () => {
+    const report = curate([item(0, [{ best: 0, annotations: { flags: [flag] } }]), item(1, [{ best: 0 }])])
+    assert.deepStrictEqual(
+      report.made.flat().map(({ flags }) => flags),
+      [JSON.stringify([flag]), JSON.stringify([flag]), null, null],
+    )
+    assert.deepStrictEqual(checkOf(report, "flagged").examples, [
+      { item_id: "item-0", detail: "harmful_content (e1): Names a real person." },
+    ])
   })
 })
 

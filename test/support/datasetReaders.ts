@@ -57,6 +57,7 @@ const typesOf = (shape: Shape): Readonly<Record<string, string>> => ({
   votes: "INTEGER",
   agreement: "DOUBLE",
   vote_margin: "DOUBLE",
+  flags: "VARCHAR",
   metadata: "VARCHAR",
 })
 

@@ -16,6 +16,7 @@ export const pair = (i: number, members: Partial<PreferencePair> = {}): Preferen
   votes: (i % 3) + 1,
   agreement: i % 3 === 0 ? null : 2 / 3,
   vote_margin: i % 3 === 0 ? null : 1 / 3,
+  flags: i % 4 === 1 ? `[{"expert":"expert-${i}","kind":"other"}]` : null,
   metadata: i % 3 === 0 ? `{"row":${i}}` : null,
   ...members,
 })

@@ -325,6 +325,13 @@ export const full = (): QualityReport => {
       check("no-rationale", "share of judgments without a rationale", 309, 12_370, { unit: "votes", limit: 0.1 }),
       check("kappa", "free-marginal kappa", 4180, 4210, { value: 0.712, limit: 0.6, direction: "above" }),
     ],
+    flags: {
+      items: 21,
+      kinds: [
+        { kind: "unclear_prompt", flags: 14 },
+        { kind: "other", flags: 9 },
+      ],
+    },
     bridges: 3,
     splits: [
       { split: "train", items: 3790, pairs: 11_370 },
@@ -366,6 +373,7 @@ export const minimal = (): QualityReport => {
     length: { ...lengths(random, 40), cohens_d: 0.12 },
     turnaround: distribution([95], even),
     languages: [{ language: "en", items: 40 }],
+    flags: { items: 0, kinds: [] },
     bridges: null,
     splits: [{ split: "train", items: 40, pairs: 40 }],
     examples: examples(1).map((example) => ({ ...example, votes: 1, agreement: null, rationale: null })),
@@ -416,6 +424,7 @@ export const empty = (): QualityReport => ({
   vote_seconds: noDistribution,
   languages: [],
   checks: [],
+  flags: { items: 0, kinds: [] },
   bridges: null,
   splits: [],
   examples: [],

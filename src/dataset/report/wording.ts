@@ -56,6 +56,7 @@ const reasons: Record<string, string> = {
   tie: "ties",
   low_agreement: "with too little agreement",
   leak: "leaks of evaluation prompts",
+  flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
   no_pair: "without two completions that differ",

@@ -14,7 +14,7 @@ import { Database } from "./Database.ts"
 import * as Places from "./Places.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, seqOf, storable } from "./TaskTables.ts"
 import { dayOf, storableVote, type VoteBody, type Voting } from "./Voting.ts"
-import { type HeldItem, InvalidVote, NotHeld, NothingToUndo, type PersonVote } from "./VoteQueueModel.ts"
+import { type HeldItem, InvalidVote, NotHeld, NothingToUndo, type PersonVote, type SetAside } from "./VoteQueueModel.ts"
 
 interface HoldRow {
   readonly item_id: number
@@ -239,19 +239,21 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.fromResult(outcome)
   })
 
-  const setAside = Effect.fn("VoteQueue.setAside")(function* (
-    expertId: string,
-    itemId: number,
-    { kind, reason }: { readonly kind: "skip" | "flag"; readonly reason: string },
-  ) {
+  const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
     const outcome = yield* write(
       Effect.gen(function* () {
         const hold = yield* heldItem(expertId, itemId)
         if (hold === undefined) return false
         const { expert_no } = hold
-        const row = { item_id: itemId, expert_no, kind, reason: storable(reason), at }
-        yield* sql`INSERT OR REPLACE INTO set_aside ${sql.insert(row)}`
+        const { kind } = why
+        const row = { item_id: itemId, expert_no, at }
+        const reason = kind === "skip" ? storable(why.reason) : ""
+        yield* sql`INSERT OR REPLACE INTO set_aside ${sql.insert({ ...row, kind, reason })}`
+        if (kind === "flag") {
+          const comment = why.comment.trim() === "" ? null : storable(why.comment)
+          yield* sql`INSERT OR REPLACE INTO flag ${sql.insert({ ...row, kind: why.problem, comment })}`
+        }
         yield* sql`UPDATE hold SET held_until = NULL WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
         yield* giveBack([itemId])
         return true

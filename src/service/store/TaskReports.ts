@@ -58,13 +58,11 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     "seq, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done, votes_required, votes_given",
   )
 
-  /** Items of a task that somebody flagged, and that miss votes. */
+  /** Items of a task that somebody flagged. */
   const flaggedOf = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ item_id: number }>`
-      SELECT DISTINCT set_aside.item_id FROM set_aside INDEXED BY set_aside_flag JOIN item USING (item_id)
-      WHERE set_aside.kind = 'flag' AND set_aside.item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}
-        AND item.votes < (SELECT votes_required FROM task WHERE seq = ${seq})
-      ORDER BY set_aside.item_id`
+      SELECT DISTINCT item_id FROM flag
+      WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} ORDER BY item_id`
     return rows.map((row) => promptIndexOf(row.item_id))
   })
 
@@ -141,6 +139,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       SELECT item_id, name, set_aside.kind, reason FROM set_aside JOIN expert USING (expert_no)
       WHERE item_id BETWEEN ${first} AND ${last} ORDER BY item_id, at`
 
+    const flags = yield* voting.flagsOn(first, last)
+
     return prompts.slice(start, end).map((prompt, i): TaskItem => {
       const here = ({ item_id }: { readonly item_id: number }) => item_id === first + i
       const given = votes.filter(here)
@@ -153,6 +153,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         votes: given.map((row) => ({ ...voteOf(row), expert_name: row.name })),
         held_by: [...holds, ...claims].filter(here).map(({ name }) => name),
         set_aside: setAside.filter(here).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
+        flags: flags
+          .filter(here)
+          .map(({ comment, kind, name }) => ({ expert_name: name, kind, comment: comment ?? "" })),
         result: done ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
       }
     })

@@ -160,7 +160,15 @@ export const createTaskTables = Effect.gen(function* () {
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`
-  yield* sql`CREATE INDEX set_aside_flag ON set_aside (item_id) WHERE kind = 'flag'`
+  // What experts said is wrong with an item: it stays when the item is returned to them, and goes into the result.
+  yield* sql`CREATE TABLE flag (
+    item_id INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    comment TEXT,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (item_id, expert_no)
+  ) WITHOUT ROWID`
   // n: the order in which votes were given. body: the members of a `Vote` but for expert and choice.
   // shown_at: of a person's vote, when the item was shown first.
   yield* sql`CREATE TABLE vote (

@@ -34,9 +34,10 @@ import type {
   NotHeld,
   NothingToUndo,
   PersonVote,
+  SetAside,
 } from "./VoteQueueModel.ts"
 
-export type { Asking, Claim, Claims, ExpertProgress, HeldItem, Judged, PersonVote } from "./VoteQueueModel.ts"
+export type { Asking, Claim, Claims, ExpertProgress, HeldItem, Judged, PersonVote, SetAside } from "./VoteQueueModel.ts"
 export { InvalidVote, NotHeld, NothingToUndo } from "./VoteQueueModel.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
@@ -74,12 +75,8 @@ export class VoteQueue extends Context.Service<
       itemId: number,
       vote: PersonVote,
     ) => Effect.Effect<void, NotHeld | InvalidVote | SqlError>
-    /** The item goes to others; a flag is shown to the operator. */
-    readonly setAside: (
-      expertId: string,
-      itemId: number,
-      why: { readonly kind: "skip" | "flag"; readonly reason: string },
-    ) => Effect.Effect<void, NotHeld | SqlError>
+    /** The item goes to others; a flag is shown to the operator, and goes into the task's result. */
+    readonly setAside: (expertId: string, itemId: number, why: SetAside) => Effect.Effect<void, NotHeld | SqlError>
     /** Takes back the expert's last vote, if its task is open. `draft` makes the draft of it, in places. */
     readonly undo: (
       expertId: string,
@@ -90,7 +87,7 @@ export class VoteQueue extends Context.Service<
     readonly release: (expertId: string) => Effect.Effect<void, SqlError>
     /** What was held too long returns to the queue, and people who stay away are not awaited. Runs by itself every minute. */
     readonly releaseExpired: Effect.Effect<void, SqlError>
-    /** Skips and flags of an item are forgotten. */
+    /** The item goes to all experts again, also to those who set it aside; its flags stay. */
     readonly returnItem: (taskId: string, promptIndex: number) => Effect.Effect<void, SqlError>
     /** Takes items of the oldest tasks that have any which one of these automatic experts can judge now. */
     readonly claim: (asking: Asking) => Effect.Effect<Claims, SqlError>

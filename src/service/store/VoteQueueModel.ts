@@ -2,6 +2,7 @@
  * What goes into the queue of votes and comes out of it; see `VoteQueue`.
  */
 import { type Option, type Result, Schema } from "effect"
+import type { FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Ranking, Vote } from "../../domain/Vote.ts"
 
@@ -33,6 +34,17 @@ export interface PersonVote {
   /** As the page measured it; bounded by the time since the item was shown first. */
   readonly seconds: number
 }
+
+/** Why an expert leaves an item to others. */
+export type SetAside =
+  | { readonly kind: "skip"; readonly reason: string }
+  | {
+      readonly kind: "flag"
+      /** What is wrong with the item. */
+      readonly problem: FlagKind
+      /** May be blank. */
+      readonly comment: string
+    }
 
 export interface ExpertProgress {
   readonly judged: number

@@ -12,6 +12,7 @@
 import { Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Flag, FlagKind } from "../../domain/Flag.ts"
 import type { ResultItem, TaskPrompt, TaskResult } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
@@ -60,6 +61,14 @@ export interface VoteRow {
 /** Tasks completed by one write, so that others' writes need not wait long. */
 const completedAtOnce = 32
 
+interface FlagRow {
+  readonly item_id: number
+  readonly expert_id: string
+  readonly name: string
+  readonly kind: FlagKind
+  readonly comment: string | null
+}
+
 const millisOfDay = 24 * 60 * 60 * 1000
 export const dayOf = (millis: number): number => Math.floor(millis / millisOfDay)
 
@@ -74,8 +83,12 @@ export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choi
 export const storableVote = (vote: Vote): Vote =>
   vote.rationale === undefined ? vote : { ...vote, rationale: storable(vote.rationale) }
 
-/** One result item from its votes, in the order in which they were given. */
-export const resultOf = ({ completions, prompt }: TaskPrompt, votes: ReadonlyArray<Vote>): ResultItem => {
+/** One result item from its votes and flags, in the order in which they were given. */
+export const resultOf = (
+  { completions, prompt }: TaskPrompt,
+  votes: ReadonlyArray<Vote>,
+  flags: ReadonlyArray<Flag>,
+): ResultItem => {
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
   return {
     prompt,
@@ -86,6 +99,7 @@ export const resultOf = ({ completions, prompt }: TaskPrompt, votes: ReadonlyArr
       agreement,
       ...(tie && { tie }),
       ...(ranking !== undefined && { ranking }),
+      ...(flags.length > 0 && { flags }),
     },
   }
 }
@@ -119,6 +133,10 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const votesOn = (from: number, to: number) => sql<VoteRow>`
     SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, expert.name, vote.choice, vote.body
     FROM vote JOIN expert USING (expert_no) WHERE vote.item_id BETWEEN ${from} AND ${to} ORDER BY vote.item_id, vote.n`
+
+  const flagsOn = (from: number, to: number) => sql<FlagRow>`
+    SELECT flag.item_id, expert.expert_id, expert.name, flag.kind, flag.comment
+    FROM flag JOIN expert USING (expert_no) WHERE flag.item_id BETWEEN ${from} AND ${to} ORDER BY flag.item_id, flag.at`
 
   /** Null where the answer is not known. */
   const isCorrect = ({ prompt, vote }: NewVote) =>
@@ -244,7 +262,11 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       all ??
       (yield* votesOn(itemIdOf(seq, 0), lastItemOf(seq))).map((row) => ({ itemId: row.item_id, vote: voteOf(row) }))
     for (const { itemId, vote } of given) votes[promptIndexOf(itemId)]!.push(vote)
-    return prompts.map((prompt, i) => resultOf(prompt, votes[i]!))
+    const flags: Array<Array<Flag>> = prompts.map(() => [])
+    for (const { comment, expert_id, item_id, kind } of yield* flagsOn(itemIdOf(seq, 0), lastItemOf(seq))) {
+      flags[promptIndexOf(item_id)]!.push({ expert: expert_id, kind, ...(comment !== null && { comment }) })
+    }
+    return prompts.map((prompt, i) => resultOf(prompt, votes[i]!, flags[i]!))
   })
 
   /** Marks which votes agree with what came out of an item, and counts them. */
@@ -319,6 +341,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   return {
     openTask,
     votesOn,
+    flagsOn,
     give,
     uncompare,
     cancel,

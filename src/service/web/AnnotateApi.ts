@@ -20,6 +20,7 @@ import {
   HttpApiSecurity,
 } from "effect/http-api"
 import { BodyTooLarge, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
+import { FlagKind } from "../../domain/Flag.ts"
 import { Conflict, Forbidden, NotSignedIn } from "./WebProblems.ts"
 
 /** The expert who is signed in. */
@@ -95,6 +96,9 @@ export type Work = typeof Work.Type
 
 const Reason = Schema.String.check(Schema.isMaxLength(2_000))
 
+export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
+export type Flagging = typeof Flagging.Type
+
 export const Submission = Schema.Struct({
   /** The place preferred; null where `ranking` says it. */
   best: Schema.NullOr(Place),
@@ -144,10 +148,10 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   error,
 })
 
-/** Leaves the item to others and shows it to the service's operator, with the reason (not blank). */
+/** Leaves the item to others; the operator sees the flag, and the task's result has it. `other` needs a comment. */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", {
   params,
-  payload: Schema.Struct({ reason: Reason.check(Schema.isNonEmpty()) }),
+  payload: Flagging,
   success: Work,
   error,
 })

@@ -9,7 +9,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { MalformedRequest } from "../../api/Problems.ts"
 import { Database } from "../store/Database.ts"
 import { Experts } from "../store/Experts.ts"
-import { type HeldItem, type PersonVote, VoteQueue } from "../store/VoteQueue.ts"
+import { type HeldItem, type PersonVote, type SetAside, VoteQueue } from "../store/VoteQueue.ts"
 import { AnnotateApi, Draft, SignedInExpert, type Submission, type Work } from "./AnnotateApi.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
 import { OwnAddress } from "./OwnAddress.ts"
@@ -127,21 +127,11 @@ const workHandlers = HttpApiBuilder.group(
     const nextWork = (expertId: string) =>
       Effect.flatMap(Effect.orDie(queue.next(expertId)), (item) => work(expertId, item))
 
-    const setAside = (kind: "skip" | "flag") =>
-      Effect.fnUntraced(function* (request: {
-        readonly params: { readonly item_id: number }
-        readonly payload: { readonly reason: string }
-      }) {
-        const { expertId } = yield* SignedInExpert
-        const reason = request.payload.reason.trim()
-        if (kind === "flag" && reason === "") {
-          return yield* new MalformedRequest({ detail: "Say why the item should be looked at." })
-        }
-        yield* queue
-          .setAside(expertId, request.params.item_id, { kind, reason })
-          .pipe(Effect.catchTags({ NotHeld: notHeld, SqlError: Effect.die }))
-        return yield* nextWork(expertId)
-      })
+    const setAside = Effect.fnUntraced(function* (itemId: number, why: SetAside) {
+      const { expertId } = yield* SignedInExpert
+      yield* queue.setAside(expertId, itemId, why).pipe(Effect.catchTags({ NotHeld: notHeld, SqlError: Effect.die }))
+      return yield* nextWork(expertId)
+    })
 
     return handlers.handleAll({
       next: Effect.fnUntraced(function* () {
@@ -161,8 +151,14 @@ const workHandlers = HttpApiBuilder.group(
           .pipe(Effect.catchTags({ InvalidVote: invalidVote, NotHeld: notHeld, SqlError: Effect.die }))
         return yield* nextWork(expertId)
       }),
-      skip: setAside("skip"),
-      flag: setAside("flag"),
+      skip: ({ params, payload }) => setAside(params.item_id, { kind: "skip", reason: payload.reason.trim() }),
+      flag: Effect.fnUntraced(function* ({ params, payload }) {
+        const comment = payload.comment.trim()
+        if (payload.kind === "other" && comment === "") {
+          return yield* new MalformedRequest({ detail: "Say why the item should be looked at." })
+        }
+        return yield* setAside(params.item_id, { kind: "flag", problem: payload.kind, comment })
+      }),
       undo: Effect.fnUntraced(function* () {
         const { expertId } = yield* SignedInExpert
         const item = yield* queue.undo(expertId, draftOf).pipe(

@@ -19,6 +19,7 @@ import {
   HttpApiSchema,
   HttpApiSecurity,
 } from "effect/http-api"
+import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
 import { BodyTooLarge, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
 import { Conflict, Forbidden, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
@@ -96,7 +97,7 @@ export const TaskSummary = Schema.Struct({
   prompts_done: Schema.Int,
   votes_per_prompt: Schema.Int,
   votes: Schema.Int,
-  /** Prompts that somebody flagged, and that are not done. */
+  /** Prompts that somebody flagged, done or not. */
   flagged: Schema.Int,
 })
 export type TaskSummary = typeof TaskSummary.Type
@@ -117,9 +118,12 @@ export const TaskItem = Schema.Struct({
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   /** Experts who hold the item at present. */
   held_by: Schema.Array(Schema.String),
+  /** Experts who leave it to others; the reason of a flag is among `flags`. */
   set_aside: Schema.Array(
     Schema.Struct({ expert_name: Schema.String, kind: Schema.Literals(["skip", "flag"]), reason: Schema.String }),
   ),
+  /** What experts said is wrong with it; `comment` may be empty. */
+  flags: Schema.Array(Schema.Struct({ expert_name: Schema.String, kind: FlagKind, comment: Schema.String })),
   /** Where the item is done. */
   result: Schema.NullOr(
     Schema.Struct({
@@ -139,7 +143,7 @@ export const TaskDetail = Schema.Struct({
   /** From `from` on, up to 20. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
-  /** Places (zero-based) of prompts that somebody flagged and that are not done, in order, up to 100. */
+  /** Places (zero-based) of prompts that somebody flagged, in order, up to 100. */
   flagged_at: Schema.Array(Schema.Int),
 })
 export type TaskDetail = typeof TaskDetail.Type
@@ -163,7 +167,7 @@ const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", {
   success: HttpApiSchema.NoContent,
   error,
 })
-/** Forgets who set the item aside (skips and flags), so that all experts are asked again. */
+/** Forgets who set the item aside, so that all experts are asked again. What they flagged stays on record. */
 const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:index/return", {
   params: { ...taskParams, index: IntFromQuery },
   success: HttpApiSchema.NoContent,

@@ -218,7 +218,7 @@ describe("tasks that ask for the same", () => {
       const [ann, bob] = yield* people("Ann", "Bob")
       const tasks = yield* threeTasks
       const item = yield* next(ann!)
-      yield* queue.setAside(ann!, item.itemId, { kind: "flag", reason: "Not in English." })
+      yield* queue.setAside(ann!, item.itemId, { kind: "flag", problem: "other", comment: "Not in English." })
       yield* nothingFor(ann!)
       yield* queue.returnItem(item.taskId, item.promptIndex)
       assert.lengthOf(yield* judgeAll(ann!), 1)

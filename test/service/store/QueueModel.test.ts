@@ -276,7 +276,9 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         case "flag": {
           const item = yield* nextOf(person)
           if (item === undefined) return
-          return yield* queue.setAside(person, item.itemId, { kind, reason: `reason ${n}` })
+          const reason = `reason ${n}`
+          const why = kind === "skip" ? { kind, reason } : ({ kind, problem: "other", comment: reason } as const)
+          return yield* queue.setAside(person, item.itemId, why)
         }
         case "undo": {
           const undone = yield* Effect.result(queue.undo(person, (vote) => JSON.stringify(vote)))

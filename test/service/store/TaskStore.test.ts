@@ -80,7 +80,7 @@ describe("a list", () => {
       const task = yield* create([...one, ...one], { votes: 2, group: "g" })
       yield* judge(ann, "a")
       const item = yield* next(ann)
-      yield* (yield* VoteQueue).setAside(ann, item.itemId, { kind: "flag", reason: "Odd." })
+      yield* (yield* VoteQueue).setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Odd." })
       const bob = yield* person("Bob")
       yield* judge(bob, "a")
       const [listed] = (yield* (yield* TaskStore).list({})).tasks
@@ -99,6 +99,8 @@ describe("a list", () => {
       })
     }))
 })
+
+const harmful = { kind: "flag", problem: "harmful_content", comment: " " } as const
 
 describe("one task in detail", () => {
   test("shows twenty prompts at a time, with what came of them", () =>
@@ -141,19 +143,20 @@ describe("one task in detail", () => {
       assert.isTrue(Option.isNone(yield* (yield* TaskStore).detail("task_nothing", 0)))
     }))
 
-  test("names where it was flagged, and no longer when that is done", () =>
+  test("names where it was flagged, also when that is done", () =>
     Effect.gen(function* () {
       const queue = yield* VoteQueue
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       const task = yield* create(Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const))
       for (let i = 0; i < 3; i++) {
         const { itemId } = yield* next(ann)
-        yield* queue.setAside(ann, itemId, { kind: i === 1 ? "skip" : "flag", reason: "why" })
+        yield* queue.setAside(ann, itemId, i === 1 ? { kind: "skip", reason: "why" } : harmful)
       }
       assert.deepStrictEqual((yield* detailOf(task)).flagged_at, [0, 2])
       yield* judge(bob, "a")
       const detail = yield* detailOf(task)
-      assert.deepStrictEqual([detail.flagged_at, detail.task.flagged], [[2], 1])
+      assert.deepStrictEqual([detail.flagged_at, detail.task.flagged], [[0, 2], 2])
+      assert.deepStrictEqual(detail.items[0]!.flags, [{ expert_name: "Ann", kind: "harmful_content", comment: "" }])
     }))
 })
 

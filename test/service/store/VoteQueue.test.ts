@@ -305,13 +305,14 @@ describe("what is set aside", () => {
       const task = yield* create([["p", "a", "b"]])
       const item = yield* next(ann)
       yield* queue.saveDraft(ann, item.itemId, "a draft")
-      yield* queue.setAside(ann, item.itemId, { kind: "flag", reason: "Both are wrong.\0" })
+      yield* queue.setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Both are wrong.\0" })
       assert.isTrue(Option.isNone(yield* queue.next(ann)))
       const detail = yield* Effect.flatMap((yield* TaskStore).detail(task, 0), Effect.fromOption)
       assert.strictEqual(detail.task.flagged, 1)
       assert.deepStrictEqual(detail.flagged_at, [0])
-      assert.deepStrictEqual(detail.items[0]!.set_aside, [
-        { expert_name: "Ann", kind: "flag", reason: "Both are wrong.\uFFFD" },
+      assert.deepStrictEqual(detail.items[0]!.set_aside, [{ expert_name: "Ann", kind: "flag", reason: "" }])
+      assert.deepStrictEqual(detail.items[0]!.flags, [
+        { expert_name: "Ann", kind: "other", comment: "Both are wrong.\uFFFD" },
       ])
 
       const taken = yield* next(bob)
@@ -323,6 +324,10 @@ describe("what is set aside", () => {
       assert.deepStrictEqual([again.order, again.draft], [item.order, Option.some("a draft")])
       yield* queue.vote(ann, again.itemId, voteFor(again, "a"))
       assert.strictEqual(yield* statusOf(task), "completed")
+      const [result] = yield* results(task)
+      assert.deepStrictEqual(result!.annotations?.["flags"], [
+        { expert: ann, kind: "other", comment: "Both are wrong.\uFFFD" },
+      ])
     }))
 })
 

@@ -154,7 +154,7 @@ describe("work", () => {
         assertProblem(yield* udo.ask("PUT", `${item}/draft`, draft), 409, "conflict")
         assertProblem(yield* udo.ask("POST", `${item}/vote`, vote(0)), 409, "conflict")
         assertProblem(yield* udo.ask("POST", `${item}/skip`, { reason: "" }), 409, "conflict")
-        assertProblem(yield* udo.ask("POST", `${item}/flag`, { reason: "Bad." }), 409, "conflict")
+        assertProblem(yield* udo.ask("POST", `${item}/flag`, { kind: "other", comment: "Bad." }), 409, "conflict")
       }
       yield* operator.ask("PUT", `/dashboard/api/experts/${eva.expertId}/active`, { active: false })
       const freed = yield* udo.ask("POST", "/annotate/api/next")
@@ -173,10 +173,10 @@ describe("work", () => {
       const { json: two } = yield* expert.ask("POST", `/annotate/api/items/${one.item.item_id}/skip`, { reason: "" })
       assert.strictEqual(two.item.prompt, "p2")
       const flag = `/annotate/api/items/${two.item.item_id}/flag`
-      for (const reason of ["", "  "]) {
-        assertProblem(yield* expert.ask("POST", flag, { reason }), 400, "malformed-request")
+      for (const comment of ["", "  "]) {
+        assertProblem(yield* expert.ask("POST", flag, { kind: "other", comment }), 400, "malformed-request")
       }
-      assert.isNull((yield* expert.ask("POST", flag, { reason: "Hostile." })).json.item)
+      assert.isNull((yield* expert.ask("POST", flag, { kind: "other", comment: "Hostile." })).json.item)
     }))
 
   test("the last vote can be taken back, with what was entered, also the last of its task", () =>

@@ -245,10 +245,13 @@ describe("tasks", () => {
       const task = yield* taskOf(service, [["p", "a", "b"]])
       const expert = yield* joined(service.base, operator)
       const { json: work } = yield* expert.ask("POST", "/annotate/api/next")
-      const flagged = yield* expert.ask("POST", `/annotate/api/items/${work.item.item_id}/flag`, { reason: "Harmful." })
+      const flagged = yield* expert.ask("POST", `/annotate/api/items/${work.item.item_id}/flag`, {
+        kind: "harmful_content",
+        comment: "",
+      })
       assert.isNull(flagged.json.item)
       const before = yield* operator.ask("GET", `/dashboard/api/tasks/${task}`)
-      assert.deepStrictEqual(before.json.items[0].set_aside, [{ expert_name: "Eva", kind: "flag", reason: "Harmful." }])
+      assert.deepStrictEqual(before.json.items[0].flags, [{ expert_name: "Eva", kind: "harmful_content", comment: "" }])
       assert.strictEqual((yield* operator.ask("POST", `/dashboard/api/tasks/${task}/items/0/return`)).status, 204)
       assert.strictEqual((yield* expert.ask("POST", "/annotate/api/next")).json.item.item_id, work.item.item_id)
       assertProblem(yield* operator.ask("POST", `/dashboard/api/tasks/${task}/items/1/return`), 404, "not-found")

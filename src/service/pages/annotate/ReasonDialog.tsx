@@ -1,6 +1,8 @@
 /** Asks for the reason of a skip or a flag. */
 import { useId, useState } from "preact/hooks"
 import { Dialog } from "../shared/Dialog.tsx"
+import { flagKinds, otherReason } from "../shared/flags.ts"
+import type { Wanted } from "./deskState.ts"
 
 const kinds = {
   skip: {
@@ -16,14 +18,8 @@ const kinds = {
   },
   flag: {
     title: "Flag a problem",
-    about: "The item goes to another expert; whoever runs this service sees your reason.",
-    presets: [
-      "The prompt is unclear or broken",
-      "Completions are empty, the same, or cut off",
-      "Harmful or illegal content",
-      "Personal data",
-      "The guidelines don't fit this item",
-    ],
+    about: "The item goes to another expert; whoever runs this service and whoever sent the task see your reason.",
+    presets: flagKinds.map(({ words }) => words),
     action: "Flag",
   },
 } as const
@@ -34,7 +30,7 @@ const limit = 1_800
 export interface ReasonDialogProps {
   readonly kind: keyof typeof kinds
   readonly onClose: () => void
-  readonly onReason: (reason: string) => void
+  readonly onReason: (wanted: Extract<Wanted, { readonly _tag: "skip" | "flag" }>) => void
 }
 
 export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => {
@@ -44,7 +40,11 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
   const [words, setWords] = useState("")
   const reason = [preset, words.trim()].filter((part) => part !== "").join(": ")
   const done = () => {
-    if (reason !== "") onReason(reason)
+    if (reason === "") return
+    const { kind: problem } = flagKinds.find((each) => each.words === preset) ?? { kind: "other" }
+    onReason(
+      kind === "skip" ? { _tag: "skip", reason } : { _tag: "flag", flag: { kind: problem, comment: words.trim() } },
+    )
   }
   return (
     <Dialog title={title} onClose={onClose}>
@@ -69,7 +69,7 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 checked={preset === each}
                 onChange={() => setPreset(each)}
               />
-              {each === "" ? "Another reason" : each}
+              {each === "" ? otherReason : each}
             </label>
           ))}
         </fieldset>

@@ -247,9 +247,9 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
         <ReasonDialog
           kind={reasonFor}
           onClose={() => setReasonFor(null)}
-          onReason={(reason) => {
+          onReason={(wanted) => {
             setReasonFor(null)
-            dispatch({ _tag: "want", wanted: { _tag: reasonFor, reason } })
+            dispatch({ _tag: "want", wanted })
           }}
         />
       )}

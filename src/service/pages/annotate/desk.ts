@@ -141,9 +141,8 @@ const send = (desk: Desk, now: number, leaving = !desk.visible): Step => {
       if (body === null) return [{ ...desk, wanted: null, notice: lacking(entry) }, []]
       return post("submit", `${path}/vote`, body)
     }
-    if (wanted?._tag === "skip" || wanted?._tag === "flag") {
-      return post(wanted._tag, `${path}/${wanted._tag}`, { reason: wanted.reason })
-    }
+    if (wanted?._tag === "skip") return post("skip", `${path}/skip`, { reason: wanted.reason })
+    if (wanted?._tag === "flag") return post("flag", `${path}/flag`, wanted.flag)
   }
   if (wanted?._tag === "next" || wanted?._tag === "undo") return post(wanted._tag, `/${wanted._tag}`)
   if (wanted?._tag === "signOut") return post("signOut", "/sign-out")

@@ -1,13 +1,14 @@
 /**
  * What lies on the expert's desk, what can happen to it, and what it asks for. See `desk.ts`.
  */
-import type { Draft, HeldItem, Progress, Work } from "../../web/AnnotateApi.ts"
+import type { Draft, Flagging, HeldItem, Progress, Work } from "../../web/AnnotateApi.ts"
 import * as attention from "./attention.ts"
 import type { Entry, Mode } from "./entry.ts"
 
 export type Wanted =
   | { readonly _tag: "next" | "submit" | "undo" | "signOut" }
-  | { readonly _tag: "skip" | "flag"; readonly reason: string }
+  | { readonly _tag: "skip"; readonly reason: string }
+  | { readonly _tag: "flag"; readonly flag: Flagging }
 
 export type Ask = Wanted["_tag"] | "join" | "session" | "save"
 

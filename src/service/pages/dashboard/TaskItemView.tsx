@@ -5,6 +5,7 @@
  */
 import { useContext, useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../web/DashboardApi.ts"
+import { flagWords } from "../shared/flags.ts"
 import * as client from "./client.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
 import { Say, useAction } from "./hooks.ts"
@@ -87,7 +88,9 @@ export const TaskItemView = ({
       )}
       <Result item={item} />
       {item.votes.length > 0 && <Votes item={item} />}
-      {item.set_aside.length > 0 && <SetAside item={item} task={task} open={open} reload={reload} />}
+      {item.set_aside.length + item.flags.length > 0 && (
+        <SetAside item={item} task={task} open={open} reload={reload} />
+      )}
     </article>
   )
 }
@@ -199,20 +202,30 @@ const SetAside = ({
   const number = item.index + 1
   return (
     <div class="set-aside">
-      <h4>Set aside</h4>
+      <h4>Flags and skips</h4>
       <ul>
-        {item.set_aside.map(({ expert_name, kind, reason }, i) => (
+        {item.flags.map((flag, i) => (
           <li key={i}>
             <span>
-              <bdi>{expert_name}</bdi> {kind === "flag" ? <strong class="warn-text">flagged</strong> : "skipped"} it
-              {reason === "" && "."}
-              {reason !== "" && ":"}
+              <bdi>{flag.expert_name}</bdi> <strong class="warn-text">flagged</strong> it:
             </span>
-            {reason !== "" && <LongText text={reason} label={`the reason of ${expert_name}`} chars={300} lines={4} />}
+            <LongText text={flagWords(flag)} label={`the reason of ${flag.expert_name}`} chars={300} lines={4} />
           </li>
         ))}
+        {item.set_aside
+          .filter(({ kind }) => kind === "skip")
+          .map(({ expert_name, reason }, i) => (
+            <li key={i}>
+              <span>
+                <bdi>{expert_name}</bdi> skipped it
+                {reason === "" && "."}
+                {reason !== "" && ":"}
+              </span>
+              {reason !== "" && <LongText text={reason} label={`the reason of ${expert_name}`} chars={300} lines={4} />}
+            </li>
+          ))}
       </ul>
-      {open && !item.done && (
+      {open && !item.done && item.set_aside.length > 0 && (
         <>
           <button
             type="button"

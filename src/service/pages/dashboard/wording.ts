@@ -34,9 +34,10 @@ export const signInWords = ({ detail }: Shown): string => detail
 
 /** How far an item of a task is. */
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
-  if (item.done) return { words: "Done", tone: "good" }
+  const isFlagged = item.flags.length > 0
+  if (item.done) return isFlagged ? { words: "Flagged, done", tone: "warn" } : { words: "Done", tone: "good" }
   const votes = `${item.votes.length} of ${plural(task.votes_per_prompt, "vote")}`
-  if (item.set_aside.some(({ kind }) => kind === "flag")) return { words: `Flagged, ${votes}`, tone: "warn" }
+  if (isFlagged) return { words: `Flagged, ${votes}`, tone: "warn" }
   return { words: votes, tone: item.votes.length > 0 ? "accent" : "neutral" }
 }
 

@@ -145,8 +145,9 @@ describe("desk: judging", () => {
   })
 
   it("skips and flags with the reason", () => {
-    const driver = Driver.with(work(item(1))).do({ _tag: "want", wanted: { _tag: "flag", reason: "broken" } })
-    assert.deepStrictEqual(driver.asks, [["POST", "/items/1/flag", { reason: "broken" }]])
+    const flag = { kind: "bad_completions", comment: "broken" } as const
+    const driver = Driver.with(work(item(1))).do({ _tag: "want", wanted: { _tag: "flag", flag } })
+    assert.deepStrictEqual(driver.asks, [["POST", "/items/1/flag", flag]])
     driver.do({ _tag: "answer", ask: "flag", work: work(item(2)), copy: null })
     driver.do({ _tag: "want", wanted: { _tag: "skip", reason: "" } })
     assert.deepStrictEqual(driver.asks, [["POST", "/items/2/skip", { reason: "" }]])

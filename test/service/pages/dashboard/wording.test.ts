@@ -38,18 +38,20 @@ describe("items", () => {
     votes: [],
     held_by: [],
     set_aside: [],
+    flags: [],
     result: null,
   }
   const vote = { expert: "expert_1", expert_name: "Ada", choice: 0, order: [0, 1], seconds: 1 }
 
-  it("say how far they are, and that somebody flagged them until they are done", () => {
-    const flagged: TaskItem = { ...item, set_aside: [{ expert_name: "Ada", kind: "flag", reason: "cut off" }] }
+  it("say how far they are, and that somebody flagged them, also when they are done", () => {
+    const flagged: TaskItem = { ...item, flags: [{ expert_name: "Ada", kind: "other", comment: "cut off" }] }
     const skipped: TaskItem = { ...item, set_aside: [{ expert_name: "Ada", kind: "skip", reason: "" }] }
     assert.deepStrictEqual(itemLabel(item, task), { words: "0 of 3 votes", tone: "neutral" })
     assert.deepStrictEqual(itemLabel({ ...item, votes: [vote] }, task), { words: "1 of 3 votes", tone: "accent" })
     assert.deepStrictEqual(itemLabel(flagged, task), { words: "Flagged, 0 of 3 votes", tone: "warn" })
     assert.deepStrictEqual(itemLabel(skipped, task), { words: "0 of 3 votes", tone: "neutral" })
-    assert.deepStrictEqual(itemLabel({ ...flagged, done: true }, task), { words: "Done", tone: "good" })
+    assert.deepStrictEqual(itemLabel({ ...item, done: true }, task), { words: "Done", tone: "good" })
+    assert.deepStrictEqual(itemLabel({ ...flagged, done: true }, task), { words: "Flagged, done", tone: "warn" })
     assert.strictEqual(itemLabel(item, { ...task, votes_per_prompt: 1 }).words, "0 of 1 vote")
   })
 })
