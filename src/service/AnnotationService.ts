@@ -167,7 +167,7 @@ export const layer = (options: ServiceOptions) => {
     RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
   ).pipe(
     Layer.provide(taskHandlers(limits, votes)),
-    Layer.provide(OrganizationTokens.layer({ token: options.token, rateLimit })),
+    Layer.provide(OrganizationTokens.layer({ token: options.token, rateLimit, limits })),
   )
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(

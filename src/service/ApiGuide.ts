@@ -7,6 +7,7 @@
  */
 import { Duration } from "effect"
 import type { RateLimit } from "./RateLimit.ts"
+import { bodiesOfToken, maxValues } from "./RequestBodies.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
 export interface Decided {
@@ -25,6 +26,7 @@ const limitsOf = ({ limits, rateLimit, timeout }: Decided) => `
 | limit | | beyond it |
 | --- | --- | --- |
 | request body | ${count(limits.bodyBytes)} bytes | 413 \`body-too-large\` |
+| JSON values in a request | ${count(maxValues(limits))} | 422 \`unprocessable-task\` |
 | prompts in a task | 1 to ${count(limits.promptsPerTask)} | 422 \`unprocessable-task\` |
 | completions of a prompt | 2 to ${limits.completionsPerPrompt} | 422 |
 | a prompt | ${count(limits.promptCharacters)} characters, not blank | 422 |
@@ -39,6 +41,8 @@ ${
     ? "This service does not limit how many requests a token sends."
     : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests at once, and ${count(rateLimit.perSecond)} a second over time. Answers carry \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\` (the quota, and the seconds in which it is restored) and \`RateLimit: "default";r=…;t=…\` (requests left, and the seconds until all are back), by draft-ietf-httpapi-ratelimit-headers. Beyond it the answer is 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
 }
+
+**Bodies under way**: of each token, requests with up to ${count(bodiesOfToken * limits.bodyBytes)} bytes in all are taken in at once. One more waits for its turn, and after 15 seconds is answered 429 with \`Retry-After\`.
 `
 
 /** The problem types that stand in \`type\`, by status. */

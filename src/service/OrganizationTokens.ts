@@ -1,10 +1,10 @@
 /**
- * Which organization a request comes from: by its token, and within the token's rate limit.
+ * Which organization a request comes from: by its token, and within what the token may send.
  *
  * Guarantees: a token appears in no answer and no log; the token that is given to the layer (of the
  * embedded service, or of `PREFSTREAM_TOKEN`) is compared by its hash, in a time that doesn't
  * depend on how much of a wrong token is right; for those that are stored see `Tokens`. A request
- * without a token that is accepted is refused before anything else is said about it.
+ * without a token that is accepted is refused before anything else is said about it, or its body read.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Mac } from "effect/crypto"
@@ -12,6 +12,8 @@ import { HttpEffect, HttpServerRespondable, HttpServerResponse } from "effect/ht
 import { Organization, OrganizationToken } from "../api/AnnotationApi.ts"
 import { TooManyRequests, Unauthorized } from "../api/Problems.ts"
 import * as RateLimit from "./RateLimit.ts"
+import * as RequestBodies from "./RequestBodies.ts"
+import type { TaskLimits } from "./TaskLimits.ts"
 import * as Secrets from "./web/Secrets.ts"
 import { type AcceptedToken, draw as drawToken, Tokens } from "./web/Tokens.ts"
 
@@ -20,6 +22,7 @@ export interface OrganizationTokensOptions {
   readonly token?: Redacted.Redacted<string> | undefined
   /** For each token. None where it is not given. */
   readonly rateLimit?: RateLimit.RateLimit | undefined
+  readonly limits: TaskLimits
 }
 
 const bytesOfHash = (token: string) => new TextEncoder().encode(Secrets.hash(token))
@@ -28,6 +31,8 @@ const make = Effect.fnUntraced(function* (options: OrganizationTokensOptions) {
   const tokens = yield* Tokens
   const given = options.token === undefined ? undefined : bytesOfHash(Redacted.value(options.token))
   const take = options.rateLimit === undefined ? undefined : yield* RateLimit.make(options.rateLimit)
+
+  const admit = RequestBodies.make(options.limits)
 
   const accept = (token: string): Effect.Effect<Option.Option<AcceptedToken>> =>
     given !== undefined && Mac.timingSafeEqual(bytesOfHash(token), given)
@@ -56,7 +61,7 @@ const make = Effect.fnUntraced(function* (options: OrganizationTokensOptions) {
           return yield* Effect.orDie(HttpServerRespondable.toResponse(new TooManyRequests({ detail })))
         }
       }
-      return yield* Effect.provideService(handled, Organization, { name })
+      return yield* admit(tokenId, Effect.provideService(handled, Organization, { name }))
     }),
   })
 })

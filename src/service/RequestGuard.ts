@@ -11,8 +11,8 @@ import { OwnAddress } from "./web/OwnAddress.ts"
 import * as SecurityHeaders from "./web/SecurityHeaders.ts"
 import { Forbidden } from "./web/WebProblems.ts"
 
-/** Of what the pages send. */
-const pageBodyBytes = 1024 * 1024
+/** Of what the pages send: 20,000 characters and a ranking at most. */
+const pageBodyBytes = 256 * 1024
 
 export const defaultTimeout: Duration.Input = "1 minute"
 

@@ -132,13 +132,13 @@ describe("a service on loopback", () => {
 })
 
 describe("limits", () => {
-  test("a body of the pages: 1 MiB", () =>
+  test("a body of the pages: 256 kiB", () =>
     Effect.gen(function* () {
       const service = yield* started()
       const { ask } = yield* signedIn(service)
-      const answer = yield* ask("POST", "/dashboard/api/sign-in", { name: "Ann", password: "x".repeat(1024 * 1024) })
+      const answer = yield* ask("POST", "/dashboard/api/sign-in", { name: "Ann", password: "x".repeat(256 * 1024) })
       assertProblem(answer, 413, "body-too-large")
-      assert.strictEqual(answer.json.limit_bytes, 1024 * 1024)
+      assert.strictEqual(answer.json.limit_bytes, 256 * 1024)
     }))
 
   test("a body that dribbles in: 408 after a minute, and the connection is closed", () =>

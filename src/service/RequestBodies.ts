@@ -1,0 +1,92 @@
+/**
+ * How the bodies of requests with a token are taken in, so that no token keeps the others waiting.
+ *
+ * Guarantees: the bodies that are read or worked on at once have at most `bodiesOfToken` times the
+ * bytes of the largest one for each token, and `bodiesInAll` times for all tokens; a request beyond
+ * that waits for its turn before its body is read, for 15 seconds at most, and is then answered 429
+ * or 503. A body is parsed only if it has no more JSON values than a task within the limits.
+ *
+ * A body whose length is not announced counts as the largest one.
+ */
+import { type Duration, Effect, Option, Semaphore } from "effect"
+import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { BodyTooLarge, ServiceUnavailable, TooManyRequests, UnprocessableTask } from "../api/Problems.ts"
+import type { TaskLimits } from "./TaskLimits.ts"
+
+/** Times the bytes of the largest body. */
+export const bodiesOfToken = 2
+const bodiesInAll = 4
+const maxWait: Duration.Input = "15 seconds"
+
+/** The most JSON values in a body: room for each prompt's completions, and for as many other members. */
+export const maxValues = ({ completionsPerPrompt, promptsPerTask }: TaskLimits): number =>
+  promptsPerTask * 2 * (completionsPerPrompt + 8) + 1_000
+
+const [quote, backslash, comma, bracket, brace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b]
+
+/** Whether a JSON text has more values than that, by its commas and opening brackets. */
+export const hasMoreValues = (json: Uint8Array, max: number): boolean => {
+  let values = 1
+  let inString = false
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i]
+    if (inString) {
+      if (byte === backslash) i++
+      else if (byte === quote) inString = false
+    } else if (byte === quote) inString = true
+    else if ((byte === comma || byte === bracket || byte === brace) && ++values > max) return true
+  }
+  return false
+}
+
+const answer = (problem: BodyTooLarge | ServiceUnavailable | TooManyRequests | UnprocessableTask) =>
+  Effect.map(Effect.orDie(HttpServerRespondable.toResponse(problem)), (response) =>
+    response.status === 429 || response.status === 503
+      ? HttpServerResponse.setHeader(response, "retry-after", "5")
+      : response,
+  )
+
+export const make = (limits: TaskLimits) => {
+  const { bodyBytes } = limits
+  const most = maxValues(limits)
+  const inAll = Semaphore.makeUnsafe(bodiesInAll * bodyBytes)
+  /** As many as there are tokens. */
+  const ofTokens = new Map<string, Semaphore.Semaphore>()
+
+  const ofToken = (tokenId: string) => {
+    const found = ofTokens.get(tokenId) ?? Semaphore.makeUnsafe(bodiesOfToken * bodyBytes)
+    ofTokens.set(tokenId, found)
+    return found
+  }
+
+  /** Waits for room, which is held until the request's scope closes. @returns whether there was room in time */
+  const take = (room: Semaphore.Semaphore, bytes: number) =>
+    Effect.map(Effect.timeoutOption(room.takeScoped(bytes), maxWait), Option.isSome)
+
+  /** Handles a request of the token when there is room for its body. */
+  return Effect.fnUntraced(function* <E, R>(
+    tokenId: string,
+    handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
+  ) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (!HttpMethod.hasBody(request.method)) return yield* handled
+    const bytes = Number(request.headers["content-length"] ?? bodyBytes)
+    if (bytes > bodyBytes) {
+      const detail = `The body may have up to ${bodyBytes} bytes.`
+      return yield* answer(new BodyTooLarge({ detail, limit_bytes: bodyBytes }))
+    }
+    if (!(yield* take(ofToken(tokenId), bytes))) {
+      const detail = "Other bodies of this token are still under way. Send fewer, or smaller ones, at once."
+      return yield* answer(new TooManyRequests({ detail }))
+    }
+    if (!(yield* take(inAll, bytes))) {
+      return yield* answer(new ServiceUnavailable({ detail: "Too many bodies are under way. Try again later." }))
+    }
+    const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+    if (hasMoreValues(body, most)) {
+      const message = `expected at most ${most} JSON values, found more`
+      return yield* answer(new UnprocessableTask({ detail: `The body: ${message}`, errors: [{ path: [], message }] }))
+    }
+    return yield* handled
+  })
+}
