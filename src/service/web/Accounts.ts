@@ -3,42 +3,35 @@
  *
  * Guarantees: an account comes from a sign-in link only, which whoever started the service has
  * seen; passwords are stored hashed; a wrong name and a wrong password look and last the same;
- * attempts are bounded, for each name (10, then one more every 90 seconds) and for all together
- * (60 a minute), and one that succeeds is given back. A name that is locked out by another's attempts
- * gets in by a new sign-in link, for which the service has to be restarted with `--sign-in-link`.
- * The counters stand in memory: a restart empties them, too.
+ * attempts are slowed down by address and name (see `SignInAttempts`), and no address keeps others
+ * waiting by passwords that have to be hashed. A lost password is replaced by a new sign-in link, for
+ * which the service has to be restarted with `--sign-in-link`.
  *
  * Does not: tell operators apart by what they may do (each may do everything), list them or remove
  * them. One is shut out by a sign-in link that is used with his or her name and a new password: that
  * ends the sessions of the old one.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Schema } from "effect"
-import { RateLimiter } from "effect/persistence"
+import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Password from "../../node/Password.ts"
-import * as Sha256 from "../../node/Sha256.ts"
 import { Database } from "../store/Database.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
 import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"
+import * as SignInAttempts from "./SignInAttempts.ts"
 
 /** The link's code is used up, too old, or unknown. */
 export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {}) {}
 /** Name or password is wrong. */
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {}) {}
-/** Too many attempts, of this name or of all. */
-export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
-  retryAfterSeconds: Schema.Int,
-}) {}
-
 export interface SignedIn {
   readonly name: string
   /** The value of the session's cookie. */
   readonly session: string
 }
 
-const perName = { algorithm: "token-bucket", limit: 10, window: "15 minutes" } as const
-const ofAll = { algorithm: "token-bucket", limit: 60, window: "1 minute" } as const
+/** Each one is 64 MiB and a third of a second of work. */
+const hashedAtOnce = 2
 
 /** Names that look the same are the same: `Ann`, `ann`. */
 const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
@@ -47,27 +40,9 @@ const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
   const codes = yield* OneTimeCodes
   const sessions = yield* Sessions
-  const limiter = yield* RateLimiter.RateLimiter
-
-  const attempt = Effect.fnUntraced(function* (nameKey: string) {
-    // Of names that are made up, too, there is a bounded number of counters; two names may share one.
-    const counter = Sha256.hex(nameKey).slice(0, 4)
-    const consume = (tokens: number) =>
-      Effect.andThen(
-        limiter.consume({ ...perName, key: `name ${counter}`, tokens }),
-        limiter.consume({ ...ofAll, key: "all", tokens }),
-      )
-    yield* consume(1).pipe(
-      Effect.catchReason(
-        "RateLimiterError",
-        "RateLimitExceeded",
-        ({ retryAfter }) =>
-          new AttemptsExceeded({ retryAfterSeconds: Math.max(1, Math.ceil(Duration.toSeconds(retryAfter))) }),
-        (error) => Effect.die(error),
-      ),
-    )
-    return { giveBack: Effect.orDie(consume(-1)) }
-  })
+  const attempt = SignInAttempts.make()
+  /** Addresses take turns. */
+  const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: hashedAtOnce })
 
   const signInLink = write(codes.issue("sign-in", "")).pipe(
     Effect.map((code) => `/dashboard/#set-up=${code}`),
@@ -98,13 +73,13 @@ const make = Effect.gen(function* () {
     return { name, session } satisfies SignedIn
   })
 
-  const signIn = Effect.fn("Accounts.signIn")(function* (name: string, password: string) {
+  const signIn = Effect.fn("Accounts.signIn")(function* (name: string, password: string, address: string) {
     const name_key = keyOf(name)
-    const { giveBack } = yield* attempt(name_key)
+    const giveBack = yield* attempt(address, name_key)
     const rows = yield* sql<{ name: string; password: string }>`
       SELECT name, password FROM operator WHERE name_key = ${name_key}`
     const [operator] = rows
-    const right = yield* Password.verify(password, operator?.password)
+    const right = yield* hashing.withPermit(address)(Password.verify(password, operator?.password))
     if (operator === undefined || !right) return yield* new SignInRefused()
     yield* giveBack
     const session = yield* Secrets.draw()
@@ -130,16 +105,15 @@ export class Accounts extends Context.Service<
     readonly anyOperator: Effect.Effect<boolean, SqlError>
     /** Makes the account of that name, or gives it a new password and ends its sessions; signs in. */
     readonly setUp: (code: string, name: string, password: string) => Effect.Effect<SignedIn, CodeRefused | SqlError>
+    /** @param address where the attempt comes from */
     readonly signIn: (
       name: string,
       password: string,
-    ) => Effect.Effect<SignedIn, SignInRefused | AttemptsExceeded | SqlError>
+      address: string,
+    ) => Effect.Effect<SignedIn, SignInRefused | SignInAttempts.AttemptsExceeded | SqlError>
     /** The name of the operator whose session it is. */
     readonly findSession: (session: string) => Effect.Effect<Option.Option<string>, SqlError>
   }
 >()("prefstream/service/Accounts") {
-  static readonly layer = Layer.effect(Accounts, make).pipe(
-    Layer.provide(RateLimiter.layer),
-    Layer.provide(RateLimiter.layerStoreMemory),
-  )
+  static readonly layer = Layer.effect(Accounts, make)
 }

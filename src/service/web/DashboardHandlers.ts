@@ -44,8 +44,9 @@ const signInHandlers = HttpApiBuilder.group(
         yield* setCookie(session)
         return { name }
       }),
-      signIn: Effect.fnUntraced(function* ({ payload }) {
-        const { name, session } = yield* accounts.signIn(payload.name, payload.password).pipe(
+      signIn: Effect.fnUntraced(function* ({ payload, request }) {
+        const from = address.clientOf(request)
+        const { name, session } = yield* accounts.signIn(payload.name, payload.password, from).pipe(
           Effect.catchTags({
             SignInRefused: () => new NotSignedIn({ detail: "The name or the password is wrong." }),
             AttemptsExceeded: Effect.fnUntraced(function* ({ retryAfterSeconds }) {

@@ -8,10 +8,13 @@
  * A service that is bound wider answers to any `Host`, since it can't know its names: a request
  * is from its own pages where `Origin` and `Host` name the same host, or where `Origin` is that of
  * the public URL if one is set. Cookies are bound to the host by the browser in any case.
+ *
+ * Behind a proxy on this machine or in its private network, a request comes from where the proxy
+ * says by the last entry of `X-Forwarded-For`. Addresses are told apart by IPv6 network (/64).
  */
-import { Context, Effect, Layer, Result, Schema } from "effect"
-import { HttpServer } from "effect/http"
-import { NetAddress } from "effect/net"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { HttpServer, type HttpServerRequest } from "effect/http"
+import { IpNetwork, NetAddress } from "effect/net"
 
 /** The public URL can't be used. */
 export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("InvalidPublicUrl", {
@@ -34,6 +37,24 @@ const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
 
 const isLoopback = (address: NetAddress.SocketAddress) =>
   !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
+
+/** The address, of IPv6 its network, which is what one client has. */
+const networkOf = (address: NetAddress.IpAddress): string => {
+  if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
+  return Option.match(NetAddress.fromIpv4Mapped(address), {
+    onSome: NetAddress.formatIp,
+    onNone: () => IpNetwork.format(IpNetwork.fromAddressUnsafe(address, 64)),
+  })
+}
+
+/** Whether a proxy may stand there. */
+const isNear = (address: NetAddress.IpAddress): boolean => {
+  if (NetAddress.isLoopback(address)) return true
+  if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)
+  return NetAddress.isUniqueLocal(address) || Option.exists(NetAddress.fromIpv4Mapped(address), isNear)
+}
+
+const parseAddress = (text: string) => Result.getSuccess(NetAddress.ipFromString(text.trim()))
 
 const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string | undefined }) {
   const { address } = yield* HttpServer.HttpServer
@@ -58,6 +79,18 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     return from !== null && /^https?:$/.test(from.protocol) && from.host === host?.toLowerCase()
   }
 
+  const clientOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
+    const peer = Option.flatMap(remoteAddress, parseAddress)
+    const forwarded =
+      publicUrl !== undefined && Option.exists(peer, isNear)
+        ? parseAddress((headers["x-forwarded-for"] ?? "").split(",").at(-1) ?? "")
+        : Option.none()
+    return Option.match(
+      Option.orElse(forwarded, () => peer),
+      { onNone: () => "unknown", onSome: networkOf },
+    )
+  }
+
   const local =
     NetAddress.isInetAddress(address) && NetAddress.isUnspecified(address.address)
       ? `http://127.0.0.1:${port}`
@@ -71,6 +104,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localOnly: loopback && publicUrl === undefined,
     answersTo,
     isOwnOrigin,
+    clientOf,
   }
 })
 
@@ -89,6 +123,8 @@ export class OwnAddress extends Context.Service<
     readonly answersTo: (host: string | undefined) => boolean
     /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
     readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean
+    /** The address that a request comes from, or its network. */
+    readonly clientOf: (request: HttpServerRequest.HttpServerRequest) => string
   }
 >()("prefstream/service/OwnAddress") {
   /** @param options `publicUrl` is the address behind a proxy: `https://annotate.example` */

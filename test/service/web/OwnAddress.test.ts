@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { HttpServer } from "effect/http"
+import { Effect, Layer, Option } from "effect"
+import { HttpServer, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
 import { OwnAddress } from "../../../src/service/web/OwnAddress.ts"
@@ -116,6 +116,27 @@ describe("OwnAddress", () => {
       Effect.gen(function* () {
         const { own } = yield* boundTo(host, url)
         assert.deepStrictEqual([own.encrypted, own.localOnly], [encrypted, localOnly])
+      }),
+    )
+  }
+
+  for (const [publicUrl, peer, forwarded, expected] of [
+    [undefined, "203.0.113.7", "1.2.3.4", "203.0.113.7"],
+    [undefined, "127.0.0.1", "1.2.3.4", "127.0.0.1"],
+    ["https://a.example", "127.0.0.1", "6.6.6.6, 1.2.3.4", "1.2.3.4"],
+    ["https://a.example", "::ffff:10.0.0.2", "1.2.3.4", "1.2.3.4"],
+    ["https://a.example", "::1", "2001:db8:1:2:3::4", "2001:db8:1:2::/64"],
+    ["https://a.example", "127.0.0.1", "unknown", "127.0.0.1"],
+    ["https://a.example", "127.0.0.1", undefined, "127.0.0.1"],
+    ["https://a.example", "203.0.113.7", "1.2.3.4", "203.0.113.7"],
+    ["https://a.example", "::ffff:203.0.113.7", "1.2.3.4", "203.0.113.7"],
+  ] as const) {
+    it.live(`public at ${publicUrl}: ${peer} for ${forwarded} is ${expected}`, () =>
+      Effect.gen(function* () {
+        const { own } = yield* boundTo("127.0.0.1", publicUrl)
+        const headers = forwarded === undefined ? {} : { "x-forwarded-for": forwarded }
+        const request = HttpServerRequest.fromWeb(new Request("http://localhost/", { headers }))
+        assert.strictEqual(own.clientOf(request.modify({ remoteAddress: Option.some(peer) })), expected)
       }),
     )
   }

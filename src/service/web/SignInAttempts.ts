@@ -1,0 +1,102 @@
+/**
+ * How often somebody may try to sign in.
+ *
+ * Guarantees: attempts are counted for each address and name together, and for each address, never
+ * for a name alone, so nobody is locked out by what comes from another address. The first attempts
+ * (10 at a name, then one more every 90 seconds; 60 from an address, then one a second) are let
+ * through at once, and what goes beyond takes turns: one every 10 seconds at a name, one a second from
+ * an address. It is refused only where its turn is more than 40 seconds away. So the right password
+ * gets in, if later, as long as others at the same address try less often than that. The first
+ * attempt that has to wait is logged, with the address.
+ *
+ * Does not: outlive a restart, or count more than 10,000 addresses and names; the one that has been
+ * quiet for the longest is forgotten first.
+ */
+import { Clock, Effect, Schema } from "effect"
+import * as Sha256 from "../../node/Sha256.ts"
+
+/** The attempt's turn is too far away. */
+export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
+  retryAfterSeconds: Schema.Int,
+}) {}
+
+interface Pace {
+  /** Attempts at once. */
+  readonly burst: number
+  /** After which one more is let through at once. */
+  readonly restoreMillis: number
+  /** From one turn to the next, for those beyond. */
+  readonly turnMillis: number
+}
+
+const atName: Pace = { burst: 10, restoreMillis: 90_000, turnMillis: 10_000 }
+const fromAddress: Pace = { burst: 60, restoreMillis: 1_000, turnMillis: 1_000 }
+const maxWaitMillis = 40_000
+const maxCounters = 10_000
+const logEveryMillis = 15 * 60_000
+
+interface Counter {
+  /** Of the burst; less as time goes by. */
+  used: number
+  countedAt: number
+  nextTurn: number
+  loggedAt: number
+}
+
+const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
+  /** Those counted last at the end. */
+  const counters = new Map<string, Counter>()
+
+  const counterOf = (key: string, now: number) => {
+    const counter = counters.get(key) ?? { used: 0, countedAt: now, nextTurn: 0, loggedAt: -Infinity }
+    counters.delete(key)
+    counters.set(key, counter)
+    for (const oldest of counters.keys()) {
+      if (counters.size <= maxCounters) break
+      counters.delete(oldest)
+    }
+    counter.used = Math.max(0, counter.used - (now - counter.countedAt) / restoreMillis)
+    counter.countedAt = now
+    return counter
+  }
+
+  /** Counts an attempt. @returns how long it waits */
+  const count = Effect.fnUntraced(function* (key: string, said: string) {
+    const now = yield* Clock.currentTimeMillis
+    const counter = counterOf(key, now)
+    if (counter.used <= burst - 1) {
+      counter.used++
+      return { wait: 0, giveBack: () => void counter.used-- }
+    }
+    if (now - counter.loggedAt >= logEveryMillis) {
+      counter.loggedAt = now
+      yield* Effect.logWarning(`${said}: ${burst} attempts to sign in failed; more are slowed down`)
+    }
+    const turn = Math.max(now, counter.nextTurn)
+    const wait = turn - now
+    if (wait > maxWaitMillis) {
+      return yield* new AttemptsExceeded({ retryAfterSeconds: Math.ceil((wait - maxWaitMillis) / 1000) })
+    }
+    counter.nextTurn = turn + turnMillis
+    return { wait, giveBack: () => {} }
+  })
+
+  return count
+}
+
+export const make = () => {
+  const countName = makeCounters(atName)
+  const countAddress = makeCounters(fromAddress)
+
+  /** Waits for the attempt's turn. @returns what takes it out of the count: who signs in has made no attempt */
+  return Effect.fnUntraced(function* (address: string, name: string) {
+    const ofAddress = yield* countAddress(address, address)
+    const key = `${address} ${Sha256.hex(name)}`
+    const ofName = yield* countName(key, `${address}, ${JSON.stringify(name.slice(0, 100))}`)
+    yield* Effect.sleep(Math.max(ofAddress.wait, ofName.wait))
+    return Effect.sync(() => {
+      ofAddress.giveBack()
+      ofName.giveBack()
+    })
+  })
+}
