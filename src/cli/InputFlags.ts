@@ -86,7 +86,9 @@ export const inputFlags = {
   ),
   completions: Flag.String("completions").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("File of one model's completions, to be joined to the prompts by --key; once for each model"),
+    Flag.withDescription(
+      "File of one model's completions, to be joined to the prompts by --key; repeatable; or a folder or pattern of such files",
+    ),
     Flag.atLeast(0),
   ),
   missing: Flag.Literals("missing", ["reject", "keep"]).pipe(
@@ -145,8 +147,13 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   if (flags.files.length === 0) {
     return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
   }
-  const local = [...flags.files, ...flags.completions].filter((name) => PlaceName.kindOf(name) === "local")
-  yield* Effect.mapError(Listing.expand(local), ({ message }) => new UsageError({ message }))
+  const expand = (names: ReadonlyArray<string>) =>
+    Effect.mapError(
+      Listing.expand(names.filter((name) => PlaceName.kindOf(name) === "local")),
+      ({ message }) => new UsageError({ message }),
+    )
+  yield* expand(flags.files)
+  const completions = yield* expand(flags.completions)
   const delimiter = Option.map(flags.delimiter, (text) => (/^(tab|\\t)$/i.test(text) ? "\t" : text))
   if (Option.exists(delimiter, (text) => !/^[^"\r\n]$/.test(text))) {
     return yield* new UsageError({ message: "--delimiter: expected one character, or tab" })
@@ -177,8 +184,12 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
       ]
       return yield* new UsageError({ message: `${names.join(", ")}: not in a join, with --completions` })
     }
-    if (flags.completions.length < 2) {
-      return yield* new UsageError({ message: "--completions: name two files or more, one for each model" })
+    const isLocal = flags.completions.every((name) => PlaceName.kindOf(name) === "local")
+    if (isLocal && completions.files.length < 2) {
+      const found = `found ${completions.files.length} in ${flags.completions.join(", ")}`
+      return yield* new UsageError({
+        message: `--completions: name two files or more, one for each model, or a folder or pattern of them; ${found}`,
+      })
     }
     return Sources.join({
       ...format,

@@ -8,9 +8,9 @@
  */
 import { Array, Effect, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"
+import * as Head from "./Head.ts"
 import * as Detect from "./layout/Detect.ts"
 import * as Foresight from "./layout/Foresight.ts"
-import { isObject } from "./layout/Found.ts"
 import * as JsonTexts from "./layout/JsonTexts.ts"
 import * as Groups from "./layout/Groups.ts"
 import type { LayoutOptions } from "./layout/Layout.ts"
@@ -19,7 +19,6 @@ import * as Misnamed from "./layout/Misnamed.ts"
 import * as Listing from "./place/Listing.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import * as RowFiles from "./RowFiles.ts"
-import type { RowResult } from "./Row.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./SourceError.ts"
 import type { Found, Source } from "./SourceRecord.ts"
 
@@ -30,9 +29,6 @@ export interface FilesOptions extends Format.FormatOptions, LayoutOptions {
 
 /** Records that are looked at to find the layout. */
 const looked = 100
-
-/** Of fewer records where these are large: a pipe remembers 16 MiB. */
-const lookedCharacters = 4 * 1024 * 1024
 
 /**
  * @param names files, folders, patterns such as `items/*.jsonl.gz`, URLs (`https://`, `s3://`), or `-`: see `Listing.expand`
@@ -64,47 +60,27 @@ const records = ({ files, foresight, layout }: Effect.Success<ReturnType<typeof 
 const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options: FilesOptions) {
   if (names.length === 0) return yield* invalidOption("files", "expected at least one file, found none")
   const { empty, files } = yield* Listing.expand(names)
-  const opened: Array<Found["files"][number]> = []
-  let rows: ReadonlyArray<RowResult> = []
-  for (const file of files) {
-    const head = yield* Effect.scoped(headOf(file, options))
-    opened.push({ name: head.name, description: head.description })
-    rows = head.rows
-    if (Array.getSuccesses(rows).length > 0) break
-  }
-  const seen = Array.getSuccesses(rows)
+  const heads = yield* Head.first(files, options, looked)
+  const opened = heads.map(({ description, name }) => ({ name, description }))
+  const seen = heads.slice(-1).flatMap(Head.recordsOf)
   const problem = (problem: string) =>
     new SourceError({ reason: new LayoutUnknown({ file: opened.at(-1)?.name ?? PlaceName.shown(names[0]!), problem }) })
-  const complete = yield* Effect.fromResult(Detect.detect(seen, options)).pipe(Effect.mapError(problem))
+  const members = Head.membersOf(heads)
+  const named = Layouts.ofMembers(options, members)
+  const complete = yield* Effect.fromResult(Detect.detect(seen, named)).pipe(Effect.mapError(problem))
   const layout = yield* Effect.fromResult(Layouts.make(complete)).pipe(Effect.mapError(problem))
-  const members = [...new Set(seen.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))]
-  const absent = Misnamed.of(options, members)
-  if (members.length > 0 && absent.nothingOf !== undefined) return yield* problem(absent.nothingOf)
+  const absent = Misnamed.of(named, [...members])
+  if (members.size > 0 && absent.nothingOf !== undefined) return yield* problem(absent.nothingOf)
   const found: Found = {
     files: opened,
     count: files.length,
     empty: empty.map(PlaceName.shown),
-    layout: rows.length === 0 ? undefined : layout.description,
-    absent: members.length === 0 ? [] : absent.columns,
+    layout: heads.every(({ rows }) => rows.length === 0) ? undefined : layout.description,
+    absent: members.size === 0 ? [] : absent.columns,
     hints: JsonTexts.hints(seen, complete),
-    ignored: layout.columns === undefined ? [] : members.filter((name) => layout.columns?.includes(name) === false),
+    ignored:
+      layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
   }
-  const foresight = seen.length === 0 ? undefined : Foresight.of(seen, options, complete)
+  const foresight = seen.length === 0 ? undefined : Foresight.of(seen, named, complete)
   return { files, layout, found, foresight }
-})
-
-/** The first records: no more of them than can be read again from a pipe. */
-const headOf = Effect.fnUntraced(function* (file: string, options: FilesOptions) {
-  const opened = yield* RowFiles.open(file, options)
-  let characters = 0
-  const rows = yield* opened.rows().pipe(
-    Stream.take(looked),
-    Stream.takeUntil((row) => {
-      const place = Result.isSuccess(row) ? row.success.place : row.failure
-      if (opened.format !== "parquet") characters += place.raw?.length ?? 0
-      return characters > lookedCharacters
-    }),
-    Stream.runCollect,
-  )
-  return { name: opened.name, description: opened.description, rows }
 })

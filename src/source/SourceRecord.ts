@@ -35,7 +35,7 @@ export interface Found {
 }
 
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
-  /** For messages: `question.jsonl with 3 completions files, joined by question_id`. */
+  /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string
   /** What was found by looking at the input's beginning, for those who want to see it before anything is read. */
   readonly found?: Effect.Effect<Found, E, R> | undefined

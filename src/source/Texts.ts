@@ -6,6 +6,7 @@
  */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
+import * as Head from "./Head.ts"
 import * as Field from "./layout/Field.ts"
 import { describe } from "./layout/Found.ts"
 import * as RowFiles from "./RowFiles.ts"
@@ -17,7 +18,8 @@ const unusable = (place: Origin.Origin, problem: string): SourceError =>
 
 /** @param path where the text stands in a record, such as `turns[0].content`, or a template of several */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
-  const field = Field.parse(path)
+  const members = Head.membersOf(yield* Head.first(files, {}, 1))
+  const field = Field.parse(Field.ofMembers(path, members))
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)
   const textOf = (row: RowResult) => {
     if (Result.isFailure(row)) return Effect.fail(unusable(row.failure, row.failure.reason))

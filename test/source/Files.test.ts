@@ -94,6 +94,52 @@ describe("files", () => {
       }),
     )
 
+    it.effect("finds a member by its name, whatever that is, before it reads the name as a path", () =>
+      Effect.gen(function* () {
+        const record = {
+          "Frage 1": "Q",
+          "Antwort A": "A",
+          "model.v2": "B",
+          model: { v2: "other" },
+          "Die Nr.": "7",
+          "best?": "model.v2",
+          "wer A": "x",
+          "wer B": "y",
+        }
+        const options = {
+          prompt: "{Frage 1} ({Die Nr.})",
+          completions: ["Antwort A", "model.v2"],
+          id: "Die Nr.",
+          gold: "best?",
+          model: ["wer A", "wer B"],
+          keep: ["Frage 1"],
+        } as const
+        const { items } = yield* read(toLines([record]), options)
+        assert.deepStrictEqual(
+          items.map(({ item }) => item),
+          [
+            {
+              id: "7",
+              prompt: "Q (7)",
+              completions: ["A", "B"],
+              models: ["x", "y"],
+              gold: { best_completion_index: 1 },
+              metadata: { "Frage 1": "Q" },
+            },
+          ],
+        )
+        const long = ["A", "B"].map((text) => ({ "Frage 1": "Q", "Antwort A": text, "von wem": `m${text}`, "Nr.": 1 }))
+        const grouped = yield* read(toLines(long), {
+          layout: "long",
+          ...{ prompt: "Frage 1", completion: "Antwort A", key: "Nr.", model: "von wem" },
+        })
+        const { completions, id, models } = grouped.items[0]!.item
+        assert.deepStrictEqual({ completions, id, models }, { completions: ["A", "B"], id: "1", models: ["mA", "mB"] })
+        const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
+        assert.match(failure.message, /--id-path: not a field path: "Nr\. 1": .+; nor is it a name .+ "Antwort A"/)
+      }),
+    )
+
     it.effect("tells of fields that were set and are not there, and of members that are not used", () =>
       Effect.gen(function* () {
         const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })

@@ -16,6 +16,7 @@ it.layer(NodeServices.layer)("the texts of files", (it) => {
       const lines = ['{"turns":[{"content":"one"}]}', "", '"two"']
       assert.deepStrictEqual(yield* texts(lines, "turns[0].content"), ["one", "two", "one", "two"])
       assert.deepStrictEqual(yield* texts(['{"prompt":"p"}']), ["p", "p"])
+      assert.deepStrictEqual(yield* texts(['{"Frage 1.a":"q"}'], "Frage 1.a"), ["q", "q"])
     }),
   )
 

@@ -17,8 +17,9 @@ import * as Field from "./Field.ts"
 import * as FieldPath from "./FieldPath.ts"
 import { isEmpty, isObject } from "./Found.ts"
 import * as KeyFinder from "./KeyFinder.ts"
-import type { LayoutName, LayoutOptions } from "./Layout.ts"
+import { fieldOptions, type LayoutName, type LayoutOptions } from "./Layout.ts"
 import { flags } from "./LayoutFlags.ts"
+import * as Misnamed from "./Misnamed.ts"
 import * as Profile from "./Profile.ts"
 import * as PromptFinder from "./PromptFinder.ts"
 import * as SharedPrompt from "./SharedPrompt.ts"
@@ -32,7 +33,7 @@ import * as WideColumns from "./WideColumns.ts"
 export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result.Result<LayoutOptions, string> => {
   const profile = Profile.of(rows)
   const layout = options.layout ?? implied(options)
-  const problem = textProblem(options)
+  const problem = textProblem(options, profile)
   if (problem !== undefined) return Result.fail(problem)
   if (profile.members.length === 0)
     return Result.succeed(layout === undefined ? { ...options, layout: "items" } : { ...options, layout })
@@ -67,21 +68,12 @@ export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result
 }
 
 /** Why one of the texts that are set is neither path nor template. */
-const textProblem = (options: LayoutOptions): string | undefined => {
-  for (const option of [
-    "prompt",
-    "system",
-    "completions",
-    "completion",
-    "key",
-    "id",
-    "model",
-    "gold",
-    "metadata",
-  ] as const) {
+const textProblem = (options: LayoutOptions, { members }: Profile.Profile): string | undefined => {
+  const names = members.map(({ name }) => name)
+  for (const option of fieldOptions) {
     for (const text of [options[option] ?? []].flat()) {
       const field = Field.parse(text)
-      if (Result.isFailure(field)) return `${flags[option]}: ${field.failure}`
+      if (Result.isFailure(field)) return `${flags[option]}: ${field.failure}${Misnamed.noMember(names)}`
     }
   }
   return undefined

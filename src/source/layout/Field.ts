@@ -53,6 +53,21 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 /** A path as `parse` reads it, of one member. */
 export const ofMember = (name: string): string => FieldPath.format([name])
 
+/**
+ * The text as `parse` reads it, where names of members may stand as they are: `Antwort A` and `model.v2`, also in a template's
+ * braces, mean the member of this name where there is one.
+ *
+ * @param members the names that records have at their top
+ */
+export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
+  if (members.has(text)) return ofMember(text)
+  const [list = "", ...rest] = text.split("[]")
+  if (members.has(list)) return [ofMember(list), ...rest].join("[]")
+  return text.replaceAll(new RegExp(piece.source, "gs"), (written, path?: string) =>
+    path !== undefined && members.has(path) ? `{${ofMember(path)}}` : written,
+  )
+}
+
 const parsePath = (text: string): Result.Result<Field, string> => {
   const elements = elementsAt(text)
   if (elements === -1) {

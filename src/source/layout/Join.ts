@@ -17,6 +17,7 @@ import { describe } from "../../domain/Origin.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { RowFile } from "../format/Format.ts"
+import * as Head from "../Head.ts"
 import * as ItemDecoder from "../ItemDecoder.ts"
 import { reject, type Row } from "../Row.ts"
 import * as RowFiles from "../RowFiles.ts"
@@ -34,6 +35,7 @@ import * as Kept from "./Kept.ts"
 import * as Messages from "./Messages.ts"
 import * as Misnamed from "./Misnamed.ts"
 import * as Key from "./Key.ts"
+import type { flags } from "./LayoutFlags.ts"
 import * as OwnModels from "./OwnModels.ts"
 import * as SystemPrompt from "./SystemPrompt.ts"
 
@@ -41,10 +43,14 @@ export type { JoinOptions } from "./JoinOptions.ts"
 
 /** Fails before the first record if a file is missing or a field path is none. */
 export const join = (options: JoinOptions.JoinOptions): Source => ({
-  description: `${describePrompts(options.prompts)} with ${options.completions.length} completions files, joined by ${options.key ?? options.promptKey ?? "id"}`,
-  found: Effect.scoped(look(options)),
+  description: `${describeFiles(options.prompts, "prompts")} with ${describeFiles(options.completions, "completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
+  found: look(options),
   records: Effect.gen(function* () {
-    const fields = yield* JoinOptions.resolve(options)
+    const files = yield* JoinOptions.files(options)
+    const fields = yield* JoinOptions.resolve(options, files, {
+      prompts: Head.membersOf(yield* Head.first(files.prompts, options, looked)),
+      completions: Head.membersOf(yield* headsOf(files.completions, options)),
+    })
     const prompts = yield* Effect.forEach(fields.prompts, (file) => RowFiles.open(file, fields.format))
     const completions = yield* Effect.forEach(fields.completions, (file) => RowFiles.open(file, fields.format))
     const names = completions.map(({ name }) => name)
@@ -61,13 +67,22 @@ export const join = (options: JoinOptions.JoinOptions): Source => ({
     )
   }).pipe(Stream.unwrap),
 })
-
 /** Records of each file that are looked at. */
 const looked = 20
 
+const headsOf = (files: ReadonlyArray<string>, options: JoinOptions.JoinOptions) =>
+  Effect.forEach(files, (file) => Head.read(file, options, looked))
+
 /** What the files are; fails where the first records of one have nothing where key, prompt or completion is to be. */
 const look = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
-  const fields = yield* JoinOptions.resolve(options)
+  const files = yield* JoinOptions.files(options)
+  const prompts = yield* headsOf(files.prompts, options)
+  const completions = yield* headsOf(files.completions, options)
+  const members = {
+    prompts: Head.membersOf(prompts.filter(Head.hasRecords).slice(0, 1)),
+    completions: Head.membersOf(completions),
+  }
+  const fields = yield* JoinOptions.resolve(options, files, members)
   const inPrompts = [
     ["key", fields.promptKey],
     ["prompt", fields.prompt],
@@ -77,31 +92,51 @@ const look = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     ["completion", fields.completion],
   ] as const
   const wanted = [
-    ...fields.prompts.map((file) => [file, inPrompts] as const),
-    ...fields.completions.map((file) => [file, inCompletions] as const),
+    ...prompts.map((head) => [head, inPrompts] as const),
+    ...completions.map((head) => [head, inCompletions] as const),
   ]
-  const files = yield* Effect.forEach(
-    wanted,
-    Effect.fnUntraced(function* ([file, needed]) {
-      const { description, name, rows } = yield* RowFiles.open(file, fields.format)
-      const first = Array.getSuccesses(yield* Stream.runCollect(Stream.take(rows(), looked)))
-      const members = [...new Set(first.flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))]
-      for (const [option, { columns }] of needed) {
-        if (members.length === 0 || columns.some((column) => members.includes(column))) continue
-        const problem = Misnamed.nothingAt(option, columns, members)
-        return yield* new SourceError({ reason: new LayoutUnknown({ file: name, problem }) })
-      }
-      return { name, description }
-    }),
-  )
+  for (const [head, needed] of wanted) {
+    const names = [...Head.membersOf([head])]
+    for (const [option, { columns }] of needed) {
+      if (names.length === 0 || columns.some((column) => names.includes(column))) continue
+      const problem = Misnamed.nothingAt(option, columns, names)
+      return yield* new SourceError({ reason: new LayoutUnknown({ file: head.name, problem }) })
+    }
+  }
+  const all = [...prompts, ...completions]
   const at = ({ label }: Field) => JSON.stringify(label)
-  const layout = `join by ${at(fields.promptKey)}: prompt at ${at(fields.prompt)}, completions at ${at(fields.completion)}`
-  return { files, count: files.length, empty: [], layout, absent: [], hints: [], ignored: [] } satisfies Found
+  const found: Found = {
+    files: all.map(({ description, name }) => ({ name, description })),
+    count: all.length,
+    empty: files.empty,
+    layout: `join by ${at(fields.promptKey)}: prompt at ${at(fields.prompt)}, completions at ${at(fields.completion)}`,
+    absent: [
+      ...absentOf("gold", options.goldPath === undefined ? [] : fields.gold.columns, members.prompts),
+      ...absentOf("metadata", options.metadataPath === undefined ? [] : fields.metadata.columns, members.prompts),
+      ...absentOf("model", fields.model?.columns ?? [], members.completions),
+      ...absentOf(
+        "keep",
+        options.keep?.filter((name) => name !== "*" && !members.completions.has(name)) ?? [],
+        members.prompts,
+      ),
+    ],
+    hints: [],
+    ignored: [],
+  }
+  return found
 })
 
-const describePrompts = (prompts: string | ReadonlyArray<string>): string => {
-  const all = typeof prompts === "string" ? [prompts] : prompts
-  return all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} prompts files`
+const absentOf = (
+  option: keyof typeof flags,
+  columns: ReadonlyArray<string>,
+  members: ReadonlySet<string>,
+): ReadonlyArray<string> =>
+  members.size === 0 ? [] : columns.flatMap((name) => (members.has(name) ? [] : [Misnamed.named(name, option)]))
+
+/** A folder or pattern may be several files. */
+const describeFiles = (names: string | ReadonlyArray<string>, what: string): string => {
+  const all = JoinOptions.toList(names)
+  return all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} inputs of ${what}`
 }
 
 type Fields = JoinOptions.Resolved

@@ -2,21 +2,25 @@
  * What a join is told: its files, and where in their records the parts of an item stand.
  */
 import { Effect, Path } from "effect"
-import * as Endings from "../Endings.ts"
 import type { FormatOptions } from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
 import { invalidOption, type SourceError } from "../SourceError.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "./Field.ts"
+import * as FileModels from "./FileModels.ts"
 import * as Kept from "./Kept.ts"
+import * as Misnamed from "./Misnamed.ts"
 import * as SystemPrompt from "./SystemPrompt.ts"
 
-/** Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. */
+/**
+ * Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
+ * `Listing.expand` reads names: also by folders and patterns.
+ */
 export interface JoinOptions extends FormatOptions {
   /** A record is a prompt. Of several files, each key counts once in all of them. */
   readonly prompts: string | ReadonlyArray<string>
   /** A record is a completion; two files or more, one for each model. */
-  readonly completions: ReadonlyArray<string>
+  readonly completions: string | ReadonlyArray<string>
   /** The key in all files, text or a safe integer. Default `id`. */
   readonly key?: string | undefined
   /** The key in the prompts file, where it is another. */
@@ -60,45 +64,68 @@ export interface JoinOptions extends FormatOptions {
   readonly scratchDirectory?: string | undefined
 }
 
-/** The options with their defaults, paths parsed. */
-export const resolve = Effect.fnUntraced(function* (options: JoinOptions) {
-  if (options.completions.length < 2) {
-    return yield* invalidOption("completions", `expected at least two files, found ${options.completions.length}`)
+/** The files that names, folders and patterns mean: each name's in their order, those of a folder or pattern by name. */
+export const files = Effect.fnUntraced(function* (options: JoinOptions) {
+  const prompts = yield* Listing.expand(toList(options.prompts))
+  const completions = yield* Listing.expand(toList(options.completions))
+  const inEmpty = (empty: ReadonlyArray<string>) =>
+    empty.length === 0 ? "" : `, and none in ${empty.map(PlaceName.shown).join(", ")}`
+  if (prompts.files.length === 0) {
+    return yield* invalidOption(
+      "prompts",
+      `expected a file, found none in ${prompts.empty.map(PlaceName.shown).join(", ")}`,
+    )
   }
-  const field = (option: keyof JoinOptions, text: string): Effect.Effect<Field.Field, SourceError> =>
-    Effect.mapError(Effect.fromResult(Field.parse(text)), (problem) => invalidOption(option, problem))
-  const key = options.key ?? "id"
-  const fields = {
-    promptKey: yield* field(options.promptKey === undefined ? "key" : "promptKey", options.promptKey ?? key),
-    completionKey: yield* field(
-      options.completionKey === undefined ? "key" : "completionKey",
-      options.completionKey ?? key,
-    ),
-    prompt: yield* field("promptPath", options.promptPath ?? "prompt"),
-    systems: yield* Effect.forEach(systemPaths(options), (text) => field("systemPath", text)),
-    completion: yield* field("completionPath", options.completionPath ?? "completion"),
-    metadata: yield* field("metadataPath", options.metadataPath ?? "metadata"),
-    gold: yield* field("goldPath", options.goldPath ?? "gold"),
-    models: yield* field("modelsPath", options.modelsPath ?? "models"),
-    model: options.modelPath === undefined ? undefined : yield* field("modelPath", options.modelPath),
+  if (completions.files.length < 2) {
+    const found = `expected at least two files, found ${completions.files.length}`
+    return yield* invalidOption("completions", `${found}${inEmpty(completions.empty)}`)
   }
-  const prompts = typeof options.prompts === "string" ? [options.prompts] : options.prompts
-  const { empty, files } = yield* Listing.expand(prompts)
-  if (files.length === 0)
-    return yield* invalidOption("prompts", `expected a file, found none in ${empty.map(PlaceName.shown).join(", ")}`)
-  const { completion, completionKey, gold, metadata, model, prompt, promptKey } = fields
-  const keep = options.keep ?? []
-  const path = yield* Path.Path
-  const names = options.completions.map((file) => modelOf(path, file))
   return {
-    ...fields,
+    prompts: prompts.files,
+    completions: completions.files,
+    empty: [...prompts.empty, ...completions.empty].map(PlaceName.shown),
+  }
+})
+
+export type Files = Effect.Success<ReturnType<typeof files>>
+
+export const toList = (names: string | ReadonlyArray<string>): ReadonlyArray<string> =>
+  typeof names === "string" ? [names] : names
+
+/** The names that records have at their top: of the prompts files, and of the completions files. */
+export interface Members {
+  readonly prompts: ReadonlySet<string>
+  readonly completions: ReadonlySet<string>
+}
+
+/** The options with their defaults, paths parsed. */
+export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files: Files, members: Members) {
+  const fieldOf =
+    (members: ReadonlySet<string>) =>
+    (option: keyof JoinOptions, text: string): Effect.Effect<Field.Field, SourceError> =>
+      Effect.mapError(Effect.fromResult(Field.parse(Field.ofMembers(text, members))), (problem) =>
+        invalidOption(option, `${problem}${Misnamed.noMember([...members])}`),
+      )
+  const ofPrompts = fieldOf(members.prompts)
+  const ofCompletions = fieldOf(members.completions)
+  const { completionKey: ownKey, key = "id", promptKey: promptsKey } = options
+  const promptKey = yield* ofPrompts(promptsKey === undefined ? "key" : "promptKey", promptsKey ?? key)
+  const completionKey = yield* ofCompletions(ownKey === undefined ? "key" : "completionKey", ownKey ?? key)
+  const prompt = yield* ofPrompts("promptPath", options.promptPath ?? "prompt")
+  const systems = yield* Effect.forEach(systemPaths(options), (text) => ofPrompts("systemPath", text))
+  const completion = yield* ofCompletions("completionPath", options.completionPath ?? "completion")
+  const metadata = yield* ofPrompts("metadataPath", options.metadataPath ?? "metadata")
+  const gold = yield* ofPrompts("goldPath", options.goldPath ?? "gold")
+  const models = yield* ofPrompts("modelsPath", options.modelsPath ?? "models")
+  const model = options.modelPath === undefined ? undefined : yield* ofCompletions("modelPath", options.modelPath)
+  const keep = options.keep ?? []
+  return {
+    ...files,
+    ...{ promptKey, completionKey, prompt, systems, completion, metadata, gold, models, model },
     /** The list of models is kept, too: other lists of the prompt may count in it. */
-    keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt, ...fields.systems], gold),
+    keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt, ...systems], gold),
     keptOfCompletions: Kept.make(undefined, keep, [completionKey, completion, model]),
-    prompts: files,
-    completions: options.completions,
-    /** Files of the same name in different folders are told apart by their whole paths. */
-    modelNames: new Set(names).size === names.length ? names : options.completions.map(PlaceName.shown),
+    modelNames: FileModels.of(yield* Path.Path, files.completions),
     hasOwnModels: options.modelsPath !== undefined,
     keepIncomplete: options.missing === "keep",
     format: options,
@@ -112,12 +139,3 @@ const systemPaths = ({ promptPath, systemPath }: JoinOptions): ReadonlyArray<str
 }
 
 export type Resolved = Effect.Success<ReturnType<typeof resolve>>
-
-/** An extension begins with a letter: `gpt-3.5` has none. */
-const extension = /\.[a-z][a-z0-9]*$/i
-
-/** A file's name without folder, extensions, and a URL's query. */
-const modelOf = (path: Path.Path, file: string): string => {
-  const name = path.basename(PlaceName.shown(file))
-  return Endings.withoutCompression(name).replace(extension, "") || name
-}

@@ -57,6 +57,9 @@ export interface LayoutOptions {
   readonly missing?: "reject" | "keep" | undefined
 }
 
+/** Those that are field paths. */
+export const fieldOptions = ["prompt", "system", "completions", "completion", "key", "id", "model", "gold", "metadata"] as const
+
 /** One completion of an item whose completions stand in several records. */
 export interface Part {
   readonly place: Place

@@ -16,7 +16,7 @@ import { list } from "./Found.ts"
 import { flags } from "./LayoutFlags.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
 import * as Kept from "./Kept.ts"
-import type { Layout, LayoutOptions } from "./Layout.ts"
+import { fieldOptions, type Layout, type LayoutOptions } from "./Layout.ts"
 import * as LongLayout from "./LongLayout.ts"
 import * as SystemPrompt from "./SystemPrompt.ts"
 import * as WideLayout from "./WideLayout.ts"
@@ -34,6 +34,19 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> => {
       return long(options)
   }
 }
+
+/** The options, in which names of members stand as `Field.parse` reads them. */
+export const ofMembers = (options: LayoutOptions, members: ReadonlySet<string>): LayoutOptions => ({
+  ...options,
+  ...Object.fromEntries(
+    fieldOptions.flatMap((option) => {
+      const text = options[option]
+      if (text === undefined) return []
+      const named = (one: string) => Field.ofMembers(one, members)
+      return [[option, typeof text === "string" ? named(text) : text.map(named)] as const]
+    }),
+  ),
+})
 
 const parse = (flag: string, text: string): Result.Result<Field.Field, string> =>
   Result.mapError(Field.parse(text), (problem) => `${flag}: ${problem}`)

@@ -16,6 +16,8 @@ export interface Misnamed {
 
 const needed: ReadonlySet<string> = new Set(["prompt", "completions", "completion", "key"])
 
+export const named = (name: string, option: keyof typeof flags): string => `${JSON.stringify(name)} (${flags[option]})`
+
 /** How many names of members a message tells. */
 const mostTold = 20
 
@@ -24,11 +26,14 @@ export const nothingAt = (
   option: keyof typeof flags,
   missing: ReadonlyArray<string>,
   members: ReadonlyArray<string>,
-): string => {
-  const quoted = (names: ReadonlyArray<string>) => list(names.map((name) => JSON.stringify(name)))
-  const more = members.length > mostTold ? ", …" : ""
-  return `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members.slice(0, mostTold))}${more}`
-}
+): string => `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
+
+/** After what is wrong with a path: that it is no member's name either. */
+export const noMember = (members: ReadonlyArray<string>): string =>
+  members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
+
+const quoted = (names: ReadonlyArray<string>): string =>
+  `${list(names.slice(0, mostTold).map((name) => JSON.stringify(name)))}${names.length > mostTold ? ", …" : ""}`
 
 /** @param members the names that the records have at their top */
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misnamed => {
@@ -48,13 +53,18 @@ export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misn
   ] as const) {
     for (const text of [options[option] ?? []].flat()) {
       if (option === "keep" && text === "*") continue
-      const named =
+      const columnsOf =
         option === "keep"
           ? [text]
           : Result.match(Field.parse(text), { onFailure: () => [], onSuccess: (field) => field.columns })
-      const missing = named.filter((name) => !members.includes(name))
-      columns.push(...missing.map((name) => `${JSON.stringify(name)} (${flags[option]})`))
-      if (needed.has(option) && named.length > 0 && missing.length === named.length && nothingOf === undefined) {
+      const missing = columnsOf.filter((name) => !members.includes(name))
+      columns.push(...missing.map((name) => named(name, option)))
+      if (
+        needed.has(option) &&
+        columnsOf.length > 0 &&
+        missing.length === columnsOf.length &&
+        nothingOf === undefined
+      ) {
         nothingOf = nothingAt(option, missing, members)
       }
     }

@@ -373,7 +373,7 @@ describe("join", () => {
       const source = Source.join({ prompts: prompts!, completions })
       const { items } = yield* collect(source)
       assert.deepStrictEqual(items[0]!.item.models, completions)
-      assert.strictEqual(source.description, `${prompts} with 2 completions files, joined by id`)
+      assert.strictEqual(source.description, `${prompts} with 2 inputs of completions, joined by id`)
     }).pipe(Effect.provide(platform)),
   )
 
@@ -403,6 +403,55 @@ describe("join", () => {
       )
       assert.match(yield* fail({ scratchDirectory: `${p}/none` }), /p\.jsonl\/none/)
     }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("files of completions may be a folder or a pattern, in the order of their names", () =>
+    Effect.gen(function* () {
+      const json = (text: string) => JSON.stringify([completion("1", text)])
+      const [prompts, b] = yield* writeFiles({
+        "p.jsonl": toLines([prompt("1")]),
+        "answers/b.json": json("B"),
+        "answers/a.json": json("A"),
+        "answers/notes.txt": "no data",
+        "more/c.json": json("C"),
+      })
+      const folder = b!.slice(0, -"/b.json".length)
+      const join = (completions: string | ReadonlyArray<string>) => Source.join({ prompts: prompts!, completions })
+      const models = (completions: string | ReadonlyArray<string>) =>
+        Effect.map(collect(join(completions)), ({ items }) => items.map(({ item }) => item.models?.join()))
+      assert.deepStrictEqual(yield* models(`${folder}/*.json`), ["a,b"])
+      assert.deepStrictEqual(yield* models(folder), ["a,b"])
+      assert.deepStrictEqual(yield* models([`${folder}/../more`, folder, b!]), ["c,a,b"])
+      const found = yield* join([`${folder}/*.json`, `${folder}/*.csv`]).found!
+      assert.deepStrictEqual(found.empty, [`${folder}/*.csv`])
+      assert.strictEqual(found.count, 3)
+      assert.strictEqual(join(folder).description, `${prompts} with ${folder}, joined by id`)
+      const failure = yield* Effect.flip(Stream.runDrain(join([`${folder}/../more`, `${folder}/*.csv`]).records))
+      assert.match(failure.message, /at least two files, found 1, and none in .+\*\.csv$/)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("a member is found by its name, whatever that is", () =>
+    Effect.gen(function* () {
+      const row = (text: string) => [
+        { "model.v2": { key: "1" }, "key no.": "1", "Antwort A": text, "by[0]": `m${text}` },
+      ]
+      const named = yield* run(
+        { prompts: [{ "key no.": "1", "Frage {de}": "Q" }], a: row("A"), b: row("B") },
+        { key: "key no.", promptPath: "Frage {de}", completionPath: "Antwort A", modelPath: "by[0]" },
+      )
+      assert.deepStrictEqual(named.items[0]?.item, {
+        id: "1",
+        prompt: "Q",
+        completions: ["A", "B"],
+        models: ["mA", "mB"],
+      })
+      const nested = yield* run(
+        { prompts: [prompt("1")], a: row("A"), b: row("B") },
+        { completionKey: '["model.v2"].key', completionPath: "{Antwort A}!" },
+      )
+      assert.deepStrictEqual(nested.items[0]?.item.completions, ["A!", "B!"])
+    }),
   )
 
   it.effect("origins tell where each completion was read", () =>
@@ -528,7 +577,7 @@ describe("join", () => {
           '4 duplicate_key expected each key once, found "x" at one.jsonl:2 already',
         ],
       )
-      assert.strictEqual(source.description, "2 prompts files with 2 completions files, joined by id")
+      assert.strictEqual(source.description, "2 inputs of prompts with 2 inputs of completions, joined by id")
     }).pipe(Effect.provide(platform)),
   )
 

@@ -1,0 +1,21 @@
+/**
+ * Names of models after the files that they wrote: without folder and extensions, and without a URL's query.
+ *
+ * Guarantees: each file has another name; where two would have the same one, all have their whole paths.
+ */
+import type { Path } from "effect"
+import * as Endings from "../Endings.ts"
+import * as PlaceName from "../place/PlaceName.ts"
+
+export const of = (path: Path.Path, files: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const names = files.map((file) => modelOf(path, file))
+  return new Set(names).size === names.length ? names : files.map(PlaceName.shown)
+}
+
+/** An extension begins with a letter: `gpt-3.5` has none. */
+const extension = /\.[a-z][a-z0-9]*$/i
+
+const modelOf = (path: Path.Path, file: string): string => {
+  const name = path.basename(PlaceName.shown(file))
+  return Endings.withoutCompression(name).replace(extension, "") || name
+}
