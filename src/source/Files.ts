@@ -6,10 +6,11 @@
  * that has what the first ones did not is a reject where it would be left out (`Foresight`). Files are read
  * one after the other, in the order of their names' arguments.
  */
-import { Array, Effect, Result, Stream } from "effect"
+import { Array, Effect, Path, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"
 import * as Head from "./Head.ts"
 import * as Detect from "./layout/Detect.ts"
+import * as FileModels from "./layout/FileModels.ts"
 import * as Foresight from "./layout/Foresight.ts"
 import * as JsonTexts from "./layout/JsonTexts.ts"
 import * as Groups from "./layout/Groups.ts"
@@ -42,7 +43,10 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
   }
 }
 
-const records = ({ files, foresight, layout }: Effect.Success<ReturnType<typeof find>>, options: FilesOptions) => {
+const records = (
+  { fileModels, files, foresight, layout }: Effect.Success<ReturnType<typeof find>>,
+  options: FilesOptions,
+) => {
   const columns = layout.columns === undefined ? undefined : [...layout.columns, ...(foresight?.columns ?? [])]
   const read = Stream.fromArray(files).pipe(
     Stream.flatMap((file) => Stream.unwrap(Effect.map(RowFiles.open(file, options), (opened) => opened.rows(columns)))),
@@ -53,6 +57,7 @@ const records = ({ files, foresight, layout }: Effect.Success<ReturnType<typeof 
     : Groups.group(Stream.mapArray(rows, Array.map(Result.flatMap(layout.toPart))), {
         scratchDirectory: options.scratchDirectory,
         keyIsId: layout.keyIsId,
+        fileModels,
       })
 }
 
@@ -82,5 +87,11 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
       layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
   }
   const foresight = seen.length === 0 ? undefined : Foresight.of(seen, named, complete)
-  return { files, layout, found, foresight }
+  const models = FileModels.of(yield* Path.Path, files)
+  const fileModels = new Map(
+    files.flatMap((file, i) =>
+      PlaceName.kindOf(file) === "standard input" ? [] : [[PlaceName.shown(file), models[i]!] as const],
+    ),
+  )
+  return { files, fileModels, layout, found, foresight }
 })

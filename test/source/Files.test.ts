@@ -131,12 +131,44 @@ describe("files", () => {
         const long = ["A", "B"].map((text) => ({ "Frage 1": "Q", "Antwort A": text, "von wem": `m${text}`, "Nr.": 1 }))
         const grouped = yield* read(toLines(long), {
           layout: "long",
-          ...{ prompt: "Frage 1", completion: "Antwort A", key: "Nr.", model: "von wem" },
+          prompt: "Frage 1",
+          completion: "Antwort A",
+          key: "Nr.",
+          model: "von wem",
         })
         const { completions, id, models } = grouped.items[0]!.item
         assert.deepStrictEqual({ completions, id, models }, { completions: ["A", "B"], id: "1", models: ["mA", "mB"] })
         const failure = yield* Effect.flip(read(toLines([record]), { ...options, id: "Nr. 1" }))
         assert.match(failure.message, /--id-path: not a field path: "Nr\. 1": .+; nor is it a name .+ "Antwort A"/)
+      }),
+    )
+
+    it.effect("a folder with a file for each model names the models, and one of a file's pieces does not", () =>
+      Effect.gen(function* () {
+        const questions = Array.from({ length: 8 }, (_, i) => `Q${i}`)
+        const answer = (prompt: string, by: string, more?: object) => ({ prompt, response: `${by} ${prompt}`, ...more })
+        const modelsIn = Effect.fnUntraced(function* (files: Readonly<Record<string, ReadonlyArray<object>>>) {
+          const [first] = yield* writeFiles(
+            Object.fromEntries(Object.entries(files).map(([name, lines]) => [`${name}.jsonl`, toLines(lines)])),
+          )
+          const { items } = yield* collect(Source.files(first!.replace(/[^/]+$/, "")))
+          return items.map(({ item }) => item.models?.join())
+        })
+        const of = (name: string, more?: object) => questions.map((prompt) => answer(prompt, name, more))
+        const all = (models: string) => questions.map(() => models)
+        // Not every model answers everything, and one may answer twice.
+        const some = yield* modelsIn({ "gpt-4": of("x"), llama: of("y").slice(1), "x.1": of("z") })
+        assert.deepStrictEqual(some, ["gpt-4,x.1", ...all("gpt-4,llama,x.1").slice(1)])
+        const twice = yield* modelsIn({ a: [...of("x"), ...of("y")], b: [...of("z"), ...of("w")] })
+        assert.deepStrictEqual(twice, all("a,a,b,b"))
+        // A record's own model is the model.
+        assert.deepStrictEqual(yield* modelsIn({ a: of("x", { model: "m" }), b: of("y") }), all("m,b"))
+        const lines = questions.flatMap((prompt) => ["x", "y", "z"].map((by) => answer(prompt, by)))
+        const none = questions.map(() => undefined)
+        assert.deepStrictEqual(yield* modelsIn({ "part-1": lines.slice(0, 11), "part-2": lines.slice(11) }), none)
+        const dealt = (rest: number) => lines.filter((_, i) => (i * 7 + (i >> 2)) % 2 === rest)
+        assert.deepStrictEqual(yield* modelsIn({ "part-1": dealt(0), "part-2": dealt(1) }), none)
+        assert.deepStrictEqual(yield* modelsIn({ only: lines }), none)
       }),
     )
 

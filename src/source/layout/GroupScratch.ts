@@ -24,7 +24,7 @@ export interface LargeGroup {
   readonly parts: Stream.Stream<Part, SourceError>
 }
 
-const parts = { name: "part", columns: ["key", "size", "data"] }
+const parts = { name: "part", columns: ["key", "file", "size", "data"] }
 
 /** In bytes, with all that belongs to its parts. */
 export const largestGroup = 32 * 1024 * 1024
@@ -54,23 +54,43 @@ interface HeadRow {
 
 export const make = Effect.fnUntraced(function* (directory: string | undefined) {
   const { append, run, sort } = yield* Scratch.make(directory)
-  yield* run("CREATE TABLE part (id INTEGER PRIMARY KEY, key TEXT, size INTEGER, data BLOB)")
+  const files = Scratch.makeFileNumbers()
+  yield* run("CREATE TABLE part (id INTEGER PRIMARY KEY, key TEXT, file INTEGER, size INTEGER, data BLOB)")
   yield* run("CREATE TABLE head (rank INTEGER PRIMARY KEY, key TEXT, first INTEGER, count INTEGER, size INTEGER)")
 
-  const insert = (batch: ReadonlyArray<Part>): Effect.Effect<void, SourceError> =>
-    append(
+  let isModelMissing = false
+  const insert = (batch: ReadonlyArray<Part>): Effect.Effect<void, SourceError> => {
+    isModelMissing ||= batch.some(({ model }) => model === undefined)
+    return append(
       parts,
       batch.map((part) => {
         const data = encoder.encode(JSON.stringify(write(part)))
-        return [Key.short(part.key), data.length, data]
+        return [Key.short(part.key), files.numberOf(part.place.file), data.length, data]
       }),
     )
+  }
 
   /** Makes the parts ready to be read: call it once, after the last of them. */
   const index = Effect.andThen(
     sort("CREATE INDEX part_key ON part (key, id, size)"),
     sort(`INSERT INTO head (key, first, count, size)
       SELECT key, min(id) AS first, count(*), sum(size) FROM part GROUP BY key ORDER BY first`),
+  )
+
+  /**
+   * Whether parts lack a model that the files may name, as the files hold the completions of one model each: of the
+   * groups, three quarters have equally many parts from each of their files, and from more than half of all
+   * files. Groups that are spread over files by chance have not.
+   */
+  const areFilesModels = Effect.suspend(() => (isModelMissing ? countEven : Effect.succeed(false)))
+  const countEven = Effect.map(
+    run<{ readonly groups: number; readonly even: number | null }>(
+      `SELECT count(*) AS groups, sum(isEven) AS even FROM (
+         SELECT min(parts) = max(parts) AND 2 * count(*) > (SELECT count(DISTINCT file) FROM part) AS isEven
+         FROM (SELECT key, file, count(*) AS parts FROM part GROUP BY key, file)
+         GROUP BY key HAVING sum(parts) > 1)`,
+    ),
+    ([counts]) => 4 * (counts?.even ?? 0) >= 3 * (counts?.groups ?? 0),
   )
 
   const partsOf = "SELECT rank, part.id, data FROM head CROSS JOIN part INDEXED BY part_key ON part.key = head.key"
@@ -110,7 +130,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     Stream.flattenIterable,
   )
 
-  return { insert, index, groups }
+  return { insert, index, areFilesModels, groups }
 })
 
 const encoder = new TextEncoder()

@@ -33,26 +33,38 @@ export interface GroupOptions {
   readonly scratchDirectory?: string | undefined
   /** Whether an item has the key for its id; of a key too long for an id, the SHA-256. */
   readonly keyIsId: boolean
+  /** By the files' names, models that wrote a file each, if that is what the files are: for parts without a model. */
+  readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 
 export const group = <R>(
   parts: Stream.Stream<Result.Result<Part, Reject>, SourceError, R>,
-  { keyIsId, scratchDirectory }: GroupOptions,
+  { fileModels = new Map(), keyIsId, scratchDirectory }: GroupOptions,
 ): Stream.Stream<SourceRecord, SourceError, R | FileSystem.FileSystem | Path.Path> =>
-  Effect.map(GroupScratch.make(scratchDirectory), ({ groups, index, insert }) => {
+  Effect.map(GroupScratch.make(scratchDirectory), ({ groups, index, insert, areFilesModels }) => {
     const refused: Stream.Stream<SourceRecord, SourceError, R> = parts.pipe(
       Stream.chunks,
       Stream.mapEffect((some) => Effect.as(insert(Arr.getSuccesses(some)), Arr.getFailures(some))),
       Stream.flattenIterable,
       Stream.map(Result.fail),
     )
-    const grouped = Stream.flatMap(groups, (group) =>
-      "parts" in group
-        ? Stream.map(group.parts, (part) => refuseLarge(part, group.count))
-        : Stream.fromArray(toRecords(group, keyIsId)),
-    )
-    return refused.pipe(Stream.concat(Stream.drain(Stream.fromEffect(index))), Stream.concat(grouped))
+    const grouped = (named: typeof fileModels) =>
+      Stream.flatMap(groups, (group) =>
+        "parts" in group
+          ? Stream.map(group.parts, (part) => refuseLarge(part, group.count))
+          : Stream.fromArray(toRecords(Arr.map(group, withModel(named)), keyIsId)),
+      )
+    const all = Effect.gen(function* () {
+      yield* index
+      return grouped(fileModels.size > 1 && (yield* areFilesModels) ? fileModels : new Map())
+    })
+    return Stream.concat(refused, Stream.unwrap(all))
   }).pipe(Stream.unwrap)
+
+const withModel =
+  (fileModels: ReadonlyMap<string, string>) =>
+  (part: Part): Part =>
+    part.model === undefined ? { ...part, model: fileModels.get(part.place.file) } : part
 
 const toRecords = (group: GroupScratch.Group, keyIsId: boolean): ReadonlyArray<SourceRecord> => {
   const head = group[0]

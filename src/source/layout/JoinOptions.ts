@@ -121,7 +121,15 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
   const keep = options.keep ?? []
   return {
     ...files,
-    ...{ promptKey, completionKey, prompt, systems, completion, metadata, gold, models, model },
+    promptKey,
+    completionKey,
+    prompt,
+    systems,
+    completion,
+    metadata,
+    gold,
+    models,
+    model,
     /** The list of models is kept, too: other lists of the prompt may count in it. */
     keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt, ...systems], gold),
     keptOfCompletions: Kept.make(undefined, keep, [completionKey, completion, model]),

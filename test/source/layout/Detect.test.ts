@@ -453,7 +453,7 @@ describe("Detect", () => {
       "a path that is none",
       [{ prompt: "Q", completions: ["A", "B"] }],
       { prompt: "{a" },
-      `--prompt-path: not a template: "{a": expected a field and "}" after "{" at character 1`,
+      `--prompt-path: not a template: "{a": expected a field and "}" after "{" at character 1; nor is it a name in the first records, which have "prompt" and "completions"`,
     ],
   ])("says what it found: %s", (_, records, options, problem) => {
     assert.strictEqual(look(records, options).description, problem)

@@ -7,6 +7,21 @@ const get = (text: string, record: unknown) => parsed(text).get(record)
 
 describe("Field", () => {
   const alpaca = "{instruction}\\n\\n{input}"
+  it.each([
+    ["Antwort A", '["Antwort A"]'],
+    ["model.v2", '["model.v2"]'],
+    ["model.v3", "model.v3"],
+    ["a[0]", '["a[0]"]'],
+    ["Liste 1[].text", '["Liste 1"][].text'],
+    ["{Frage 1}\\n\\n{model.v2} {{Antwort A}} {b}", '{["Frage 1"]}\\n\\n{["model.v2"]} {{Antwort A}} {b}'],
+    ["{b}", '["{b}"]'],
+  ])("%s is the member of this name, where there is one", (text, expected) => {
+    const members = new Set(["Antwort A", "model.v2", "model", "a", "a[0]", "Liste 1", "Frage 1", "b", "{b}"])
+    const named = Field.ofMembers(text, members)
+    assert.strictEqual(named, expected)
+    assert.isTrue(Result.isSuccess(Field.parse(named)))
+  })
+
   it("quoted names without a closing brace are refused at once, however many", () => {
     const problem = Result.getOrThrow(Result.flip(Field.parse(`{${'["x"]'.repeat(1_000)}`)))
     assert.match(problem, /expected a field and "}" after "{" at character 1$/)
