@@ -113,7 +113,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : `The last run stopped at ${count(report.rejected, "rejected record")}, as --max-rejects was ${typeof report.max_rejects === "number" ? number(report.max_rejects) : report.max_rejects}. Mend the input, or allow more; then the same command goes on.`,
       ]
     case "all_rejected":
-      return [`Ended${after}: not one record could be used.`]
+      return [`Ended${after}: ${whyAllRejected(report)}`]
     case "in_doubt":
       return [
         `Ended${after} with ${count(report.tasks.in_doubt.tasks, "task")} in doubt: they may have been created, and are not sent again by themselves.`,
@@ -128,6 +128,14 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : `Ended${after}: ${beside}. Later: ${later ?? "the same command again"}, which asks for all of them.`,
       ]
   }
+}
+
+const whyAllRejected = ({ tasks, troubles }: RunReport): string => {
+  const refused = tasks.refused.tasks
+  if (refused === 0) return "no record could be used."
+  const all = Object.values(tasks).every((of) => of === tasks.refused || of.tasks === 0) ? "all " : ""
+  const first = troubles.find(({ state }) => state === "refused")?.reason
+  return `the service refused ${all}${count(refused, "task")}.${first == null ? "" : ` The first: ${first}`}`
 }
 
 /** What came to nothing, and what is still on its way. */

@@ -8,10 +8,28 @@
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as RetryAfter from "../api/RetryAfter.ts"
+import { statusText } from "../node/StatusText.ts"
 import { instant } from "./Throttle.ts"
 
 /** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
 export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/**
+ * 402, 407 or 426: the service, or a proxy before it, refuses every request until something outside
+ * is settled, and this one was not taken.
+ */
+export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("ServiceBlocked", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** The service refused the first tasks of a run one after another, and took none. */
+export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
+  tasks: Schema.Int,
+  /** Of the last refusal, as are the words. */
   status: Schema.Int,
   detail: Schema.String,
 }) {}
@@ -67,6 +85,8 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
   baseUrl: Schema.String,
   reason: Schema.Union([
     AccessDenied,
+    ServiceBlocked,
+    TasksRefused,
     NoSuchService,
     Refused,
     TooLarge,
@@ -83,7 +103,11 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
     const { reason } = this
     switch (reason._tag) {
       case "AccessDenied":
-        return `${this.baseUrl} refuses the token (${reason.status}): ${reason.detail.replace(/\.$/, "")}. Set a valid one in PREFSTREAM_TOKEN.`
+        return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid one in PREFSTREAM_TOKEN.`
+      case "ServiceBlocked":
+        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, the same command goes on from here.`
+      case "TasksRefused":
+        return `${this.baseUrl} refused the first ${reason.tasks} tasks of this run, and took none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Once the cause is removed, the same command with --resubmit refused sends these tasks again, and the others.`
       case "NoSuchService":
         return `no annotation service at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
@@ -93,12 +117,15 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "Unavailable":
         return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
       case "Down":
-        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${reason.detail.replace(/\.$/, "")}. Nothing is lost: the same command goes on from here.`
+        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${sentence(reason.detail)}. Nothing is lost: the same command goes on from here.`
       default:
         return reason.detail
     }
   }
 }
+
+/** The service's words, ready for a full stop. */
+const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
 /** Whether the service may have done what was asked, although nothing that can be used says so. */
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
@@ -127,6 +154,7 @@ export const refusal = (
   const { status } = response
   const detail = problemDetail(text)
   if (status === 401 || status === 403) return new AccessDenied({ status, detail })
+  if (status === 402 || status === 407 || status === 426) return new ServiceBlocked({ status, detail })
   if (status === 413) return new TooLarge({ detail })
   if ((status === 404 || status === 410) && onNotFound === "task") return new TaskUnknown({ status, detail })
   if (status < 400 || status === 404 || status === 405 || status === 410) {

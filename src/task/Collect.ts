@@ -182,6 +182,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         return yield* soon(task, times)
       case "Down":
       case "AccessDenied":
+      case "ServiceBlocked":
+      case "TasksRefused":
       case "NoSuchService":
         return yield* failure
     }

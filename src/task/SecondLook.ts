@@ -61,6 +61,8 @@ export const dead = Effect.fn("SecondLook.dead")(function* (tasks: ReadonlyArray
         return yield* failed(task, taskId, vanished(failure))
       case "Down":
       case "AccessDenied":
+      case "ServiceBlocked":
+      case "TasksRefused":
       case "NoSuchService":
         return yield* failure
       default:

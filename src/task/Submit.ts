@@ -6,8 +6,9 @@
  * unanswered is sent again only where the service honours idempotency keys, and remembers this
  * one; elsewhere it is held as in doubt.
  *
- * 400 and 422 refuse one task, and the others go on; 413 halves the task; 401, 403
- * and an address without a service end the run at once.
+ * 400 and 422 refuse one task, and the others go on, unless the service refuses the first
+ * tasks of a run and takes none; 413 halves the task; 401, 402, 403, 407, 426 and an address
+ * without a service end the run at once.
  */
 import {
   Cause,
@@ -28,7 +29,7 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
-import { AnnotationClientError, UnusableAnswer } from "./AnnotationClientError.ts"
+import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
 import * as GoldItems from "./GoldItems.ts"
@@ -77,6 +78,9 @@ export const defaultMaxAttempts = 3
 
 /** Tasks that may come to be in doubt, or be left for the next run, one after another before the run ends. */
 const mostLostInARow = 5
+
+/** So many tasks that are refused before the service took any end the run: it would refuse the others, too. */
+const maxFirstRefusals = 20
 
 /** So many further tasks that get the id of one task end the run: what is read as an id may be none. */
 const maxTasksPerId = 5
@@ -201,7 +205,12 @@ const send = Effect.fnUntraced(function* <E>(
       .create(question.body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
       .pipe(
         Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
-        Effect.tap(() => Effect.sync(() => void (lostInARow = 0))),
+        Effect.tap(() =>
+          Effect.sync(() => {
+            lostInARow = 0
+            firstRefusals = undefined
+          }),
+        ),
         Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({
           AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
@@ -212,6 +221,8 @@ const send = Effect.fnUntraced(function* <E>(
   }, Effect.uninterruptible)
 
   let lostInARow = 0
+  /** Tasks that were refused, until the service takes one. */
+  let firstRefusals: number | undefined = 0
   /** How many tasks the service answered with an id that another task has, by the id. */
   const sharedIds = new Map<string, number>()
   /** Why the last of the tasks that are left for the next run was not taken. */
@@ -231,10 +242,13 @@ const send = Effect.fnUntraced(function* <E>(
     yield* Deferred.fail(halt, new AnnotationClientError({ baseUrl: profile.baseUrl, reason }))
   })
 
-  const refuse = Effect.fnUntraced(function* (task: PlannedTask, reason: string) {
-    yield* ledger.markRefused(task.seq, reason)
+  const refuse = Effect.fnUntraced(function* (task: PlannedTask, why: string, status: number, detail: string) {
+    yield* ledger.markRefused(task.seq, why)
     const rejected = yield* ledger.itemsLostWith(task.seq)
     yield* counter.add({ read: 0, rejected }).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
+    if (firstRefusals === undefined || ++firstRefusals < maxFirstRefusals) return
+    const reason = new TasksRefused({ tasks: maxFirstRefusals, status, detail })
+    yield* Deferred.fail(halt, new AnnotationClientError({ baseUrl: profile.baseUrl, reason }))
   })
 
   /** What becomes of a task that was not taken. */
@@ -247,9 +261,11 @@ const send = Effect.fnUntraced(function* <E>(
     const { reason } = failure
     switch (reason._tag) {
       case "Refused":
-        return yield* refuse(task, failure.message)
+        return yield* refuse(task, failure.message, reason.status, reason.detail)
       case "TooLarge": {
-        if (question.items.length === 1) return yield* refuse(task, `refused (413): ${reason.detail}`)
+        if (question.items.length === 1) {
+          return yield* refuse(task, `refused (413): ${reason.detail}`, 413, reason.detail)
+        }
         const halves = halve(question, task.vote)
         yield* ledger.split(task.seq, halves)
         let seq = task.seq

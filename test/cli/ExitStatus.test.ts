@@ -77,6 +77,28 @@ describe("1: failure", () => {
       assert.strictEqual((yield* pairsOf(job)).length, 4)
     }))
 
+  test("a service that refuses everything: told with its reason, and no task is lost", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(3))
+      let answer: ScriptedService.Answer | undefined = { status: 402, body: { detail: "no funds" } }
+      const service = yield* ScriptedService.make(
+        (request, before) => answer ?? ScriptedService.obliging(request, before),
+      )
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--concurrency", "1", ...quick]
+      assertTold(yield* cli(args, to(service)), 1, /refuses every request \(402 Payment Required\): no funds/)
+      assert.lengthOf(service.received, 1)
+      answer = { status: 422, body: { detail: "too odd" } }
+      const refused = yield* cli(args, to(service))
+      assert.strictEqual(refused.status, 1)
+      assert.match(refused.stdout, /^Ended .*: the service refused all 3 tasks\. The first: refused \(422\): too odd/)
+      service.received.length = 0
+      answer = undefined
+      const said = yield* cli([...args, "--resubmit", "refused"], to(service))
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual((yield* pairsOf(job)).length, 3)
+    }))
+
   test("a task that the service gave up", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory

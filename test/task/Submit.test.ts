@@ -7,7 +7,7 @@ import { Ledger } from "../../src/task/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { stepRecords } from "../../src/task/Plan.ts"
 import { items, records } from "../support/items.ts"
-import { inProcess, temporaryDirectory, test } from "../support/job.ts"
+import { inProcess, type job, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
@@ -128,6 +128,78 @@ describe("submit", () => {
         assert.deepStrictEqual(counts.planned, { tasks: 10, items: 20 })
       }))
   }
+
+  for (const [status, name] of [
+    [402, "Payment Required"],
+    [407, "Proxy Authentication Required"],
+    [426, "Upgrade Required"],
+  ] as const) {
+    test(`stops at once on ${status}, and keeps the tasks for later, also those that are looked at`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        let isSettled = false
+        const service = yield* ScriptedService.make(
+          (request, before) => {
+            if (!isSettled) return problem(status, "not yet")
+            const taken = before.filter((_, i) => i > 0)
+            return request.method === "GET" ? problem(status, "not yet") : ScriptedService.obliging(request, taken)
+          },
+          { concurrency: 1 },
+        )
+        const ended = (loop: Effect.Effect<unknown, unknown, Layer.Success<ReturnType<typeof job>>>) =>
+          loop.pipe(Effect.flip, inProcess(directory, service.profile))
+        const told = new RegExp(`refuses every request \\(${status} ${name}\\): not yet`)
+        assert.match(String(yield* ended(submit(records(items(20)), { batch }))), told)
+        assert.strictEqual(posts(service).length, 1)
+        const state = ledgerState.pipe(inProcess(directory, service.profile))
+        assert.deepStrictEqual((yield* state).counts.planned, { tasks: 10, items: 20 })
+        isSettled = true
+        yield* submit(records(items(20)), { batch }).pipe(inProcess(directory, service.profile))
+        assert.match(String(yield* ended(collect())), told)
+        assert.deepStrictEqual((yield* state).counts.submitted, { tasks: 10, items: 20 })
+      }))
+  }
+
+  test("stops where the service refuses the first tasks and takes none; all can be sent again", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      let isMended = false
+      const service = yield* ScriptedService.make(
+        (request, before) => (isMended ? ScriptedService.obliging(request, before) : problem(400, "what is that?")),
+        { concurrency: 1 },
+      )
+      const failure = yield* submit(records(items(60)), { batch }).pipe(
+        Effect.flip,
+        inProcess(directory, service.profile),
+      )
+      assert.match(
+        String(failure.message),
+        /refused the first 20 tasks of this run.*\(400 Bad Request\): what is that\?.*--resubmit refused/,
+      )
+      const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
+      assert.deepStrictEqual([counts.refused.tasks, counts.planned.tasks], [20, 10])
+      isMended = true
+      const after = yield* submit(records(items(60)), { batch, resubmit: ["refused"] }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual(after.counts.submitted, { tasks: 30, items: 60 })
+    }))
+
+  test("goes on where the service refuses many tasks after it took one", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(
+        (request, before) =>
+          before.length === 0 ? ScriptedService.obliging(request, before) : problem(400, "what is that?"),
+        { concurrency: 1 },
+      )
+      const { counts } = yield* submit(records(items(60)), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual([counts.submitted.tasks, counts.refused.tasks], [1, 29])
+    }))
 
   for (const status of [400, 422]) {
     test(`on ${status} refuses that batch with the service's reason, and goes on`, () =>
