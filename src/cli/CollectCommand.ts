@@ -19,7 +19,7 @@ export const collectCommand = Command.make(
   {
     once: Flag.Boolean("once").pipe(
       Flag.withDescription("Look once at each outstanding task, and leave the rest for later"),
-      Flag.withDefault(false),
+      Flag.optional,
     ),
     pipeline: pipelineArgument,
     ...Settings.service,
@@ -32,12 +32,13 @@ export const collectCommand = Command.make(
   },
   Effect.fn("prefstream collect")(function* (given) {
     const flags = Option.isNone(given.pipeline) ? yield* Settings.fromEnvironment(given) : given
-    if (flags.once && Option.isSome(flags.listen)) {
+    if (Option.contains(flags.once, true) && Option.isSome(flags.listen)) {
       return yield* new UsageError({ message: "--listen: not together with --once, which does not wait" })
     }
     const { directory, pipeline } = yield* jobOf(flags)
     const ledger = yield* ledgerOf(flags, directory, pipeline)
-    const webhook = yield* webhookOf(flags, flags.once ? undefined : pipeline?.webhook)
+    const once = Option.getOrElse(flags.once, () => pipeline?.once === true)
+    const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
     const service = Settings.serviceOf(
       flags,
       pipeline === undefined ? Settings.serviceRequired : reported(pipeline.service),
@@ -47,7 +48,7 @@ export const collectCommand = Command.make(
     if (pipeline !== undefined || Option.isSome(flags.baseUrl))
       yield* Effect.provide(Effect.void, existingLedger(ledger))
     const grace = graceOf(flags, pipeline)
-    const options = { once: flags.once, timeout: Option.getOrUndefined(flags.timeout), grace, webhook }
+    const options = { once, timeout: Option.getOrElse(flags.timeout, () => pipeline?.timeout), grace, webhook }
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.collect(options)).pipe(
       orInDoubt,

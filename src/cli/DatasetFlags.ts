@@ -141,7 +141,7 @@ export const datasetFlags = {
   ),
   margin: Flag.Boolean("margin").pipe(
     Flag.withDescription("Write a margin from the votes in the formats that have one"),
-    Flag.withDefault(false),
+    Flag.optional,
   ),
   conversational: Flag.Boolean("conversational").pipe(
     Flag.withDescription(
@@ -170,7 +170,7 @@ interface DatasetFlags {
   readonly splits: ReadonlyArray<readonly [split: Split, share: number]>
   readonly splitSeed: Option.Option<number>
   readonly formats: ReadonlyArray<FormatName>
-  readonly margin: boolean
+  readonly margin: Option.Option<boolean>
   readonly conversational: Option.Option<boolean>
   readonly title: Option.Option<string>
   readonly license: Option.Option<string>
@@ -237,7 +237,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
     splits: flags.splits.length > 0 ? yield* sharesOf(flags.splits) : pipeline.splits,
     splitSeed: Option.getOrElse(flags.splitSeed, () => pipeline.splitSeed),
     formats: flags.formats.length > 0 ? [...new Set(flags.formats)] : pipeline.formats,
-    margin: flags.margin || pipeline.margin,
+    margin: Option.getOrElse(flags.margin, () => pipeline.margin),
     conversational: Option.getOrElse(flags.conversational, () => pipeline.conversational),
     card: {
       ...pipeline.card,

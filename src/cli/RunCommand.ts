@@ -35,7 +35,7 @@ const flags = {
     Flag.withDescription(
       "Do not wait: submit what is new, look once at each outstanding task, and write the dataset of the results that are there",
     ),
-    Flag.withDefault(false),
+    Flag.optional,
   ),
   directory: Settings.directory,
   ...ledgerFlags,
@@ -52,13 +52,13 @@ export const runCommand = Command.make(
   Effect.fn("prefstream run")(function* (given) {
     const program = given.files.find(isPipelineFile)
     const flags = program === undefined ? yield* Settings.fromEnvironment(given) : given
-    if (flags.once && Option.isSome(flags.listen)) {
+    if (Option.contains(flags.once, true) && Option.isSome(flags.listen)) {
       return yield* new UsageError({ message: "--listen: not together with --once, which does not wait" })
     }
     const judge = yield* judgeOf(flags)
     const pipeline = program === undefined ? yield* fromFlags(flags, judge) : yield* fromProgram(program, flags)
     const directory = Option.getOrElse(flags.directory, () => pipeline.directory)
-    const once = flags.once || pipeline.once === true
+    const once = Option.getOrElse(flags.once, () => pipeline.once === true)
     const grace = graceOf(flags, pipeline)
     const settings = {
       ...pipeline,
@@ -131,7 +131,7 @@ const fromFlags = Effect.fnUntraced(function* (
       readonly listen: Option.Option<unknown>
       readonly experts: ReadonlyArray<string>
       readonly turnaround: Option.Option<Duration.Duration>
-      readonly once: boolean
+      readonly once: Option.Option<boolean>
       readonly quiet: boolean
     },
   judge: JudgeSettings | undefined,
@@ -151,7 +151,7 @@ const fromFlags = Effect.fnUntraced(function* (
   }
   if (Option.isNone(flags.baseUrl) && flags.experts.length === 0) {
     // Unattended, nobody reads that a rule judges in place of people.
-    const unattended = flags.once
+    const unattended = Option.contains(flags.once, true)
       ? "--once"
       : flags.quiet
         ? "--quiet"

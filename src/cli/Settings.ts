@@ -78,7 +78,7 @@ export const task = {
     Flag.withDescription(
       "Allow other guidelines than the last run's: begins a campaign, in which all items are judged anew, or goes back to the one that had these; earlier results stay",
     ),
-    Flag.withDefault(false),
+    Flag.optional,
   ),
   resubmit: Flag.Literals("resubmit", ["failed", "invalid", "refused"]).pipe(
     Flag.withDescription(
@@ -129,7 +129,7 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
   readonly batchBytes: Option.Option<number>
   readonly maxRejects: Option.Option<SubmitOptions["maxRejects"] & {}>
   readonly keepReordered: boolean
-  readonly newCampaign: boolean
+  readonly newCampaign: Option.Option<boolean>
   readonly resubmit: ReadonlyArray<Replannable>
   readonly maxAttempts: Option.Option<number>
 }): Effect.fn.Return<
@@ -156,7 +156,7 @@ export const submitOptionsOf = Effect.fnUntraced(function* (flags: {
 /** What is to be judged or sent again; also beside a pipeline file, which says it for each run alike. */
 export const againOf = Effect.fnUntraced(function* (
   flags: {
-    readonly newCampaign: boolean
+    readonly newCampaign: Option.Option<boolean>
     readonly resubmit: ReadonlyArray<Replannable>
     readonly maxAttempts: Option.Option<number>
   },
@@ -167,7 +167,7 @@ export const againOf = Effect.fnUntraced(function* (
     return yield* new UsageError({ message: "--max-attempts: only with --resubmit" })
   }
   return {
-    newCampaign: flags.newCampaign || pipeline.newCampaign,
+    newCampaign: Option.getOrElse(flags.newCampaign, () => pipeline.newCampaign),
     resubmit,
     maxAttempts: Option.getOrElse(flags.maxAttempts, () => pipeline.maxAttempts),
   }
@@ -223,7 +223,7 @@ export const service = {
   ),
   moved: Flag.Boolean("moved").pipe(
     Flag.withDescription("The service of this job has moved to the base URL that is given now"),
-    Flag.withDefault(false),
+    Flag.optional,
   ),
   pollMin: duration("poll-min").pipe(
     Flag.withDescription(
@@ -252,7 +252,7 @@ export interface ServiceFlags {
   readonly idempotencyKeyLifetime: Option.Option<Duration.Duration>
   readonly concurrency: Option.Option<number>
   readonly requestsPerSecond: Option.Option<number>
-  readonly moved: boolean
+  readonly moved: Option.Option<boolean>
   readonly pollMin: Option.Option<Duration.Duration>
   readonly pollMax: Option.Option<Duration.Duration>
   readonly patience: Option.Option<Duration.Duration>
@@ -268,7 +268,7 @@ export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted
 /** The settings that were given, laid over those of a profile. */
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
-  moved: flags.moved,
+  moved: Option.getOrElse(flags.moved, () => profile.moved),
   idempotencyKey: Option.getOrElse(flags.idempotencyKey, () => profile.idempotencyKey),
   idempotencyKeyLifetime: Option.getOrElse(flags.idempotencyKeyLifetime, () => profile.idempotencyKeyLifetime),
   concurrency: Option.getOrElse(flags.concurrency, () => profile.concurrency),

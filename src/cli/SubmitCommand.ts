@@ -40,7 +40,14 @@ export const submitCommand = Command.make(
     yield* Settings.endOfCheck(program === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
     yield* Console.error(`Reading ${pipeline.source.description}; the job folder is ${directory}/`)
     yield* sayFound(pipeline.source)
-    const settings = { ...pipeline, ...(yield* Settings.againOf(flags, pipeline)), directory, timeout, grace }
+    const settings = {
+      ...pipeline,
+      ...(yield* Settings.againOf(flags, pipeline)),
+      directory,
+      timeout,
+      grace,
+      maxRejects: Option.getOrElse(flags.maxRejects, () => pipeline.maxRejects),
+    }
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.submit(settings)).pipe(
       orInDoubt,

@@ -1,9 +1,10 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { reportOf } from "../support/cli.ts"
+import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { fromSources, root, run, spawned } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** A folder in which the example pipelines find their data, and leave what they write. */
 const workplace = Effect.gen(function* () {
@@ -64,6 +65,55 @@ describe("the example pipelines run", () => {
 })
 
 describe("a pipeline file", () => {
+  test("says what no flag says: that the service has moved, that a campaign may begin, how long to wait", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.symlink(`${root}node_modules`, `${folder}/node_modules`)
+      yield* write(`${folder}/items.jsonl`, itemLines(1))
+      let files = 0
+      /** `prefstream VERB` over a new file of the same pipeline, at a service of its own. */
+      const work = Effect.fnUntraced(function* (
+        verb: string,
+        flags: ReadonlyArray<string>,
+        settings = "",
+        moved = true,
+      ) {
+        const file = `${folder}/pipeline-${++files}.mts`
+        const { baseUrl } = yield* ScriptedService.make(() => ({
+          status: 200,
+          body: { task_id: `task_${files}`, status: "pending" },
+        }))
+        yield* fs.writeFileString(
+          file,
+          `import { Redacted } from "effect"
+          import { Pipeline, ServiceProfile, Source } from "${root}src/index.ts"
+          export default Pipeline.make({
+            directory: "${folder}/job",
+            source: Source.jsonl(["${folder}/items.jsonl"]),
+            service: ServiceProfile.layer({ baseUrl: "${baseUrl}", token: Redacted.make("t"), moved: ${moved} }),
+            ${settings}
+          })`,
+        )
+        const { status, stderr, stdout } = yield* cli([verb, file, ...quick, ...flags])
+        return [status, `${stdout}${stderr}`] as const
+      })
+      const [first, said] = yield* work("submit", [])
+      assert.strictEqual(first, 0, said)
+      assert.strictEqual((yield* work("submit", []))[0], 0)
+      assert.match((yield* work("submit", ["--no-moved"]))[1], /say --moved/)
+      assert.strictEqual((yield* work("submit", ["--moved"], "", false))[0], 0)
+      assert.strictEqual((yield* work("submit", [], 'guidelines: "new", newCampaign: true'))[0], 0)
+      assert.match(
+        (yield* work("submit", ["--no-new-campaign"], 'guidelines: "newer", newCampaign: true'))[1],
+        /say --new-campaign/,
+      )
+      assert.strictEqual((yield* work("collect", [], "once: true"))[0], 3)
+      assert.strictEqual((yield* work("collect", [], 'timeout: "1 milli"'))[0], 3)
+      yield* fs.writeFileString(`${folder}/items.jsonl`, "{\n{\n")
+      assert.strictEqual((yield* work("submit", ["--max-rejects", "1"], 'guidelines: "new"'))[0], 5)
+    }))
+
   test("takes --dir, --max-rejects, --timeout and the service from the command line", () =>
     Effect.gen(function* () {
       const folder = yield* workplace
