@@ -9,7 +9,7 @@
  * three may also be run alone, in other processes and on other days.
  */
 import { Cause, Duration, Effect, Exit, Fiber, Latch, Layer, Option } from "effect"
-import type { ServiceProfile } from "../api/ServiceProfile.ts"
+import { defaults, type ServiceProfile } from "../api/ServiceProfile.ts"
 import type { InputFile } from "../domain/InputFile.ts"
 import { InputLog } from "../source/InputLog.ts"
 import type { Source } from "../source/Source.ts"
@@ -33,7 +33,7 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, 
   readonly source: Source
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
-  /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 25 seconds. */
+  /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 65 seconds, which is longer than a request may take. */
   readonly grace?: Duration.Input | undefined
   /** Whether not to wait: to look once at each outstanding task, and to write the dataset of the results that are there. */
   readonly once?: boolean | undefined
@@ -133,8 +133,8 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
   return yield* RunReport.make({ elapsed })
 })
 
-/** Below the limits of those who kill after it: Kubernetes' 30 s begin before ours. */
-export const defaultGrace = Duration.seconds(25)
+/** Longer than one request may take: where keys are ignored, a creation that is cut off is in doubt. */
+export const defaultGrace = Duration.sum(Duration.fromInputUnsafe(defaults.requestTimeout), Duration.seconds(5))
 
 /**
  * Ends the effect after a time, without failing: what is left to do is seen from the ledger.

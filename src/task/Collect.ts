@@ -136,6 +136,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       switch (view._tag) {
         case "Open":
           yield* sayStatus(task, view.status)
+          if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
           return yield* later(task)
         case "Failed":
           return yield* ledger.markFailed(task.seq, SecondLook.reported(view.status), task.taskId)
@@ -193,7 +194,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   if (submittingDone.isOpen()) {
     yield* profile.idempotencyKey === "honoured" ? ledger.planInterrupted : ledger.holdInterrupted
   }
-  yield* ledger.reopen
+  yield* ledger.recheck
   if (options.once === true) yield* ledger.makeDue
   else yield* ledger.dueWithin(longestPoll)
   const horizon = options.once === true ? Option.some(started) : Option.none()

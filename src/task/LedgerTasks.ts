@@ -30,6 +30,14 @@ import * as Payload from "./Payload.ts"
 
 const pageSize = 64
 
+/** States in which a task is looked at once in each run, as the service may have mended it. */
+const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<TaskState>
+
+/** When a task is due that is not. */
+const notDue = Number.MAX_SAFE_INTEGER
+
+const dueAtIn = (state: TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
+
 /** Why a task is not sent again under its key. */
 const forgotten = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
@@ -86,13 +94,12 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   })
 
   /**
-   * Tasks that failed, and results that did not fit, are asked for again: asking costs
-   * nothing, and the service may have mended them.
+   * Tasks that failed, and results that did not fit, are due once more: asking costs nothing, and
+   * the service may have mended them. They keep their state and reason until it has answered.
    */
-  const reopen = Effect.suspend(() =>
-    write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
-      WHERE ${here} AND ${sql.in("state", ["invalid", "failed"])}`),
-  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.reopen"))
+  const recheck = Effect.suspend(() =>
+    write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)}`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.recheck"))
 
   /**
    * Binds the ledger to the service that its tasks are at, so that they are never looked
@@ -147,7 +154,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
 
   const setState = (seq: number, state: TaskState, reason: string | null = null, taskId?: string) =>
-    sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}
+    sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, due_at = ${dueAtIn(state)}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
 
   /** Takes a planned task for sending; false where it was taken or split since it was seen. */
@@ -254,19 +261,29 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted'`),
   ).pipe(Effect.asVoid, Effect.withSpan("Ledger.makeDue"))
 
-  /** Outstanding tasks that are due (or were so at `horizon`), longest due first. */
+  /** Outstanding tasks, and those to be looked at once more, that are due (or were so at `horizon`), longest due first. */
   const due = Effect.fn("Ledger.due")(function* (limit: number, horizon: Option.Option<number>) {
     const at = yield* Clock.currentTimeMillis
     const now = Option.getOrElse(horizon, () => at)
     const { allDue } = hints
-    const rows = yield* sql<{ seq: number; task_id: string; submitted_at: number; due_at: number }>`
-      SELECT seq, task_id, submitted_at, due_at FROM task
-      WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT ${limit}`
+    // Each state by itself, so that the index gives its rows in order.
+    const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
+      sql<{ seq: number; task_id: string; submitted_at: number; due_at: number }>`
+        SELECT seq, task_id, submitted_at, due_at FROM task
+        WHERE ${here} AND state = ${state} AND due_at < ${notDue} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
+        Effect.map((rows) => rows.map((row) => ({ ...row, state }))),
+      ),
+    )
+    const rows = found
+      .flat()
+      .toSorted((a, b) => Number(a.due_at) - Number(b.due_at) || Number(a.seq) - Number(b.seq))
+      .slice(0, limit)
     const open = rows.filter((row) => Number(row.due_at) <= now)
     return {
       tasks: open.map((row): OpenTask => ({
         seq: Number(row.seq),
         taskId: row.task_id,
+        isRecheck: row.state !== "submitted",
         submittedAt: Number(row.submitted_at),
         listed: { at, dueAt: Number(row.due_at), allDue },
       })),
@@ -305,7 +322,8 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     const body = Payload.encode(result)
     yield* write(
       Effect.gen(function* () {
-        const rows = yield* sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, completed_at = ${now}
+        const rows = yield* sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, completed_at = ${now},
+          due_at = ${dueAtIn(state)}
           WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
         if (rows.length === 0) return
         yield* sql`INSERT INTO task_result ${sql.insert({ partition_id: partition, seq, body })}
@@ -328,7 +346,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     holdInterrupted,
     planInterrupted,
     settleInterrupted,
-    reopen,
+    recheck,
     bindService,
     plannedAfter,
     question,

@@ -1,6 +1,6 @@
 /** Tasks that came to nothing at the service, and are sent again by choice. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect, Fiber, FileSystem, Latch } from "effect"
 import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
@@ -11,7 +11,7 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 type Fate = (
   received: ScriptedService.Received,
   before: ReadonlyArray<ScriptedService.Received>,
-) => ScriptedService.Answer
+) => ScriptedService.Answer | Promise<ScriptedService.Answer>
 
 /** The task with the id `task_0` comes to nothing, as the service says in one of these ways. */
 const fates: { readonly [state in "failed" | "invalid" | "refused"]: ReadonlyArray<readonly [string, Fate]> } = {
@@ -155,10 +155,30 @@ describe("--resubmit", () => {
         const again = yield* job.run({ once: true, resubmit: ["failed", "invalid"] })
         assert.strictEqual(job.posts().length, 2)
         assert.strictEqual(again.tasks.completed.tasks, 1)
-        // Nothing that can be read was said three times: that is told apart, and is no word of the service.
-        assert.strictEqual(again.tasks[now === "odd" ? "invalid" : "submitted"].tasks, 1)
+        // Without an answer of the service it stays what it was; one that can't be read is told apart.
+        const after = { broken: state, odd: "invalid", open: "submitted" } as const
+        assert.strictEqual(again.tasks[after[now]].tasks, 1)
       }))
   }
+
+  test("a task that failed is sent again after a run that was stopped before it looked at it once more", () =>
+    Effect.gen(function* () {
+      const asked = yield* Latch.make()
+      let isSilent = false
+      const { posts, run } = yield* makeJob((received) => {
+        if (!isSilent) return answersOf(received).cancelled
+        asked.openUnsafe()
+        return new Promise(() => {})
+      })
+      assert.strictEqual((yield* run()).tasks.failed.tasks, 1)
+      isSilent = true
+      const stopped = yield* Effect.forkChild(run())
+      yield* asked.await
+      yield* Fiber.interrupt(stopped)
+      isSilent = false
+      yield* run({ resubmit: ["failed"] })
+      assert.lengthOf(posts(), 3)
+    }))
 
   test("why a task failed tells what the service said from what it no longer knows", () =>
     Effect.gen(function* () {

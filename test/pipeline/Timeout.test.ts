@@ -9,7 +9,10 @@ import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** A run whose first POST is not answered before `answer` is called. */
-const atPost = Effect.fnUntraced(function* (keys: "honoured" | "ignored") {
+const atPost = Effect.fnUntraced(function* (
+  keys: "honoured" | "ignored",
+  grace: Duration.Input | undefined = "10 seconds",
+) {
   const directory = yield* temporaryDirectory
   const held = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
@@ -25,7 +28,7 @@ const atPost = Effect.fnUntraced(function* (keys: "honoured" | "ignored") {
   )
   const logs = Logs.make()
   const source = Source.fromIterable([{ id: "a", prompt: "p", completions: ["x", "y"] }])
-  const run = Pipeline.run({ directory, source, timeout: "5 seconds", grace: "10 seconds" }).pipe(
+  const run = Pipeline.run({ directory, source, timeout: "5 seconds", grace }).pipe(
     inProcess(directory, service.profile),
     logs.during,
   )
@@ -79,6 +82,18 @@ describe("a run whose time is over", () => {
       answer()
       const report = yield* Fiber.join(first)
       assert.deepStrictEqual(logs.messages, [waiting])
+      assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
+
+  it.effect("waits for as long as a request may take, unless another grace time is said", () =>
+    Effect.gen(function* () {
+      const { answer, first, logs } = yield* atPost("ignored", Pipeline.defaultGrace)
+      yield* untilSo(() => logs.messages.length > 0)
+      yield* TestClock.adjust("50 seconds")
+      answer()
+      const report = yield* Fiber.join(first)
+      assert.strictEqual(logs.messages.length, 1)
       assert.deepStrictEqual(report.tasks.submitted, { tasks: 1, items: 1 })
     }).pipe(Effect.scoped, Effect.provide(platform)),
   )

@@ -919,7 +919,7 @@ export const ledgerConformance = (
       )
 
       test(
-        "are those that failed and whose results did not fit again, once they are reopened, and no others",
+        "are those that failed and whose results did not fit once more, and these keep their states meanwhile",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* submitted(5, 60_000)
@@ -927,14 +927,24 @@ export const ledgerConformance = (
           yield* ledger.markFailed(2, "gone")
           yield* ledger.markInDoubt(3, "hm")
           yield* ledger.markCompleted(4, "{}")
-          yield* ledger.reopen
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [])
+          yield* ledger.recheck
           assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_2"])
           assert.deepStrictEqual(yield* ledger.counts, {
             ...untouched,
-            submitted: { tasks: 3, items: 3 },
+            submitted: { tasks: 1, items: 1 },
+            invalid: { tasks: 1, items: 1 },
+            failed: { tasks: 1, items: 1 },
             in_doubt: { tasks: 1, items: 1 },
             completed: { tasks: 1, items: 1 },
           })
+          // Whoever looks at them may be stopped before that: the reasons are there.
+          assert.deepStrictEqual(
+            (yield* ledger.troubles(9, ["failed", "invalid"])).map(({ reason }) => reason),
+            ["odd", "gone"],
+          )
+          yield* ledger.markFailed(2, "still gone")
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
           // What comes now takes the place of what did not fit.
           yield* ledger.markCompleted(1, "second")
           const found = yield* Stream.runCollect(ledger.completed)
@@ -1442,7 +1452,7 @@ export const ledgerConformance = (
               ledger.recordDelivery(delivery("all", 1)),
               ledger.release(4),
               ledger.markInvalid(1, "", "odd"),
-              ledger.reopen,
+              ledger.recheck,
               ledger.makeDue,
               ledger.split(2, [{ idempotencyKey: "k", body: "{}", items: [] }]),
             ]),

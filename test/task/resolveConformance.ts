@@ -263,7 +263,7 @@ export const resolveConformance = (test: LedgerTest) =>
             assert.strictEqual(after.state, "given_up")
             assert.include(after.reason, before.reason ?? state.replace("_", " "))
             yield* ledger.settleInterrupted("planned")
-            yield* ledger.reopen
+            yield* ledger.recheck
             yield* ledger.makeDue
             yield* ledger.startRun()
             assert.strictEqual(yield* ledger.replan(1, ["failed", "invalid", "refused"], 9), 0)
