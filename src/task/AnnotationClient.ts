@@ -174,7 +174,9 @@ const make = Effect.gen(function* () {
             return yield* read(answer)
           }
           const retryAfter = yield* retryAfterOf(response)
-          const failure = error(refusal(response, quotable(answer.text), onNotFound, retryAfter))
+          const failure = error(
+            refusal(response, quotable(answer.text), onNotFound, retryAfter, profile.idempotencyKey),
+          )
           yield* heed(response, permit, failure)
           return yield* failure
         }),

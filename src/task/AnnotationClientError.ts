@@ -8,6 +8,7 @@
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as RetryAfter from "../api/RetryAfter.ts"
+import type { ServiceSettings } from "../api/ServiceProfile.ts"
 import { statusText } from "../node/StatusText.ts"
 import { instant } from "./Throttle.ts"
 
@@ -144,12 +145,13 @@ export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
     ? reason.status === undefined || reason.status === 408 || reason.status >= 500
     : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** What a refused or failed answer means, by its status and `Retry-After` alone. */
+/** What a refused or failed answer means, by its status and `Retry-After` alone. 429 and 425 are believed. */
 export const refusal = (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
   onNotFound: "service" | "task",
   retryAfter: number | undefined,
+  idempotencyKey: ServiceSettings["idempotencyKey"],
 ): AnnotationClientError["reason"] => {
   const { status } = response
   const detail = problemDetail(text)
@@ -166,8 +168,13 @@ export const refusal = (
       status,
       detail,
       ...(retryAfter === undefined ? {} : { retryAfter }),
-      // A gateway also answers 503 when the service behind it broke off; with a time to come back it is a refusal.
-      maybeDone: !(status === 429 || status === 425 || (status === 503 && retryAfter !== undefined)),
+      // A gateway also answers 503 when the service behind it broke off. With a time to come back it is mostly a
+      // refusal, which is good enough where another try under the same key does no harm.
+      maybeDone: !(
+        status === 429 ||
+        status === 425 ||
+        (status === 503 && retryAfter !== undefined && idempotencyKey === "honoured")
+      ),
     })
   }
   return new Refused({ status, detail })

@@ -29,7 +29,8 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
-import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
+import type { AnnotationClientError } from "./AnnotationClientError.ts"
+import * as Breakdown from "./Breakdown.ts"
 import { firstLook } from "./Collect.ts"
 import { Ledger } from "./Ledger.ts"
 import * as GoldItems from "./GoldItems.ts"
@@ -75,15 +76,6 @@ class Taken extends Data.TaggedError("Taken") {}
 class Forgotten extends Data.TaggedError("Forgotten") {}
 
 export const defaultMaxAttempts = 3
-
-/** Tasks that may come to be in doubt, or be left for the next run, one after another before the run ends. */
-const mostLostInARow = 5
-
-/** So many tasks that are refused before the service took any end the run: it would refuse the others, too. */
-const maxFirstRefusals = 20
-
-/** So many further tasks that get the id of one task end the run: what is read as an id may be none. */
-const maxTasksPerId = 5
 
 export type SubmitError = SqlError | AnnotationClientError
 
@@ -205,12 +197,7 @@ const send = Effect.fnUntraced(function* <E>(
       .create(question.body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
       .pipe(
         Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
-        Effect.tap(() =>
-          Effect.sync(() => {
-            lostInARow = 0
-            firstRefusals = undefined
-          }),
-        ),
+        Effect.tap(() => Effect.sync(breakdown.taken)),
         Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({
           AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
@@ -220,35 +207,23 @@ const send = Effect.fnUntraced(function* <E>(
       )
   }, Effect.uninterruptible)
 
-  let lostInARow = 0
-  /** Tasks that were refused, until the service takes one. */
-  let firstRefusals: number | undefined = 0
-  /** How many tasks the service answered with an id that another task has, by the id. */
-  const sharedIds = new Map<string, number>()
   /** Why the last of the tasks that are left for the next run was not taken. */
   let left: AnnotationClientError | undefined
 
-  /** A service that breaks down is not given the whole job to lose. */
-  const lost = (failure: AnnotationClientError) =>
-    Effect.suspend(() => (++lostInARow >= mostLostInARow ? Deferred.fail(halt, failure) : Effect.void))
+  const breakdown = Breakdown.make(profile.baseUrl)
+  const end = (failure: AnnotationClientError | undefined) =>
+    failure === undefined ? Effect.void : Effect.asVoid(Deferred.fail(halt, failure))
 
   const record = Effect.fnUntraced(function* (task: PlannedTask, taskId: string) {
     const shared = yield* ledger.markSubmitted(task.seq, taskId, firstLook(profile))
-    if (Option.isNone(shared)) return
-    const times = (sharedIds.get(taskId) ?? 0) + 1
-    sharedIds.set(taskId, times)
-    if (times < maxTasksPerId) return
-    const reason = new UnusableAnswer({ detail: shared.value })
-    yield* Deferred.fail(halt, new AnnotationClientError({ baseUrl: profile.baseUrl, reason }))
+    if (Option.isSome(shared)) yield* end(breakdown.shared(taskId, shared.value))
   })
 
   const refuse = Effect.fnUntraced(function* (task: PlannedTask, why: string, status: number, detail: string) {
     yield* ledger.markRefused(task.seq, why)
     const rejected = yield* ledger.itemsLostWith(task.seq)
     yield* counter.add({ read: 0, rejected }).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
-    if (firstRefusals === undefined || ++firstRefusals < maxFirstRefusals) return
-    const reason = new TasksRefused({ tasks: maxFirstRefusals, status, detail })
-    yield* Deferred.fail(halt, new AnnotationClientError({ baseUrl: profile.baseUrl, reason }))
+    yield* end(breakdown.refused(status, detail))
   })
 
   /** What becomes of a task that was not taken. */
@@ -277,7 +252,7 @@ const send = Effect.fnUntraced(function* <E>(
       }
       case "UnusableAnswer":
         yield* ledger.markInDoubt(task.seq, failure.message)
-        return yield* lost(failure)
+        return yield* end(breakdown.lost(failure))
       case "Unavailable":
         // It may also be what another request was answered while this one waited for its turn.
         if (!reason.maybeDone || !doubtful) break
@@ -291,7 +266,7 @@ const send = Effect.fnUntraced(function* <E>(
             `a task of ${question.items.length} items is left for the next run: ${failure.message}`,
           )
         }
-        return yield* lost(failure)
+        return yield* end(breakdown.lost(failure))
     }
     yield* doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)
     yield* Deferred.fail(halt, failure)

@@ -75,7 +75,7 @@ describe("a signal", () => {
       yield* send("SIGTERM")
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(said(), [
-        "prefstream: SIGTERM: waiting for 3 requests under way to end, for 25.0 s at the most; a second signal ends at once",
+        "prefstream: SIGTERM: waiting for 3 requests under way to end, for 1 min 5 s at the most; a second signal ends at once",
       ])
       yield* latch.open
       assert.strictEqual(yield* status, 143)

@@ -210,7 +210,7 @@ describe("conversations", () => {
   test("that the service refuses are in the rejects file as the input had them, with models and place", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
-      const items = Conversations.items(24, 13, (i) => ({
+      const items = Conversations.items(18, 13, (i) => ({
         ...(i % 5 === 0 ? { metadata: { i } } : {}),
         ...(i % 6 === 0 ? { gold: { best_completion_index: 1 } } : {}),
       }))

@@ -156,6 +156,8 @@ export interface FaultOptions {
   readonly mostInARow?: number
   /** Requests from the start of one burst of refusals to the next, on average. None by default. */
   readonly burstEvery?: number
+  /** Which bursts, in turn. All by default. */
+  readonly bursts?: ReadonlyArray<BurstName>
   /** Requests from one outage to the next, on average. None by default. */
   readonly outageEvery?: number
   /** Outages at the most. Default 3. */
@@ -201,6 +203,7 @@ const bodyOf = async (stream: AsyncIterable<Buffer>) => {
 export const start = async (target: string, options: FaultOptions) => {
   const {
     burstEvery = Infinity,
+    bursts: burstsInTurn = burstNames,
     mostInARow = 3,
     mostOutages = 3,
     outageEvery = Infinity,
@@ -262,7 +265,7 @@ export const start = async (target: string, options: FaultOptions) => {
       burst = { until: performance.now() + longestBurst, left: mostInBurst }
     }
     const isOn = performance.now() < burst.until && burst.left-- > 0
-    return isOn ? burstNames[burstsSoFar % burstNames.length] : undefined
+    return isOn ? burstsInTurn[burstsSoFar % burstsInTurn.length] : undefined
   }
 
   // Idle connections are kept for longer than any test: one that breaks off has met a fault.

@@ -265,7 +265,7 @@ describe("AnnotationClient", () => {
         timed(
           `waits as long as Retry-After says, in ${form}, and not much longer (${status})`,
           [later(retryAfter, status)],
-          {},
+          { idempotencyKey: status === 503 ? "honoured" : "ignored" },
           Effect.fnUntraced(function* (run, arrivals) {
             assert.deepStrictEqual(yield* run(create, "1 second"), Exit.succeed("task_0"))
             assert.strictEqual(arrivals.length, 2)
@@ -427,7 +427,7 @@ describe("AnnotationClient", () => {
 
     timed(
       "stops where a retry may have been done and keys are ignored",
-      [{ status: 503, headers: { "retry-after": "0" } }, "reset"],
+      [{ status: 429, headers: { "retry-after": "0" } }, "reset"],
       { idempotencyKey: "ignored", retries: 5 },
       Effect.fnUntraced(function* (run, arrivals) {
         const failure = yield* Effect.flip(yield* run(create))

@@ -359,7 +359,7 @@ describe("submit", () => {
       const directory = yield* temporaryDirectory
       const service = yield* ScriptedService.make(
         () => ({ ...problem(503, "down for maintenance"), headers: { "retry-after": "0" } }),
-        { patience: 0 },
+        { patience: 0, idempotencyKey: "honoured" },
       )
       const failure = yield* submit(records(items(1)), { batch }).pipe(
         Effect.flip,
@@ -566,17 +566,27 @@ describe("submit", () => {
       assert.strictEqual(counts.planned.tasks, 4)
     }))
 
-  test("takes 503 without a time to come back for a request that may have been taken", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(() => problem(503, "upstream broke off"))
-      const state = yield* submit(records(items(2)), { batch }).pipe(
-        Effect.andThen(ledgerState),
-        inProcess(directory, service.profile),
-      )
-      assert.strictEqual(state.counts.in_doubt.tasks, 1)
-      assert.strictEqual(posts(service).length, 1)
-    }))
+  for (const [what, headers] of [
+    ["503", {}],
+    ["503 with a time to come back", { "retry-after": "0" }],
+  ] as const) {
+    test(`where keys are ignored, takes ${what} for a request that may have been taken`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        // The first task is taken all the same.
+        const service = yield* ScriptedService.make((request, before) =>
+          before.length === 0
+            ? { ...problem(503, "upstream broke off"), headers }
+            : ScriptedService.obliging(request, before),
+        )
+        const state = yield* submit(records(items(2)), { batch }).pipe(
+          Effect.andThen(ledgerState),
+          inProcess(directory, service.profile),
+        )
+        assert.strictEqual(state.counts.in_doubt.tasks, 1)
+        assert.strictEqual(posts(service).length, 1)
+      }))
+  }
 
   test("a refusal after a try that may have been taken leaves the task in doubt", () =>
     Effect.gen(function* () {
