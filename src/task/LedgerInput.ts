@@ -21,7 +21,7 @@ import {
   type Sighting,
   type TaskState,
 } from "./LedgerModel.ts"
-import { inPortions, insertTask, setSetting, settingOf, withPayload } from "./LedgerRows.ts"
+import { inPortions, insertRows, insertTasks, setSetting, settingOf, withPayload } from "./LedgerRows.ts"
 import { parseLimit } from "./RejectLimit.ts"
 
 const detailsOf = (
@@ -80,38 +80,38 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       (ids) => sql`UPDATE item SET run = ${run} WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
     )
 
-  const insertTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<TaskRow>) {
+  const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number }>`
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
     let seq = Number(rows[0]?.next ?? 0)
     let batch = seq
-    const placed: Array<readonly [seq: number, task: TaskRow]> = []
-    for (const task of tasks) {
+    const placed = tasks.map((task) => {
       const first = seq
-      if (task.vote === 1) {
-        batch = seq
-        const rows = task.of.flatMap((item, i) =>
-          item.isCheck === true
-            ? []
-            : [
-                {
-                  partition_id: partition,
-                  campaign,
-                  item_id: item.itemId,
-                  content_hash: item.contentHash === item.itemId ? null : item.contentHash,
-                  seq: first + i,
-                  run,
-                },
-              ],
-        )
-        yield* inPortions(rows, (rows) => sql`INSERT INTO item ${sql.insert(rows)}`)
-      }
-      const batchItems = task.items.length
-      yield* insertTask({ partition, sql }, { ...task, batch, batchItems, seq, campaign, plannedAt: now })
-      placed.push([seq, task])
+      if (task.vote === 1) batch = seq
       seq += task.items.length
-    }
+      return { ...task, batch, batchItems: task.items.length, seq: first, campaign, plannedAt: now }
+    })
+    const items = placed.flatMap((task) =>
+      task.vote === 1
+        ? task.of.flatMap((item, i) =>
+            item.isCheck === true
+              ? []
+              : [
+                  {
+                    partition_id: partition,
+                    campaign,
+                    item_id: item.itemId,
+                    content_hash: item.contentHash === item.itemId ? null : item.contentHash,
+                    seq: task.seq + i,
+                    run,
+                  },
+                ],
+          )
+        : [],
+    )
+    yield* insertRows(sql, "item", items)
+    yield* insertTasks({ partition, sql }, placed)
     return placed
   })
 
@@ -139,7 +139,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     const isToNote = !isNoted && tasks.some(hasConversation)
     const placed = yield* write(
       Effect.gen(function* () {
-        const placed = yield* insertTasks(run, tasks)
+        const placed = yield* planTasks(run, tasks)
         if (isToNote) yield* setSetting({ partition, sql }, conversations, "true")
         yield* markSeen(run, step.known)
         const rejects = step.rejects.map((reject, i) => ({
@@ -148,7 +148,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
           ordinal: step.counts.rejected - step.rejects.length + i,
           record: JSON.stringify(reject),
         }))
-        yield* inPortions(rejects, (rows) => sql`INSERT INTO reject ${sql.insert(rows)}`)
+        yield* insertRows(sql, "reject", rejects)
         yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new},
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
           reordered_count = ${step.counts.reordered}, rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
@@ -157,7 +157,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       }),
     )
     isNoted ||= isToNote
-    for (const [seq, { body, items, of, size }] of placed) {
+    for (const { body, items, of, seq, size } of placed) {
       const prompts = of.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
       questions.add(seq, { body, prompts, items }, size)
     }

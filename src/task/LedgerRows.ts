@@ -25,6 +25,18 @@ export const inPortions = <A, B, E, R>(
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
 ) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
 
+/**
+ * A text for each number of rows is prepared, and kept: few enough that all of them are quickly
+ * prepared, and many enough that what a statement costs is shared by its rows.
+ */
+const rowsPerInsert = 128
+
+/** Inserts rows, many in each statement. */
+export const insertRows = (sql: LedgerContext["sql"], table: string, rows: ReadonlyArray<Record<string, unknown>>) =>
+  Effect.forEach(Arr.chunksOf(rows, rowsPerInsert), (rows) => sql`INSERT INTO ${sql(table)} ${sql.insert(rows)}`, {
+    discard: true,
+  })
+
 const decodeItems = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ItemDetails)))
 
 export const readQuestion = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): ReadQuestion => {
@@ -61,20 +73,22 @@ export const withPayload = <Task extends TaskQuestion>(task: Task, body: Uint8Ar
   return { ...task, size: task.body.length + details.length, payload: { body, items: Payload.encode(details) } }
 }
 
-/** Inserts a planned task with what it asks. */
-export const insertTask = Effect.fnUntraced(function* (
+type PlannedRow = ReturnType<typeof withPayload> &
+  BatchPlace & {
+    readonly seq: number
+    readonly campaign: number
+    readonly attempt?: number
+    readonly wantedAt?: number | null
+    readonly idempotencyKey: string
+    readonly plannedAt: number
+  }
+
+/** Inserts planned tasks with what they ask. */
+export const insertTasks = Effect.fnUntraced(function* (
   { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
-  task: ReturnType<typeof withPayload> &
-    BatchPlace & {
-      readonly seq: number
-      readonly campaign: number
-      readonly attempt?: number
-      readonly wantedAt?: number | null
-      readonly idempotencyKey: string
-      readonly plannedAt: number
-    },
+  tasks: ReadonlyArray<PlannedRow>,
 ) {
-  yield* sql`INSERT INTO task ${sql.insert({
+  const rows = tasks.map((task) => ({
     partition_id: partition,
     seq: task.seq,
     campaign: task.campaign,
@@ -89,12 +103,10 @@ export const insertTask = Effect.fnUntraced(function* (
     state: "planned",
     planned_at: task.plannedAt,
     wanted_at: task.wantedAt ?? null,
-  })}`
-  yield* sql`INSERT INTO task_request ${sql.insert({
-    partition_id: partition,
-    seq: task.seq,
-    ...task.payload,
-  })}`
+  }))
+  yield* insertRows(sql, "task", rows)
+  const requests = tasks.map(({ payload, seq }) => ({ partition_id: partition, seq, ...payload }))
+  yield* insertRows(sql, "task_request", requests)
 })
 
 /** The columns of `task` that say where it stands in its batch. */

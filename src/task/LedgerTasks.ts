@@ -17,7 +17,7 @@ import {
 import {
   batchColumns,
   type BatchRow,
-  insertTask,
+  insertTasks,
   ownerOf,
   placeOf,
   readQuestion,
@@ -231,13 +231,12 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
         const attempt = Number(whole.attempt)
         const wantedAt = whole.wanted_at
         let at = seq
-        for (const half of rows) {
-          yield* insertTask(
-            { partition, sql },
-            { ...half, ...place, seq: at, campaign, attempt, wantedAt, plannedAt: now },
-          )
+        const halves = rows.map((half) => {
+          const first = at
           at += half.items.length
-        }
+          return { ...half, ...place, seq: first, campaign, attempt, wantedAt, plannedAt: now }
+        })
+        yield* insertTasks({ partition, sql }, halves)
       }),
     )
   })

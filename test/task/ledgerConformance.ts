@@ -4,7 +4,7 @@
  * `database` gives a new, empty database each time it is built. Time is the test's own.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Option, Stream } from "effect"
+import { Duration, Effect, Exit, Layer, Option, Stream, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { defaultPartition, Ledger, type LedgerOptions } from "../../src/task/Ledger.ts"
@@ -215,6 +215,33 @@ export const ledgerConformance = (
           })
           assert.deepStrictEqual(yield* ledger.sight(second, [a!, b!, other]), ["duplicate", "known", "conflict"])
           assert.deepStrictEqual(yield* ledger.sight(second, []), [])
+        }),
+      )
+
+      test(
+        "plans the tasks of a step in statements of many rows",
+        Effect.gen(function* () {
+          const spans: Array<Tracer.NativeSpan> = []
+          const tracer = Tracer.make({
+            span: (options) => {
+              const span = new Tracer.NativeSpan(options)
+              spans.push(span)
+              return span
+            },
+          })
+          const planned = Effect.andThen(
+            plan(newTasks(Array.from({ length: 100 }, () => 2))),
+            Ledger.use((ledger) => ledger.counts),
+          )
+          // A ledger of its own: what writes takes the tracer of who opened it.
+          const counts = yield* planned.pipe(
+            Effect.provide(Ledger.layer({ partition: "traced" })),
+            Effect.withTracer(tracer),
+          )
+          assert.deepStrictEqual(counts.planned, { tasks: 100, items: 200 })
+          const texts = spans.map(({ attributes }) => String(attributes.get("db.query.text")))
+          const inserts = texts.filter((text) => /^INSERT INTO "?(item|task|task_request)"? /.test(text))
+          assert.strictEqual(inserts.length, 4)
         }),
       )
 
