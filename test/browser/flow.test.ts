@@ -8,6 +8,7 @@ import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
+import axe from "axe-core"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { hasBrowser, launch, open } from "../support/browser.ts"
@@ -16,12 +17,24 @@ import { run } from "../support/process.ts"
 
 const pictures = process.env["SCREENSHOTS"]
 
+/** What axe finds wrong with the page as it is. */
+const violations = async (page: Page) => {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run()
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
+  })
+}
+/** The page is accessible, as far as a program can tell: wide and light, narrow and dark. */
 const picture = async (page: Page, name: string) => {
-  if (pictures === undefined) return
-  await page.screenshot({ path: join(pictures, `${name}.png`) })
   const size = page.viewportSize()!
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) })
+  assert.deepStrictEqual(await violations(page), [], name)
+  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
   await page.setViewportSize({ width: 375, height: 812 })
-  await page.screenshot({ path: join(pictures, `${name}-phone.png`) })
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-phone.png`) })
+  assert.deepStrictEqual(await violations(page), [], `${name}, narrow`)
+  await page.emulateMedia({ colorScheme: "light" })
   await page.setViewportSize(size)
 }
 
@@ -33,10 +46,13 @@ const freePort = () =>
     })
   })
 
+/** A text with headings in no order, and code and a table that are wider than a page. */
+const wide = `### Deep\n\n# Top\n\n\`\`\`\n${"word ".repeat(80)}\n\`\`\`\n\n|${" a |".repeat(60)}\n|${"---|".repeat(60)}`
+
 /** The ten items: the completion to prefer says so. */
 const items = Array.from({ length: 10 }, (_, i) => ({
   id: `item-${i}`,
-  prompt: `Question **${i}**: which one is right?`,
+  prompt: `Question **${i}**: which one is right?${i === 0 ? `\n\n${wide}` : ""}`,
   completions:
     i % 2 === 0 ? [`The right one, ${i}.`, `A wrong one, ${i}.`] : [`A wrong one, ${i}.`, `The right one, ${i}.`],
 }))
@@ -90,7 +106,7 @@ it.live.skipIf(!hasBrowser)(
           "run",
           join(scratch, "items.jsonl"),
           "--guidelines",
-          "Prefer the **right** one.",
+          `# Guidelines\n\nPrefer the **right** one.\n\n${"More. \n\n".repeat(40)}`,
           "--listen",
           String(port),
           ...flags,
@@ -120,6 +136,18 @@ it.live.skipIf(!hasBrowser)(
           } else {
             if (i === 4) await page.keyboard.press("r")
             await page.keyboard.press(right)
+          }
+          if (i === 3) await picture(page, "6-rank")
+          if (i === 5) {
+            // Space on "Another reason" leads to where it is written.
+            await page.keyboard.press("x")
+            await page.getByRole("dialog").waitFor()
+            await page.getByRole("radio", { name: "Another reason" }).focus()
+            await page.keyboard.press("Space")
+            await page.keyboard.type("Mine.")
+            assert.strictEqual(await page.getByLabel("In your words").inputValue(), "Mine.")
+            await picture(page, "6-flag")
+            await page.keyboard.press("Escape")
           }
           await page.keyboard.press("e")
           await page.keyboard.type(`Because it is right (${i}).`)

@@ -55,7 +55,7 @@ const unaltered = async (page: Page) => {
         document.body.innerHTML = html
         return document.body.innerHTML
       }),
-    harmless.completions.map(renderMarkdown),
+    harmless.completions.map((text) => renderMarkdown(text)),
   )
   await blank.close()
   // Each expert has the completions in another order.

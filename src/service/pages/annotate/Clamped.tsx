@@ -48,14 +48,10 @@ export const Clamped = ({ text, expand, name, children }: ClampedProps) => {
         <div>{children(open ? text : start)}</div>
       </div>
       {(open ? isCut || overflows : hides) && (
-        <button
-          type="button"
-          class="button plain compact more"
-          aria-expanded={open}
-          aria-label={open ? `Less of ${name}` : `All of ${name}`}
-          onClick={() => setOpen(!open)}
-        >
-          {open ? "Less" : `More (${text.length.toLocaleString("en")} characters)`}
+        <button type="button" class="button plain compact more" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Less" : "More"}
+          <span class="unseen"> of {name}</span>
+          {!open && ` (${text.length.toLocaleString("en")} characters)`}
         </button>
       )}
     </>

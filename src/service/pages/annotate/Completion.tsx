@@ -55,7 +55,8 @@ export const Completion = ({
     >
       <header class="completion-head">
         <h3 class="number numbers">
-          <span class="unseen">Completion </span>
+          {/* While digits are ranks, a number by itself could be taken for one. */}
+          <span class={entry.mode === "rank" ? "" : "unseen"}>Completion </span>
           {number}
         </h3>
         <span id={`standing-${place}`} class="standing">
@@ -128,7 +129,7 @@ export const Completion = ({
           text.trim() === "" ? (
             <p class="muted">(This completion is empty.)</p>
           ) : parts === null ? (
-            <RichText text={shown} source={source} />
+            <RichText text={shown} source={source} below={3} />
           ) : (
             <Marked kind={parts.kind} parts={parts.parts} />
           )

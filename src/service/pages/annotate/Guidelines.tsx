@@ -22,8 +22,8 @@ export const Guidelines = ({ text, isOpen, onToggle }: GuidelinesProps) => (
       </button>
     </h2>
     {isOpen && (
-      <div class="guidelines-text">
-        <RichText text={text} />
+      <div class="guidelines-text" tabIndex={0} role="group" aria-label="Text of the guidelines">
+        <RichText text={text} below={2} />
       </div>
     )}
   </section>

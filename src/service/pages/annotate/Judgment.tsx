@@ -88,15 +88,17 @@ export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSub
               type="button"
               class="button chip numbers"
               aria-pressed={ranks ? rank !== null : entry.best === place}
-              aria-label={
-                ranks
-                  ? `Completion ${place + 1}, ${rank === null ? "not ranked: give it the next rank" : `rank ${rank}: take it away`}`
-                  : `Choose completion ${place + 1}`
-              }
               onClick={() => onPick(place)}
             >
+              <span class="unseen">{ranks ? "Completion " : "Choose completion "}</span>
               {place + 1}
-              {ranks && <span class="chip-rank">{rank === null ? "–" : `#${rank}`}</span>}
+              {ranks && (
+                <>
+                  {" "}
+                  <span class="chip-rank">{rank === null ? "–" : `#${rank}`}</span>
+                  <span class="unseen">{rank === null ? ": give it the next rank" : ": take its rank away"}</span>
+                </>
+              )}
             </button>
           ))}
         </div>
@@ -129,10 +131,10 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
     )
   }
   const lacks = unranked(entry.ranks)
-  if (statement === "") return <span class="muted">Nothing ranked</span>
+  if (statement === "") return <span class="muted">Nothing ranked: keys 1 to 9 rank the marked completion</span>
   return (
     <>
-      <strong>{statement}</strong>
+      Best first: <strong>{statement}</strong>
       {lacks.length > 0 && <span class="muted"> · not ranked: {list(lacks.map((place) => place + 1))}</span>}
     </>
   )

@@ -100,7 +100,7 @@ export const Reader = ({
           {text.trim() === "" ? (
             <p class="muted">(Empty.)</p>
           ) : parts === null ? (
-            <RichText text={text} source={source} />
+            <RichText text={text} source={source} below={2} />
           ) : (
             <Marked kind={parts.kind} parts={parts.parts} />
           )}

@@ -1,5 +1,5 @@
 /** Asks for the reason of a skip or a flag. */
-import { useId, useState } from "preact/hooks"
+import { useId, useRef, useState } from "preact/hooks"
 import { Dialog } from "../shared/Dialog.tsx"
 import { flagKinds, otherReason } from "../shared/flags.ts"
 import type { Wanted } from "./deskState.ts"
@@ -36,9 +36,11 @@ export interface ReasonDialogProps {
 export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => {
   const { title, about, presets, action } = kinds[kind]
   const id = useId()
-  const [preset, setPreset] = useState<string>("")
+  // Null: nothing is chosen yet; empty: another reason, which is for the words to say.
+  const [preset, setPreset] = useState<string | null>(null)
   const [words, setWords] = useState("")
-  const reason = [preset, words.trim()].filter((part) => part !== "").join(": ")
+  const field = useRef<HTMLTextAreaElement>(null)
+  const reason = [preset ?? "", words.trim()].filter((part) => part !== "").join(": ")
   const done = () => {
     if (reason === "") return
     const { kind: problem } = flagKinds.find((each) => each.words === preset) ?? { kind: "other" }
@@ -68,15 +70,26 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
+                // Chosen by pointer or Space, not passed by arrows: what comes next is to be written.
+                onClick={(event) => {
+                  if (each === "" && event.detail > 0) field.current?.focus()
+                }}
+                onKeyDown={(event) => {
+                  if (each !== "" || event.key !== " ") return
+                  event.preventDefault()
+                  setPreset("")
+                  field.current?.focus()
+                }}
               />
               {each === "" ? otherReason : each}
             </label>
           ))}
         </fieldset>
         <div class="field">
-          <label for={`${id}-words`}>{preset === "" ? "In your words" : "In your words (optional)"}</label>
+          <label for={`${id}-words`}>{(preset ?? "") === "" ? "In your words" : "In your words (optional)"}</label>
           <textarea
             id={`${id}-words`}
+            ref={field}
             class="input"
             rows={3}
             maxLength={limit}

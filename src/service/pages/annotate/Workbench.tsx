@@ -165,7 +165,7 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
           </button>
         </div>
         <Clamped text={prompt} expand={shown.expand} name="the prompt">
-          {(text) => <RichText text={text} source={shown.source} />}
+          {(text) => <RichText text={text} source={shown.source} below={2} />}
         </Clamped>
       </section>
       <section aria-label="Completions">

@@ -87,9 +87,9 @@ export const statement = (entry: Entry): string =>
 
 /** The same to be heard. */
 export const spoken = (entry: Entry): string => {
-  if (entry.mode === "best") return entry.best === null ? "Nothing chosen" : `Best: ${entry.best + 1}`
+  if (entry.mode === "best") return entry.best === null ? "Nothing chosen" : `Best: completion ${entry.best + 1}`
   const said = ranking.spoken(entry.ranks)
   const lacks = ranking.unranked(entry.ranks)
   if (said === "") return "Nothing ranked"
-  return lacks.length === 0 ? said : `${said}; not ranked: ${ranking.list(lacks.map((place) => place + 1))}`
+  return lacks.length === 0 ? said : `${said}; not ranked: ${ranking.named(lacks)}`
 }

@@ -3,7 +3,7 @@
  *
  * Guarantees: nothing while a text is being typed but Escape and Ctrl+Enter; nothing with
  * Ctrl, Alt or the Command key but Ctrl+Enter (⌘ Enter); nothing in a dialog; a key that is held down
- * repeats movement only; on a button or link Enter and Space do what they do everywhere.
+ * repeats movement only; on a button or link Enter and Space do what they do everywhere, and so do arrows on what scrolls.
  */
 
 export type Action =
@@ -41,8 +41,8 @@ export interface Key {
   readonly isComposing: boolean
 }
 
-/** Where the focus is: in a text field, on a button or link, in a dialog, or on nothing of these. */
-export type Where = "text" | "control" | "dialog" | "page"
+/** Where the focus is: in a text field, on a button or link, on what scrolls sideways, in a dialog, or on nothing of these. */
+export type Where = "text" | "control" | "scroller" | "dialog" | "page"
 
 const letters: Readonly<Record<string, ActionName>> = {
   b: "raise",
@@ -67,6 +67,7 @@ export const actionOf = (key: Key, where: Where): Action | null => {
   if (key.key === "Enter" && (key.ctrlKey || key.metaKey) && !key.altKey) return once(key, "submit")
   if (key.ctrlKey || key.metaKey || key.altKey) return null
   if (where === "text") return key.key === "Escape" ? once(key, "leave") : null
+  if (where === "scroller" && /^Arrow/.test(key.key)) return null
   switch (key.key) {
     case "ArrowRight":
       return { _tag: "move", step: 1 }

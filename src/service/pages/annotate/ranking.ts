@@ -93,11 +93,16 @@ export const statement = (ranks: Ranks): string =>
     .map((group) => group.map((place) => place + 1).join(" = "))
     .join(" > ")
 
-/** The same to be heard: "2, then 1 and 3 equal". */
+/** The same to be heard, ranks told from completions: "rank 1: completion 2; rank 2: completions 1 and 3". */
 export const spoken = (ranks: Ranks): string =>
-  groups(ranks)
-    .map((group) => list(group.map((place) => place + 1)) + (group.length > 1 ? " equal" : ""))
-    .join(", then ")
+  Array.from({ length: highest(ranks) }, (_, index) => ({ rank: index + 1, places: placesOf(ranks, index + 1) }))
+    .filter(({ places }) => places.length > 0)
+    .map(({ places, rank }) => `rank ${rank}: ${named(places)}`)
+    .join("; ")
+
+/** "completion 2", "completions 1 and 3". */
+export const named = (places: ReadonlyArray<number>): string =>
+  `${places.length === 1 ? "completion" : "completions"} ${list(places.map((place) => place + 1))}`
 
 /** "1, 2 and 3". */
 export const list = (numbers: ReadonlyArray<number>): string =>

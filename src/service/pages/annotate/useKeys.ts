@@ -24,5 +24,6 @@ const whereIs = (target: EventTarget | null): Where => {
   const dialog = document.querySelector("dialog[open]")
   if (dialog !== null && !dialog.classList.contains("reader")) return "dialog"
   if (target.closest("textarea, input, select, [contenteditable]") !== null) return "text"
+  if (target.closest(".rich [tabindex]") !== null) return "scroller"
   return target.closest("button, a, summary") === null ? "page" : "control"
 }

@@ -34,6 +34,7 @@ export const ExpertsPage = () => {
       </p>
       {made !== undefined && (
         <Secret
+          heading="h2"
           title={`Invitation for ${made.expert.name}`}
           label="Invitation link"
           what="link"

@@ -148,14 +148,17 @@ const Failing = ({
 }) => (
   <div class="notice bad">
     <p class="grow">
-      <Badge label={{ words: "Failing", tone: "bad" }} /> since <Time at={failing.since} />:{" "}
-      {failing.attempts === 1 ? "an attempt has" : `${count(failing.attempts)} attempts in a row have`} failed
-      {failing.attempts > 1 && (
+      <strong>
+        Failing since <Time at={failing.since} />.
+      </strong>{" "}
+      {failing.attempts === 1 ? (
+        "An attempt has failed"
+      ) : (
         <>
-          , the last <Time at={failing.last_at} />
+          {count(failing.attempts)} attempts in a row have failed, the last <Time at={failing.last_at} />
         </>
-      )}{" "}
-      ({failureWords(failing)}).{" "}
+      )}
+      : {failureWords(failing)}.{" "}
       {next_attempt_at === null ? (
         "No delivery waits: the next one is tried when a group completes."
       ) : (

@@ -163,6 +163,7 @@ export const Lines = ({ text, what }: { readonly text: string; readonly what: st
 /** A secret that was just made. Takes the focus, for it is in no other place. */
 export const Secret = ({
   title,
+  heading: Heading = "h3",
   label,
   what,
   value,
@@ -170,6 +171,7 @@ export const Secret = ({
   onDone,
 }: {
   readonly title: string
+  readonly heading?: "h2" | "h3"
   /** Of the field. */
   readonly label: string
   /** What the button copies. */
@@ -186,7 +188,7 @@ export const Secret = ({
   }, [value])
   return (
     <section class="secret" aria-labelledby={id}>
-      <h3 id={id}>{title}</h3>
+      <Heading id={id}>{title}</Heading>
       <div class="secret-row">
         <input
           ref={field}

@@ -15,6 +15,8 @@ export interface RichTextProps {
   readonly text: string
   /** As it was written, instead of rendered. */
   readonly source?: boolean
+  /** The level of the heading that it stands under. */
+  readonly below: number
 }
 
 /** Longer texts are shown as they were written. */
@@ -24,7 +26,7 @@ const htmlLimit = 500_000
 
 type State = "pending" | "rendered" | "failed"
 
-export const RichText = ({ text, source = false }: RichTextProps) => {
+export const RichText = ({ text, source = false, below }: RichTextProps) => {
   const tooLong = text.length > renderLimit
   return source || tooLong ? (
     <Source
@@ -32,16 +34,16 @@ export const RichText = ({ text, source = false }: RichTextProps) => {
       remark={source ? null : "This text is too long to be rendered: it is shown as it was written."}
     />
   ) : (
-    <Rendered key={text} text={text} />
+    <Rendered key={text} text={text} below={below} />
   )
 }
 
-const Rendered = ({ text }: { readonly text: string }) => {
+const Rendered = ({ text, below }: { readonly text: string; readonly below: number }) => {
   const place = useRef<HTMLDivElement>(null)
   const [state, setState] = useState<State>("pending")
   useLayoutEffect(
     () =>
-      render(text, {
+      render(text, below, {
         done: (html) => {
           if (html.length > htmlLimit) return setState("failed")
           place.current?.replaceChildren(sanitise(html))
@@ -49,8 +51,20 @@ const Rendered = ({ text }: { readonly text: string }) => {
         },
         failed: () => setState("failed"),
       }),
-    [text],
+    [text, below],
   )
+  useEffect(() => {
+    // What scrolls can be reached, and scrolled, by keyboard.
+    const wide = place.current?.querySelectorAll<HTMLElement>("pre, .wide") ?? []
+    const observer = new ResizeObserver((entries) => {
+      for (const { target } of entries) {
+        if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0")
+        else target.removeAttribute("tabindex")
+      }
+    })
+    for (const element of wide) observer.observe(element)
+    return () => observer.disconnect()
+  }, [state])
   if (state === "failed") {
     return <Source text={text} remark="This text could not be rendered in time: it is shown as it was written." />
   }

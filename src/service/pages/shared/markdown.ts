@@ -85,17 +85,22 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings stand below those of the page, and keep their size by class.
-markdown.core.ruler.push("blocks", ({ tokens }) => {
+// Headings stand below that of the page, each at most one level below the one before, and keep their size by class.
+markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
+  const open: Array<number> = []
   for (const token of tokens) {
-    const level = /^h([1-6])$/.exec(token.tag)?.[1]
+    const written = /^h([1-6])$/.exec(token.tag)?.[1]
     if (token.nesting === 1) {
       if (leaves.has(token.tag)) token.attrSet("dir", "auto")
       if (containers.has(token.tag)) undirected.push(token)
-      if (level !== undefined) token.attrJoin("class", `heading-${level}`)
+      if (written !== undefined) {
+        while ((open.at(-1) ?? 0) >= Number(written)) open.pop()
+        open.push(Number(written))
+        token.attrJoin("class", `heading-${written}`)
+      }
     }
-    if (level !== undefined && token.nesting !== 0) token.tag = `h${Math.min(Number(level) + 3, 6)}`
+    if (written !== undefined && token.nesting !== 0) token.tag = `h${Math.min(Number(env["below"]) + open.length, 6)}`
     const letter = token.type === "inline" && undirected.length > 0 ? /\p{L}/u.exec(textOf(token))?.[0] : undefined
     if (letter !== undefined) {
       for (const each of undirected) each.attrSet("dir", rightToLeft.test(letter) ? "rtl" : "ltr")
@@ -104,4 +109,5 @@ markdown.core.ruler.push("blocks", ({ tokens }) => {
   }
 })
 
-export const renderMarkdown = (text: string): string => markdown.render(text)
+/** @param below the level of the page's heading that the text stands under */
+export const renderMarkdown = (text: string, below = 3): string => markdown.render(text, { below })

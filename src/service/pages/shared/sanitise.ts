@@ -11,7 +11,7 @@ import DOMPurify from "dompurify"
 const purify = DOMPurify(window)
 
 const tags =
-  "a blockquote br code del div em h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split(" ")
+  "a blockquote br code del div em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split(" ")
 const attributes = ["class", "dir", "href", "rel", "start", "target", "title"]
 const classes = /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|image|wide|\w+_)$/
 

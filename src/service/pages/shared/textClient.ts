@@ -99,8 +99,8 @@ const run = (job: Job, done: (result: unknown) => void, failed: () => void): (()
 }
 
 /** HTML that is still to be sanitised. */
-export const render = (text: string, { done, failed }: Told<string>): (() => void) =>
-  run({ _tag: "render", text }, (html) => done(typeof html === "string" ? html : ""), failed)
+export const render = (text: string, below: number, { done, failed }: Told<string>): (() => void) =>
+  run({ _tag: "render", text, below }, (html) => done(typeof html === "string" ? html : ""), failed)
 
 /** Null: the texts are too long or too different. */
 export const compare = (left: string, right: string, { done, failed }: Told<Difference | null>): (() => void) =>

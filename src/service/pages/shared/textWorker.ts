@@ -4,5 +4,5 @@ import { renderMarkdown } from "./markdown.ts"
 import type { Job } from "./textJob.ts"
 
 addEventListener("message", ({ data: job }: MessageEvent<Job>) => {
-  postMessage(job._tag === "render" ? renderMarkdown(job.text) : difference(job.left, job.right))
+  postMessage(job._tag === "render" ? renderMarkdown(job.text, job.below) : difference(job.left, job.right))
 })

@@ -12,6 +12,11 @@ const key = (name: string, more: Partial<Key> = {}): Key => ({
 })
 
 describe("keys", () => {
+  it("leaves arrows to what scrolls sideways", () => {
+    assert.isNull(actionOf(key("ArrowRight"), "scroller"))
+    assert.deepStrictEqual(actionOf(key("2"), "scroller"), { _tag: "digit", digit: 2 })
+  })
+
   it("chooses, moves, submits, undoes and shows the list", () => {
     assert.deepStrictEqual(actionOf(key("3"), "page"), { _tag: "digit", digit: 3 })
     assert.deepStrictEqual(actionOf(key("ArrowRight"), "page"), { _tag: "move", step: 1 })

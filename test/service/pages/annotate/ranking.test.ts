@@ -12,7 +12,7 @@ describe("ranking", () => {
     assert.deepStrictEqual(ranking.unranked(ranks), [2])
     assert.isFalse(ranking.isComplete(ranks))
     assert.strictEqual(ranking.statement(ranks), "2 > 1 = 4")
-    assert.strictEqual(ranking.spoken(ranks), "2, then 1 and 4 equal")
+    assert.strictEqual(ranking.spoken(ranks), "rank 1: completion 2; rank 3: completions 1 and 4")
   })
 
   it("takes a rank away where it is given once more", () => {

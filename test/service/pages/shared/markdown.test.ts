@@ -82,7 +82,8 @@ describe("renderMarkdown", () => {
 
   it("stays below the headings of the page", () => {
     assert.include(renderMarkdown("# T"), '<h4 dir="auto" class="heading-1">T</h4>')
-    assert.deepStrictEqual(elements(renderMarkdown("###### T")), ["h6"])
+    assert.deepStrictEqual(elements(renderMarkdown("### a\n# b\n###### c\n## d", 2)), ["h3", "h3", "h4", "h4"])
+    assert.deepStrictEqual(elements(renderMarkdown("# a\n## b\n### c\n#### d", 3)), ["h4", "h5", "h6", "h6"])
   })
 
   it("survives nesting without end", () => {
