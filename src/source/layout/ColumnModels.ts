@@ -10,9 +10,9 @@ import type { Field } from "./Field.ts"
 /** Nothing where the names are no models'. */
 export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = columns.map((column) => nameIn(column, columns))
-  if (!names.every((name) => name !== undefined) || isCount(names)) return undefined
+  if (!names.every((name) => name !== undefined) || hasCount(names)) return undefined
   const models = names.map(withoutStems)
-  return models.some(isGeneric) || isCount(models) || new Set(models).size < models.length ? undefined : models
+  return models.some(isGeneric) || hasCount(models) || new Set(models).size < models.length ? undefined : models
 }
 
 /** The first member at which the columns' paths differ. */
@@ -43,18 +43,24 @@ const isGeneric = (name: string): boolean =>
   name
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .every((word) => /^(?:\p{L}|\d*)$/u.test(word) || genericWords.has(word.replace(/\d+$/, "")))
+    .every((word) => /^(?:\p{L}|v?\d*)$/u.test(word) || genericWords.has(word.replace(/\d+$/, "")))
 
-/** Whether all are the same but for a letter or number at the end that counts them. */
-const isCount = (names: ReadonlyArray<string>): boolean => {
-  const parts = names.map((name) =>
-    /^(.*?)[\s_.:-]*((?<!\d)(?:0|[1-9]\d*)|(?<=\p{Ll})\p{Lu}|(?<=^|[\s_.:-])\p{L})$/u.exec(name),
-  )
-  const [first] = parts
-  if (first == null || !parts.every((part) => part?.[1] === first[1])) return false
-  const ends = parts.map((part) => part![2]!)
+const counted = /^(.*?)[\s_.:-]*((?<!\d)(?:0|[1-9]\d*)|(?<=\p{Ll})\p{Lu}|(?<=^|[\s_.:-])\p{L})$/u
+
+/** Whether some are the same but for a letter or number at the end that counts them. */
+const hasCount = (names: ReadonlyArray<string>): boolean => {
+  const ends = new Map<string, ReadonlyArray<string>>()
+  for (const name of names) {
+    const [, before, end] = counted.exec(name) ?? []
+    if (before !== undefined && end !== undefined) ends.set(before, [...(ends.get(before) ?? []), end])
+  }
+  return [...ends.values()].some(isCount)
+}
+
+const isCount = (ends: ReadonlyArray<string>): boolean => {
+  if (ends.length < 2) return false
   const numbers = ends.map(Number)
   if (numbers.every(Number.isNaN)) return true
   const least = Math.min(...numbers)
-  return least <= 1 && numbers.every((number) => Number.isInteger(number) && number < least + numbers.length)
+  return least <= 1 && numbers.every((number) => number < least + numbers.length)
 }

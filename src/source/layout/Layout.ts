@@ -58,7 +58,17 @@ export interface LayoutOptions {
 }
 
 /** Those that are field paths. */
-export const fieldOptions = ["prompt", "system", "completions", "completion", "key", "id", "model", "gold", "metadata"] as const
+export const fieldOptions = [
+  "prompt",
+  "system",
+  "completions",
+  "completion",
+  "key",
+  "id",
+  "model",
+  "gold",
+  "metadata",
+] as const
 
 /** One completion of an item whose completions stand in several records. */
 export interface Part {

@@ -169,6 +169,8 @@ describe("Layouts", () => {
       [["outputs[0].text", "outputs[1].text"], undefined],
       [["answer_gpt4", "answer_1"], undefined],
       [["better answer", "worse answer"], undefined],
+      [["Antwort A", "Antwort B", "gpt-4"], undefined],
+      [["response_v1", "response_gpt-4"], undefined],
       [
         ["response_gpt-4", "response_llama"],
         ["gpt-4", "llama"],
