@@ -64,10 +64,10 @@ export interface ExpertRow {
   /** As the service names them; null for all votes that do not say who gave them. */
   readonly expert: string | null
   readonly votes: number
-  /** Votes on items with several, and how many of them were for the completion that came out. */
-  readonly shared: number
-  readonly with_choice: number
-  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin); null without shared items. */
+  /** Votes on items of which the others' votes have a majority, and how many of them were for its choice. */
+  readonly compared: number
+  readonly with_others: number
+  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin); null where no item of several votes has one. */
   readonly reliability: number | null
   readonly gold_votes: number
   readonly gold_right: number

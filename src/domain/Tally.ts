@@ -60,14 +60,9 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const first = firstOfText(completions)
   const distinct = new Set(first).size
   const ofTexts = ballots.map((ballot) => byText(ballot, first))
-  const whole = ofTexts.reduce((common, ballot) => leastCommonMultiple(common, BigInt(topOf(ballot).length)), 1n)
-  const votes = first.map(() => 0n)
+  const { votes, whole } = firstChoices(completions.length, ofTexts.map(topOf))
   const borda = first.map(() => 0)
-  for (const ballot of ofTexts) {
-    const top = topOf(ballot)
-    for (const index of top) votes[index]! += whole / BigInt(top.length)
-    addBorda(borda, distinct, ballot.ranking)
-  }
+  for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
   /** Negative where the first of the two is better by votes and Borda scores. */
   const compare = (a: number, b: number): number => {
@@ -92,9 +87,33 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   }
 }
 
-/** Whether a vote agrees with what came out: its choice has the text of the best, or it ranks that at the top with others. */
-export const agrees = (ballot: Choice, best: number, completions: ReadonlyArray<string>): boolean =>
-  [ballot.choice, ...topOf(ballot)].some((index) => completions[index] === completions[best])
+/**
+ * For each vote, whether it is for the text that has the most first-choice votes of the others; undefined where these
+ * leave several, or the vote itself has several at the top: a tie agrees with nobody.
+ */
+export const agreesWithOthers = (
+  completions: ReadonlyArray<string>,
+  ballots: ReadonlyArray<Choice>,
+): ReadonlyArray<boolean | undefined> => {
+  const first = firstOfText(completions)
+  const tops = ballots.map((ballot) => topOf(byText(ballot, first)))
+  const { votes, whole } = firstChoices(completions.length, tops)
+  return tops.map((top) => {
+    const own = whole / BigInt(top.length)
+    const others = votes.map((count, index) => (top.includes(index) ? count - own : count))
+    const most = others.reduce((most, count) => (count > most ? count : most), 0n)
+    const isTied = most === 0n || others.indexOf(most) !== others.lastIndexOf(most)
+    return isTied || top.length > 1 ? undefined : others[top[0]!] === most
+  })
+}
+
+/** First-choice votes by index, in units of which each vote has `whole`. */
+const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
+  const whole = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
+  const votes = Array.from({ length: completions }, () => 0n)
+  for (const top of tops) for (const index of top) votes[index]! += whole / BigInt(top.length)
+  return { votes, whole }
+}
 
 /** A vote of which each index is the first one of its text. */
 export const byText = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({

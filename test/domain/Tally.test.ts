@@ -7,7 +7,6 @@ const textsOf = (n: number) => Array.from({ length: n }, (_, i) => `text ${i}`)
 
 /** Of n completions with texts of their own. */
 const tally = (n: number, ballots: ReadonlyArray<Ballot>) => Tally.tally(textsOf(n), ballots)
-const agrees = (ballot: Ballot, best: number) => Tally.agrees(ballot, best, textsOf(3))
 
 const choose = (choice: number, rationale?: string): Ballot => ({ choice, rationale })
 const rank = (...ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>): Ballot => ({
@@ -125,12 +124,30 @@ describe("the rationale", () => {
   })
 })
 
-describe("a vote agrees", () => {
-  it("with its choice, and with what it ranks beside it", () => {
-    assert.isTrue(agrees(choose(1), 1))
-    assert.isFalse(agrees(choose(1), 0))
-    assert.isTrue(agrees(rank([1, 0], [2]), 0))
-    assert.isFalse(agrees(rank([1], [0], [2]), 0))
+describe("a vote is compared with the others", () => {
+  const compared = (...ballots: ReadonlyArray<Ballot>) => Tally.agreesWithOthers(["a", "b", "c", "a"], ballots)
+
+  it("of which most are for its text, or for another one", () => {
+    assert.deepStrictEqual(compared(choose(0), choose(3), choose(0)), [true, true, true])
+    assert.deepStrictEqual(compared(choose(0), choose(1), choose(1), choose(1)), [false, true, true, true])
+    // Each contradicts the other: the earlier one is no majority.
+    assert.deepStrictEqual(compared(choose(0), choose(1)), [false, false])
+  })
+
+  it("and not where these are tied, or it has several at the top itself", () => {
+    assert.deepStrictEqual(compared(choose(0), choose(0), choose(1)), [undefined, undefined, false])
+    assert.deepStrictEqual(compared(choose(0), choose(1), choose(2)), [undefined, undefined, undefined])
+    assert.deepStrictEqual(compared(rank([0, 1], [2, 3]), choose(0)), [undefined, undefined])
+    // Half of a vote, and the half of another.
+    assert.deepStrictEqual(compared(rank([0, 1], [2, 3]), rank([1, 2], [0, 3]), choose(1)), [
+      undefined,
+      undefined,
+      true,
+    ])
+  })
+
+  it("and not where it is alone", () => {
+    assert.deepStrictEqual(compared(choose(0)), [undefined])
   })
 })
 

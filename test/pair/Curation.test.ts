@@ -240,6 +240,26 @@ describe("what is said of the items", () => {
     assert.closeTo(fixed, (0.405 - 0.2) / 0.8, 0.03)
   })
 
+  it("compares an expert's votes with those of the others", () => {
+    const by = (expert: string, best: number): Said => ({ best, annotations: { expert } })
+    const { experts } = curate([
+      // Two against each other: neither is the majority.
+      item(0, [by("ann", 0), by("bob", 1)]),
+      item(1, [by("ann", 0), by("bob", 1), by("cid", 1), by("dan", 1)]),
+      item(2, [by("ann", 2), by("bob", 2), by("cid", 1)]),
+      item(3, [by("ann", 0)]),
+    ])
+    assert.deepStrictEqual(
+      experts.map(({ compared, expert, with_others }) => [expert, with_others, compared]),
+      [
+        ["ann", 0, 2],
+        ["bob", 1, 2],
+        ["cid", 1, 2],
+        ["dan", 1, 1],
+      ],
+    )
+  })
+
   it("does not keep a limit on what has no value", () => {
     assert.deepInclude(checkOf(report, "kappa"), { value: null, passed: false })
   })

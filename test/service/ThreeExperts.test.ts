@@ -125,14 +125,14 @@ describe("three experts on one task", () => {
         for (const { seconds } of annotations.votes) assert.isTrue(seconds >= 0 && seconds <= 0.01)
       }
 
-      // Ann agrees on two and three, Bob on one and two, Cem on one and three; gold is known of one.
+      // Others have a majority against Ann each time, against Bob on three, against Cem on two; gold is known of one.
       const { json } = yield* operator.ask("GET", "/dashboard/api/experts")
       assert.deepStrictEqual(
         json.experts.map((row: Record<string, unknown>) => [row["name"], row["judged"], row["majority"], row["gold"]]),
         [
-          ["Ann", 3, { agreed: 2, of: 3 }, { right: 0, of: 1 }],
-          ["Bob", 3, { agreed: 2, of: 3 }, { right: 1, of: 1 }],
-          ["Cem", 3, { agreed: 2, of: 3 }, { right: 1, of: 1 }],
+          ["Ann", 3, { agreed: 0, of: 3 }, { right: 0, of: 1 }],
+          ["Bob", 3, { agreed: 0, of: 1 }, { right: 1, of: 1 }],
+          ["Cem", 3, { agreed: 0, of: 1 }, { right: 1, of: 1 }],
         ],
       )
     }).pipe(Effect.scoped, cheap, Effect.provide(platform)),

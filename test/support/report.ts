@@ -112,14 +112,14 @@ const names = ["Ada", "Bo", "Chidi", "Dolores", "Emeka", "Farah", "Gita", "Hugo"
 const expertRows = (random: () => number, who: ReadonlyArray<string | null>): ReadonlyArray<ExpertRow> =>
   who.map((expert, i) => {
     const votes = 200 + Math.floor(random() * 1800)
-    const shared = Math.floor(votes * 0.92)
+    const compared = Math.floor(votes * 0.92)
     const reliability = i === 3 ? 0.58 : 0.78 + random() * 0.19
     const gold = Math.floor(votes * 0.04)
     return {
       expert,
       votes,
-      shared,
-      with_choice: Math.floor(shared * (reliability - 0.02)),
+      compared,
+      with_others: Math.floor(compared * (reliability - 0.02)),
       reliability,
       gold_votes: gold,
       gold_right: Math.floor(gold * reliability),
@@ -349,8 +349,8 @@ export const minimal = (): QualityReport => {
     {
       expert: null,
       votes: 40,
-      shared: 0,
-      with_choice: 0,
+      compared: 0,
+      with_others: 0,
       reliability: null,
       gold_votes: 0,
       gold_right: 0,

@@ -38,7 +38,12 @@ const columns: ReadonlyArray<ExpertColumn> = [
     value: (row) => row.reliability,
     words: (row) => (row.reliability === null ? "–" : decimal(row.reliability)),
   },
-  ofShare("With the choice", "of the votes on items with several, those for what came out", "with_choice", "shared"),
+  ofShare(
+    "With the others",
+    "of the votes on items of which the others’ votes have a majority, those for its choice",
+    "with_others",
+    "compared",
+  ),
   ofShare("Gold right", "of the votes on items whose answer is known", "gold_right", "gold_votes"),
   {
     title: "Median time",
@@ -147,8 +152,8 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       )}
       {experts.length > 0 && (
         <p class="muted small">
-          Reliability: estimated probability that a vote of the expert is right (Dawid–Skene). With the choice: of the
-          votes on items with several. A dash: nothing to tell it from.
+          Reliability: estimated probability that a vote of the expert is right (Dawid–Skene). With the others: of the
+          votes on items of which the others’ votes have a majority. A dash: nothing to tell it from.
         </p>
       )}
     </Section>

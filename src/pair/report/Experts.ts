@@ -5,7 +5,7 @@
  * by their number of votes. Memory grows with the votes, by 8 bytes for each that tells its time.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
-import { agrees } from "../../domain/Tally.ts"
+import { agreesWithOthers } from "../../domain/Tally.ts"
 import type { ExpertRow } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../Consensus.ts"
 import * as Distribution from "../stats/Distribution.ts"
@@ -13,8 +13,8 @@ import { isRight } from "./GoldScore.ts"
 
 interface Row {
   votes: number
-  shared: number
-  withChoice: number
+  compared: number
+  withOthers: number
   goldVotes: number
   goldRight: number
   ordered: number
@@ -24,8 +24,8 @@ interface Row {
 
 const newRow = (): Row => ({
   votes: 0,
-  shared: 0,
-  withChoice: 0,
+  compared: 0,
+  withOthers: 0,
   goldVotes: 0,
   goldRight: 0,
   ordered: 0,
@@ -41,14 +41,14 @@ export const make = () => {
     return row
   }
   return {
-    add: (item: JudgedItem, { judgment, votes }: Consensus): void => {
-      for (const vote of votes) {
+    add: (item: JudgedItem, { votes }: Consensus): void => {
+      const agreements = agreesWithOthers(item.completions, votes)
+      for (const [i, vote] of votes.entries()) {
         const row = rowOf(vote.expert)
+        const agrees = agreements[i]
         row.votes++
-        if (votes.length > 1) {
-          row.shared++
-          if (agrees(vote, judgment.bestCompletionIndex, item.completions)) row.withChoice++
-        }
+        if (agrees !== undefined) row.compared++
+        if (agrees === true) row.withOthers++
         const right = isRight(item, vote)
         if (right !== undefined) row.goldVotes++
         if (right === true) row.goldRight++
@@ -65,9 +65,9 @@ export const make = () => {
         .map(([expert, row]) => ({
           expert,
           votes: row.votes,
-          shared: row.shared,
-          with_choice: row.withChoice,
-          reliability: row.shared === 0 ? null : reliabilityOf(expert),
+          compared: row.compared,
+          with_others: row.withOthers,
+          reliability: reliabilityOf(expert),
           gold_votes: row.goldVotes,
           gold_right: row.goldRight,
           median_seconds: Distribution.quantile(Float64Array.from(row.seconds).toSorted(), 0.5),

@@ -1,7 +1,7 @@
 /**
  * Who judges: people who were invited, and automatic experts.
  *
- * Guarantees: what was counted (judged, agreed with the majority, right on gold items) is
+ * Guarantees: what was counted (judged, agreed with the majority of the others, right on gold items) is
  * kept with the votes, in the same commit; listing reads no vote.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"

@@ -269,15 +269,16 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return prompts.map((prompt, i) => resultOf(prompt, votes[i]!, flags[i]!))
   })
 
-  /** Marks which votes agree with what came out of an item, and counts them. */
+  /** Marks which votes agree with the others on their item, and counts those that can be compared. */
   const compare = Effect.fnUntraced(function* (task: OpenTask, itemId: number) {
     const { prompts } = yield* requests.of(task.seq)
     const rows = yield* votesOn(itemId, itemId)
     const ballots = rows.map(voteOf)
     const { completions } = prompts[promptIndexOf(itemId)]!
-    const { best } = Tally.tally(completions, ballots)
-    for (const [i, { expert_no, n }] of rows.entries()) {
-      const agreed = Tally.agrees(ballots[i]!, best, completions) ? 1 : 0
+    for (const [i, agrees] of Tally.agreesWithOthers(completions, ballots).entries()) {
+      if (agrees === undefined) continue
+      const agreed = agrees ? 1 : 0
+      const { expert_no, n } = rows[i]!
       yield* sql`UPDATE vote SET agreed = ${agreed} WHERE n = ${n}`
       yield* sql`UPDATE expert SET compared = compared + 1, agreed = agreed + ${agreed} WHERE expert_no = ${expert_no}`
     }

@@ -336,7 +336,7 @@ export const ExpertSummary = Schema.Struct({
   created_at: Millis,
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
-  /** Of the items with several votes: how many the expert judged like the majority. */
+  /** Of the items of which the others' votes have a majority: how many the expert judged like it. */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
   /** Of the gold items: how many the expert judged right. */
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),

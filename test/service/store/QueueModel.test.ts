@@ -12,7 +12,7 @@ import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { type Claim, type PersonVote, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { agrees, tally } from "../../../src/domain/Tally.ts"
+import { agreesWithOthers } from "../../../src/domain/Tally.ts"
 import { create, makeEvents, storeOver } from "./support.ts"
 
 const step = fc.record({
@@ -96,9 +96,12 @@ const check = Effect.gen(function* () {
     if (done.get(itemId) !== true) continue
     const ballots = given.map(({ body, choice }) => ({ choice, ...JSON.parse(body) }))
     const texts = [...ballots[0].order.keys()].map(String)
-    const { best } = tally(texts, ballots)
+    const agreements = agreesWithOthers(texts, ballots)
     given.forEach(({ expert_no }, i) =>
-      agreed.set(expert_no, [...(agreed.get(expert_no) ?? []), agrees(ballots[i], best, texts)]),
+      agreed.set(
+        expert_no,
+        [...(agreed.get(expert_no) ?? []), agreements[i]].filter((agrees) => agrees !== undefined),
+      ),
     )
   }
   const experts = yield* sql<Record<string, number>>`

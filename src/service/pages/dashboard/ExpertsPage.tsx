@@ -142,7 +142,7 @@ const ExpertTable = ({
           <th role="columnheader">State</th>
           <th role="columnheader">Active</th>
           <th role="columnheader">Judged</th>
-          <th role="columnheader">Like the majority</th>
+          <th role="columnheader">Like the others</th>
           <th role="columnheader">Right on gold items</th>
           <th role="columnheader">Last seen</th>
           <th role="columnheader">
@@ -165,7 +165,7 @@ const ExpertTable = ({
             <td role="cell" data-label="Judged">
               {count(expert.judged)}
             </td>
-            <td role="cell" data-label="Like the majority">
+            <td role="cell" data-label="Like the others">
               <Share part={expert.majority.agreed} of={expert.majority.of} />
             </td>
             <td role="cell" data-label="Right on gold items">
