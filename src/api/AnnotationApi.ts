@@ -14,15 +14,18 @@ import { Context, Schema } from "effect"
 import {
   HttpApi,
   HttpApiEndpoint,
+  HttpApiError,
   HttpApiGroup,
   HttpApiMiddleware,
   HttpApiSchema,
   HttpApiSecurity,
   OpenApi,
 } from "effect/http-api"
-import { TaskRequest, TaskResult } from "../domain/Task.ts"
+import { Metadata } from "../domain/PromptItem.ts"
+import { ResultItem, TaskPrompt, TaskRequest, TaskResult } from "../domain/Task.ts"
 import {
   BodyTooLarge,
+  Forbidden,
   IdempotencyKeyReused,
   MalformedRequest,
   RequestTimedOut,
@@ -54,12 +57,17 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
 /** The most votes for each prompt that a task may ask for. */
 export const mostVotes = 25
 
-/**
- * What the embedded service takes at `POST /tasks`: the contract's request, and what the contract
- * leaves open. A client that sends what the contract shows gets what it expects.
- */
-export const ServiceTaskRequest = Schema.Struct({
+const metadata = Schema.optionalKey(
+  Metadata.annotate({ description: "A JSON object of your own, which stands in the result as it is here." }),
+)
+
+/** Members that are not known are kept, to be named in the answer. */
+const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
+
+const requestMembers = {
   ...TaskRequest.fields,
+  prompts: Schema.Array(Schema.StructWithRest(Schema.Struct({ ...TaskPrompt.fields, metadata }), unknownMembers)),
+  metadata,
   votes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostVotes })).annotate({
       description:
@@ -86,7 +94,13 @@ export const ServiceTaskRequest = Schema.Struct({
         "given for one group the greatest counts.",
     }),
   ),
-}).check(
+}
+
+/**
+ * What the embedded service takes at `POST /tasks`: the contract's request, and what the contract
+ * leaves open. A client that sends what the contract shows gets what it expects.
+ */
+export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined
       ? { path: ["group_size"], issue: "expected a group, which this is the size of" }
@@ -95,12 +109,44 @@ export const ServiceTaskRequest = Schema.Struct({
 )
 export type ServiceTaskRequest = typeof ServiceTaskRequest.Type
 
+const expected = Object.keys(requestMembers)
+const expectedOfPrompt = [...Object.keys(TaskPrompt.fields), "metadata"]
+const maxWarnings = 100
+
+type Issue = typeof HttpApiError.ProblemIssue.Type
+
+/** The members of a request that change nothing, by their places: misspelled ones, for example. */
+export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> => {
+  const warnings: Array<Issue> = []
+  const compare = (members: object, known: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {
+    for (const member of Object.keys(members)) {
+      if (known.includes(member) || warnings.length === maxWarnings) continue
+      warnings.push({ path: [...place, member], message: `unknown, and ignored: expected ${known.join(", ")}` })
+    }
+  }
+  compare(request, expected, [])
+  request.prompts.forEach((prompt, i) => compare(prompt, expectedOfPrompt, ["prompts", i]))
+  return warnings
+}
+
+const TaskStatus = Schema.Literals(["pending", "in_progress", "completed", "cancelled"])
+
 /** What the embedded service answers to `POST /tasks`. */
 export const TaskCreated = Schema.Struct({
   task_id: Schema.String,
-  status: Schema.String,
+  status: TaskStatus,
+  warnings: Schema.optionalKey(Schema.Array(HttpApiError.ProblemIssue)),
 })
 export type TaskCreated = typeof TaskCreated.Type
+
+/** What the embedded service answers to `GET /tasks/{task_id}`. */
+export const ServiceTaskResult = Schema.Struct({
+  ...TaskResult.fields,
+  status: TaskStatus,
+  metadata,
+  results: Schema.optionalKey(Schema.Array(Schema.Struct({ ...ResultItem.fields, metadata }))),
+})
+export type ServiceTaskResult = typeof ServiceTaskResult.Type
 
 const createTask = HttpApiEndpoint.post("create", "/tasks", {
   headers: {
@@ -114,6 +160,7 @@ const createTask = HttpApiEndpoint.post("create", "/tasks", {
   }),
   error: [
     MalformedRequest,
+    Forbidden,
     BodyTooLarge,
     UnsupportedMediaType,
     UnprocessableTask,
@@ -128,8 +175,8 @@ const createTask = HttpApiEndpoint.post("create", "/tasks", {
 
 const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   params: { task_id: Schema.String },
-  success: TaskResult,
-  error: [TaskNotFound, TooManyRequests, ServiceFailure, ServiceTooSlow, ServiceUnavailable],
+  success: ServiceTaskResult,
+  error: [Forbidden, TaskNotFound, TooManyRequests, ServiceFailure, ServiceTooSlow, ServiceUnavailable],
 })
 
 /** The two endpoints of the contract. */

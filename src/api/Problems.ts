@@ -22,6 +22,16 @@ export class Unauthorized extends HttpApiError.Problem<Unauthorized>()("Unauthor
   title: "A valid organization token is required.",
 }) {}
 
+/**
+ * 403: the service is not reached under the name in `Host`; of the pages also: the request did not
+ * come from one of them, or the link is used up or too old.
+ */
+export class Forbidden extends HttpApiError.Problem<Forbidden>()("Forbidden", {
+  type: "tag:prefstream,2026:forbidden",
+  status: 403,
+  title: "This is not allowed.",
+}) {}
+
 /** 404: no such address, or not with this method. */
 export class EndpointNotFound extends HttpApiError.Problem<EndpointNotFound>()("EndpointNotFound", {
   type: "tag:prefstream,2026:endpoint-not-found",

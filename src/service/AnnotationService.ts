@@ -6,7 +6,8 @@
  * other than 2xx is a problem (RFC 9457); of requests only failures are logged.
  *
  * What the contract leaves open is decided as follows:
- * - `POST /v1/tasks` answers 201 with `task_id`, `status` and `Location`.
+ * - `POST /v1/tasks` answers 201 with `task_id`, `status` and `Location`, and with `warnings` where the
+ *   request has members that are not known.
  * - `Idempotency-Key`: the same key and the same body, byte for byte, answer 201
  *   again with the task that exists, as it stands now; another body answers 422.
  * - `GET /v1/tasks/{task_id}` of an open task answers 200 without `results`.
@@ -14,7 +15,7 @@
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
-import { AnnotationApi, Organization } from "../api/AnnotationApi.ts"
+import { AnnotationApi, Organization, warningsOf } from "../api/AnnotationApi.ts"
 import { IdempotencyKeyReused, MalformedRequest, TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
@@ -119,8 +120,9 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
                 SqlError: Effect.die,
               }),
             )
+          const warnings = warningsOf(payload)
           return HttpApiSchema.withHeaders({
-            body: { task_id: task.taskId, status: task.status },
+            body: { task_id: task.taskId, status: task.status, ...(warnings.length > 0 && { warnings }) },
             headers: { location: `/v1/tasks/${task.taskId}` },
           })
         }),
@@ -146,7 +148,9 @@ export const layer = (options: ServiceOptions) => {
   const votes = options.votes ?? 1
   const timeout = options.requestTimeout ?? RequestGuard.defaultTimeout
   const rateLimit = options.rateLimit === "none" ? undefined : (options.rateLimit ?? RateLimit.defaultRateLimit)
-  const documented = api.annotateMerge(ApiDocument.annotations({ limits, rateLimit, votes, timeout }))
+  const documented = api.annotateMerge(
+    ApiDocument.annotations({ limits, rateLimit, votes, timeout, publicUrl: options.publicUrl }),
+  )
   const workforce = Layer.unwrap(
     Effect.map(
       Effect.forEach(options.experts, (expert) =>

@@ -7,7 +7,9 @@
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
+import { rlhfRanking } from "../domain/Task.ts"
 import { type Decided, guide } from "./ApiGuide.ts"
+import type { TaskLimits } from "./TaskLimits.ts"
 
 type Json = Record<string, unknown>
 
@@ -74,6 +76,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   "tasks.create": {
     summary: "Create a task",
     statuses: {
+      "403": "The service is not reached under the name in `Host`.",
       "201": "The task is stored. With a repeated `Idempotency-Key`: the task that exists, as it stands now.",
       "413": "The body is larger than `limit_bytes`.",
       "422": "The task can't be taken (`errors` says where and why), or the idempotency key belongs to another body.",
@@ -84,6 +87,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
     summary: "Read a task and its results",
     statuses: {
       "200": "The task, in whichever state; `results` where it is completed.",
+      "403": "The service is not reached under the name in `Host`.",
       "404": "There is no such task, or not of this organization.",
       "429": "Too many requests: come back after `Retry-After`.",
     },
@@ -129,7 +133,9 @@ const schemaOfAnnotations = {
 /** What is said of a member, wherever a schema has it. */
 const members: Record<string, string> = {
   task_id: "`task_` and 32 hexadecimal digits.",
-  status: "`pending`, `in_progress`, `completed` or `cancelled`.",
+  status: "`completed` and `cancelled` are final.",
+  metadata: "A JSON object of the client's own. It stands in the result as it was sent.",
+  warnings: "Members of the request that are not known, and change nothing, by their places (up to 100).",
   results: "One item per prompt, in the order of the prompts; present once the task is completed.",
   task_type: "`rlhf_ranking`.",
   prompts: "What is to be judged.",
@@ -145,38 +151,53 @@ const members: Record<string, string> = {
     "The places that are wrong, and why: of a malformed request the first, of an unprocessable task all (up to 100).",
 }
 
+/** The limits as keywords of the members' schemas, wherever a schema has them. */
+const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
+  task_type: { enum: [rlhfRanking] },
+  prompts: { minItems: 1, maxItems: limits.promptsPerTask },
+  prompt: { minLength: 1, maxLength: limits.promptCharacters },
+  completions: {
+    minItems: 2,
+    maxItems: limits.completionsPerPrompt,
+    items: { type: "string", maxLength: limits.completionCharacters },
+  },
+  guidelines: { maxLength: limits.guidelinesCharacters },
+})
+
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
-/** Says what members are, and leaves objects open: members are added within a version. */
-const explain = (schema: unknown): unknown => {
-  if (Array.isArray(schema)) return schema.map(explain)
-  if (!isObject(schema)) return schema
-  const { additionalProperties, ...rest } = schema
-  const explained = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [key, key === "properties" ? explainMembers(value) : explain(value)]),
-  )
-  return additionalProperties === false || additionalProperties === undefined
-    ? explained
-    : { ...explained, additionalProperties }
+/** Says what members are and may be, and leaves objects open: members are added within a version. */
+const explainer = (keywords: Record<string, Json>) => {
+  const explain = (schema: unknown): unknown => {
+    if (Array.isArray(schema)) return schema.map(explain)
+    if (!isObject(schema)) return schema
+    const { additionalProperties, ...rest } = schema
+    const explained = Object.fromEntries(
+      Object.entries(rest).map(([key, value]) => [key, key === "properties" ? explainMembers(value) : explain(value)]),
+    )
+    return isObject(additionalProperties) && Object.keys(additionalProperties).length > 0
+      ? { ...explained, additionalProperties }
+      : explained
+  }
+
+  const explainMembers = (properties: unknown): unknown =>
+    isObject(properties)
+      ? Object.fromEntries(
+          Object.entries(properties).map(([name, schema]) => {
+            if (name === "annotations") return [name, schemaOfAnnotations]
+            const explained = explain(schema)
+            if (!isObject(explained)) return [name, explained]
+            const isProblem = name === "status" && explained["type"] === "number"
+            const description = isProblem ? undefined : members[name]
+            return [name, { ...(description !== undefined && { description }), ...explained, ...keywords[name] }]
+          }),
+        )
+      : properties
+
+  return explain
 }
 
-const explainMembers = (properties: unknown): unknown =>
-  isObject(properties)
-    ? Object.fromEntries(
-        Object.entries(properties).map(([name, schema]) => {
-          if (name === "annotations") return [name, schemaOfAnnotations]
-          const description = members[name]
-          const explained = explain(schema)
-          const isProblem = name === "status" && isObject(schema) && schema["enum"] !== undefined
-          return [
-            name,
-            description === undefined || isProblem || !isObject(explained) ? explained : { description, ...explained },
-          ]
-        }),
-      )
-    : properties
-
-const operation = (value: unknown, rateLimited: boolean): unknown => {
+const operation = (value: unknown, rateLimited: boolean, explain: (schema: unknown) => unknown): unknown => {
   if (!isObject(value) || !isObject(value["responses"])) return value
   const said = operations[String(value["operationId"])]
   const responses = Object.fromEntries(
@@ -201,14 +222,18 @@ const operation = (value: unknown, rateLimited: boolean): unknown => {
 const complete = (decided: Decided) => (document: Record<string, unknown>) => {
   const paths = isObject(document["paths"]) ? document["paths"] : {}
   const rateLimited = decided.rateLimit !== undefined
+  const explain = explainer(keywordsOf(decided.limits))
   return {
     ...document,
+    servers: [{ url: decided.publicUrl?.replace(/\/$/, "") ?? "/" }],
     info: { ...(isObject(document["info"]) && document["info"]), description: guide(decided).trim() },
     paths: Object.fromEntries(
       Object.entries(paths).map(([path, item]) => [
         path,
         isObject(item)
-          ? Object.fromEntries(Object.entries(item).map(([method, value]) => [method, operation(value, rateLimited)]))
+          ? Object.fromEntries(
+              Object.entries(item).map(([method, value]) => [method, operation(value, rateLimited, explain)]),
+            )
           : item,
       ]),
     ),

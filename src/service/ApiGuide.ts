@@ -18,6 +18,8 @@ export interface Decided {
   readonly votes: number
   /** For a request to arrive and to be answered. */
   readonly timeout: Duration.Input
+  /** Of the service, behind a proxy. */
+  readonly publicUrl?: string | undefined
 }
 
 const count = (n: number) => n.toLocaleString("en-US")
@@ -78,6 +80,8 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 ## Tasks
 
 \`POST /tasks\` answers **201** with \`task_id\` (of the form \`task_…\`), \`status\`, and the task's path in \`Location\`. The task is stored durably by then. The one \`task_type\` is \`rlhf_ranking\`; another is a 422 that lists what is supported.
+
+**Members.** What is not known changes nothing, and is named in \`warnings\` of the answer (\`path\` and \`message\`): a misspelled \`vote\`, for example. \`metadata\`, a JSON object of your own in the request and in each of its prompts, stands in the result as you sent it; experts do not see it.
 
 **Idempotency.** Send an \`Idempotency-Key\` (1 to 255 characters) of your own for each task. The same key with the same body, byte for byte, answers 201 again with the task that exists, as it stands now; with another body it is a 422. A key is remembered as long as the task, for your organization only.
 

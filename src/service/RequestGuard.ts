@@ -6,10 +6,10 @@
  */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
+import { Forbidden } from "../api/Problems.ts"
 import * as ProblemResponses from "./ProblemResponses.ts"
 import { OwnAddress } from "./web/OwnAddress.ts"
 import * as SecurityHeaders from "./web/SecurityHeaders.ts"
-import { Forbidden } from "./web/WebProblems.ts"
 
 /** Of what the pages send: 20,000 characters and a ranking at most. */
 const pageBodyBytes = 256 * 1024

@@ -54,6 +54,28 @@ layer(Service.layer)("AnnotationService", (it) => {
       }),
     )
 
+    it.effect("names members that are not known, and keeps metadata for the result", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const metadata = { row: 7, tags: ["a", { b: null }] }
+        const [prompt] = body.prompts
+        const created = yield* call("POST", `${base}/v1/tasks`, {
+          body: { ...body, vote: 3, metadata: { job: "j" }, prompts: [{ ...prompt, metadata, model: "m" }, prompt] },
+        })
+        assert.strictEqual(created.status, 201, created.text)
+        const places = created.json.warnings.map(({ path }: { path: ReadonlyArray<string> }) => path.join("."))
+        assert.deepStrictEqual(places, ["vote", "prompts.0.model"])
+        assert.match(created.json.warnings[0].message, /^unknown, and ignored: expected task_type, .*, votes, /)
+        const { json } = yield* completed(base, created.json.task_id)
+        assert.deepStrictEqual(json.metadata, { job: "j" })
+        assert.deepStrictEqual(json.results[0].metadata, metadata)
+        assert.notProperty(json.results[1], "metadata")
+        assert.notProperty((yield* call("POST", `${base}/v1/tasks`, { body })).json, "warnings")
+        const wrong = yield* call("POST", `${base}/v1/tasks`, { body: { ...body, metadata: "j" } })
+        assertProblem(wrong, 400, "malformed-request")
+      }),
+    )
+
     it.effect("gives tasks without a key an id each", () =>
       Effect.gen(function* () {
         const base = yield* Service

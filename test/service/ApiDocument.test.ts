@@ -49,6 +49,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
         "votes",
         "group",
         "group_size",
+        "metadata",
       ])
       for (const [name, schema] of Object.entries(properties)) {
         assert.isString((schema as { description: string }).description, name)
@@ -63,6 +64,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
         "201",
         "400",
         "401",
+        "403",
         "408",
         "413",
         "415",
@@ -71,7 +73,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
         "500",
         "503",
       ])
-      assert.sameMembers(Object.keys(get.responses), ["200", "401", "404", "429", "500", "503"])
+      assert.sameMembers(Object.keys(get.responses), ["200", "401", "403", "404", "429", "500", "503"])
       assert.property(post.responses["201"].headers, "location")
       for (const { responses } of [post, get]) {
         assert.containsAllKeys(responses["429"].headers, ["Retry-After", "RateLimit", "RateLimit-Policy"])
@@ -79,6 +81,19 @@ layer(Served.layer)("the OpenAPI document", (it) => {
           assert.isNotEmpty((response as { description: string }).description)
         }
       }
+    })
+
+    test("the limits as keywords, the states as an enum, and where the service is", ({ document }) => {
+      const { properties } = document.paths["/v1/tasks"].post.requestBody.content["application/json"].schema
+      const { completions, prompt } = properties.prompts.items.properties
+      assert.deepInclude(properties.prompts, { minItems: 1, maxItems: 1_000 })
+      assert.deepInclude(prompt, { minLength: 1, maxLength: 200_000 })
+      assert.deepInclude(completions, { minItems: 2, maxItems: 64, items: { type: "string", maxLength: 200_000 } })
+      assert.deepInclude(properties.guidelines, { maxLength: 50_000 })
+      assert.deepStrictEqual(properties.task_type.enum, ["rlhf_ranking"])
+      const { schema } = document.paths["/v1/tasks/{task_id}"].get.responses["200"].content["application/json"]
+      assert.sameMembers(schema.properties.status.enum, ["pending", "in_progress", "completed", "cancelled"])
+      assert.deepStrictEqual(document.servers, [{ url: "/" }])
     })
 
     test("objects are open: members may be added", ({ document }) => {

@@ -6,13 +6,21 @@
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { type TaskPrompt, TaskRequestText } from "../../domain/Task.ts"
+import { ServiceTaskRequest } from "../../api/AnnotationApi.ts"
+import type { Metadata } from "../../domain/PromptItem.ts"
+import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import { Database } from "./Database.ts"
 
+/** A prompt, with what its client wants to find in the result. */
+export interface RequestedPrompt extends TaskPrompt {
+  readonly metadata?: Metadata
+}
+
 export interface TaskContent {
-  readonly prompts: ReadonlyArray<TaskPrompt>
+  readonly prompts: ReadonlyArray<RequestedPrompt>
   readonly guidelines?: string | undefined
+  readonly metadata?: Metadata
 }
 
 /** Of request bodies; in memory a text takes up to twice as much. */
@@ -60,7 +68,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-const decode = Schema.decodeEffect(TaskRequestText)
+const decode = Schema.decodeEffect(Schema.fromJsonString(ServiceTaskRequest))
 
 export class TaskRequests extends Context.Service<
   TaskRequests,

@@ -12,14 +12,16 @@
 import { Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { ServiceTaskResult } from "../../api/AnnotationApi.ts"
 import type { Flag, FlagKind } from "../../domain/Flag.ts"
-import type { ResultItem, TaskPrompt, TaskResult } from "../../domain/Task.ts"
+import type { Metadata } from "../../domain/PromptItem.ts"
+import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
 import { Database } from "./Database.ts"
-import { TaskRequests } from "./TaskRequests.ts"
+import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, storable } from "./TaskTables.ts"
 
 /** A task that is pending or in progress. */
@@ -85,10 +87,10 @@ export const storableVote = (vote: Vote): Vote =>
 
 /** One result item from its votes and flags, in the order in which they were given. */
 export const resultOf = (
-  { completions, prompt }: TaskPrompt,
+  { completions, metadata, prompt }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
   flags: ReadonlyArray<Flag>,
-): ResultItem => {
+): ResultItem & { readonly metadata?: Metadata } => {
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
   return {
     prompt,
@@ -101,6 +103,7 @@ export const resultOf = (
       ...(ranking !== undefined && { ranking }),
       ...(flags.length > 0 && { flags }),
     },
+    ...(metadata !== undefined && { metadata }),
   }
 }
 
@@ -225,7 +228,13 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     votes?: ReadonlyArray<NewVote>,
   ) {
     const { seq, task_id } = task
-    const answer: TaskResult = { task_id, status: "completed", results: yield* resultsOf(task, votes) }
+    const { metadata } = yield* requests.of(seq)
+    const answer: ServiceTaskResult = {
+      task_id,
+      status: "completed",
+      ...(metadata !== undefined && { metadata }),
+      results: yield* resultsOf(task, votes),
+    }
     yield* sql`INSERT INTO task_result ${sql.insert({ seq, answer: JSON.stringify(answer) })}`
     yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
     yield* finish(task, changes, now)

@@ -19,9 +19,9 @@ import {
   HttpApiSchema,
   HttpApiSecurity,
 } from "effect/http-api"
-import { BodyTooLarge, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
+import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
 import { FlagKind } from "../../domain/Flag.ts"
-import { Conflict, Forbidden, NotSignedIn } from "./WebProblems.ts"
+import { Conflict, NotSignedIn } from "./WebProblems.ts"
 
 /** The expert who is signed in. */
 export class SignedInExpert extends Context.Service<

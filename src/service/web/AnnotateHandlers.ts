@@ -6,7 +6,7 @@
  */
 import { Effect, Layer, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { MalformedRequest } from "../../api/Problems.ts"
+import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
 import { Database } from "../store/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { type HeldItem, type PersonVote, type SetAside, VoteQueue } from "../store/VoteQueue.ts"
@@ -16,7 +16,7 @@ import { OwnAddress } from "./OwnAddress.ts"
 import * as Secrets from "./Secrets.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "./Sessions.ts"
-import { Conflict, Forbidden } from "./WebProblems.ts"
+import { Conflict } from "./WebProblems.ts"
 
 const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)

@@ -21,8 +21,8 @@ import {
 } from "effect/http-api"
 import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
-import { BodyTooLarge, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
-import { Conflict, Forbidden, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
+import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
+import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
 
 /** The operator who is signed in. */
 export class SignedInOperator extends Context.Service<SignedInOperator, { readonly name: string }>()(

@@ -6,6 +6,7 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { Forbidden } from "../../api/Problems.ts"
 import { Database } from "../store/Database.ts"
 import { type ExpertRow, Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
@@ -18,7 +19,7 @@ import { OwnAddress } from "./OwnAddress.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "./Sessions.ts"
 import { Tokens } from "./Tokens.ts"
-import { Conflict, Forbidden, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
+import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
 
 const signInHandlers = HttpApiBuilder.group(
   DashboardApi,

@@ -13,13 +13,6 @@ export class NotSignedIn extends HttpApiError.Problem<NotSignedIn>()("NotSignedI
   title: "Sign in first.",
 }) {}
 
-/** 403: the request did not come from one of the service's own pages, or the link is used up or too old. */
-export class Forbidden extends HttpApiError.Problem<Forbidden>()("Forbidden", {
-  type: "tag:prefstream,2026:forbidden",
-  status: 403,
-  title: "This is not allowed.",
-}) {}
-
 /** 404: there is no such thing. */
 export class NotFound extends HttpApiError.Problem<NotFound>()("NotFound", {
   type: "tag:prefstream,2026:not-found",
