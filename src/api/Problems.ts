@@ -46,6 +46,13 @@ export class TaskNotFound extends HttpApiError.Problem<TaskNotFound>()("TaskNotF
   title: "There is no such task.",
 }) {}
 
+/** 405: the address takes other methods; the `Allow` header says which. */
+export class MethodNotAllowed extends HttpApiError.Problem<MethodNotAllowed>()("MethodNotAllowed", {
+  type: "tag:prefstream,2026:method-not-allowed",
+  status: 405,
+  title: "The address does not take this method.",
+}) {}
+
 /** 408: the request did not arrive in time. */
 export class RequestTimedOut extends HttpApiError.Problem<RequestTimedOut>()("RequestTimedOut", {
   type: "tag:prefstream,2026:request-timed-out",
@@ -60,11 +67,18 @@ export class BodyTooLarge extends HttpApiError.Problem<BodyTooLarge>()(
   { limit_bytes: Schema.optionalKey(Schema.Int) },
 ) {}
 
-/** 415: the body is not JSON by its `Content-Type`. */
+/** 415: the body is not JSON by its `Content-Type`, or not UTF-8. */
 export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()("UnsupportedMediaType", {
   type: "tag:prefstream,2026:unsupported-media-type",
   status: 415,
   title: "The body's media type is not supported.",
+}) {}
+
+/** 417: the `Expect` header asks for something else than `100-continue`. */
+export class ExpectationFailed extends HttpApiError.Problem<ExpectationFailed>()("ExpectationFailed", {
+  type: "tag:prefstream,2026:expectation-failed",
+  status: 417,
+  title: "The service can't do what the request expects.",
 }) {}
 
 /** 422: the body is well formed, but asks for what the service does not do. `errors` names each place, up to a hundred. */
@@ -86,6 +100,13 @@ export class TooManyRequests extends HttpApiError.Problem<TooManyRequests>()("To
   type: "tag:prefstream,2026:too-many-requests",
   status: 429,
   title: "Too many requests.",
+}) {}
+
+/** 431: the request's headers are too large. */
+export class HeadersTooLarge extends HttpApiError.Problem<HeadersTooLarge>()("HeadersTooLarge", {
+  type: "tag:prefstream,2026:headers-too-large",
+  status: 431,
+  title: "The request's headers are too large.",
 }) {}
 
 /** 500: the service failed. What happened is in its log, not in the answer. */

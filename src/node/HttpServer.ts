@@ -2,19 +2,22 @@
  * Adapter: an HTTP server on Node, for Effect.
  *
  * Guarantees: loopback and a free port unless told otherwise; a request that arrives while no
- * application is served, at start-up or shutdown, is answered 503 at once; when its scope
+ * application is served, at start-up or shutdown, is answered 503 at once; what is no HTTP request
+ * (400, 408, 413, 431) or asks for what this server does not do (417) is answered with problem
+ * details, if the application has any; when its scope
  * closes, requests under way get a second to finish, then every connection is
  * closed, so that no client can keep the program from ending. A connection that
  * sends its request too slowly is closed: headers within 20 seconds, the whole
  * within two minutes.
  */
-import { createServer, type ServerResponse } from "node:http"
+import { createServer, type ServerResponse, STATUS_CODES } from "node:http"
+import type { Duplex } from "node:stream"
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { HttpServer, type HttpServerRequest, ProblemDetails } from "effect/http"
 
 /** What the server answers by itself, without asking an application. */
-export type OwnStatus = 503
+export type OwnStatus = 400 | 408 | 413 | 417 | 431 | 503
 
 export interface ServerOptions {
   /** An address or a name. Loopback by default. */
@@ -32,18 +35,57 @@ const headersOf = (status: OwnStatus, body: string) => ({
   ...(status === 503 && { "retry-after": "1" }),
 })
 
+/** What Node's parser refuses, by the codes that Node itself tells apart. */
+const statusOf = (code: string | undefined): OwnStatus => {
+  switch (code) {
+    case "HPE_HEADER_OVERFLOW":
+      return 431
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return 413
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return 408
+    default:
+      return 400
+  }
+}
+
 const make = Effect.fnUntraced(function* (options: ServerOptions) {
-  const node = createServer({ headersTimeout: 20_000, requestTimeout: 120_000, connectionsCheckingInterval: 5_000 })
+  const node = createServer({
+    headersTimeout: 20_000,
+    requestTimeout: 120_000,
+    connectionsCheckingInterval: 5_000,
+    requireHostHeader: options.problem === undefined,
+  })
   const answer = (response: ServerResponse, status: OwnStatus) => {
     const body = options.problem?.(status) ?? ""
     response.writeHead(status, headersOf(status, body)).end(body)
   }
+  /** The last answer on each connection. */
+  const answers = new WeakMap<Duplex, ServerResponse>()
   // An application listens to the same event while it is served.
   node.on("request", (request, response) => {
+    answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return
     // Read to its end, or a client that is still sending would not see the answer.
     request.resume()
     answer(response, 503)
+  })
+  node.on("checkExpectation", (request, response) => {
+    request.resume()
+    answer(response, 417)
+  })
+  node.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    const last = answers.get(socket)
+    // In the middle of an answer nothing else can be said.
+    if (!socket.writable || (last !== undefined && last.headersSent && !last.writableFinished)) {
+      socket.destroy()
+      return
+    }
+    const status = statusOf(error.code)
+    const body = options.problem?.(status) ?? ""
+    const fields = Object.entries({ ...headersOf(status, body), connection: "close" })
+    const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields.map(([name, value]) => `${name}: ${value}`)]
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const server = yield* NodeHttpServer.make(() => node, {
     host: options.host ?? "127.0.0.1",
@@ -53,6 +95,10 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
   return server
 })
+
+/** Whether a request has no `Host`, which HTTP 1.1 demands. With `problem`, the application has to answer it. */
+export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  request.headers["host"] === undefined && NodeHttpServerRequest.toIncomingMessage(request).httpVersion === "1.1"
 
 /** Whether the whole request has arrived, its body included. */
 export const hasArrived = (request: HttpServerRequest.HttpServerRequest): boolean =>

@@ -16,17 +16,17 @@ import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { AnnotationApi, Organization, warningsOf } from "../api/AnnotationApi.ts"
-import { IdempotencyKeyReused, MalformedRequest, TaskNotFound } from "../api/Problems.ts"
+import { IdempotencyKeyReused, TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
 import * as NodeServer from "../node/HttpServer.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
-import * as Utf8 from "../node/Utf8.ts"
 import * as ApiDocument from "./ApiDocument.ts"
 import type { JudgeSettings } from "./expert/JudgeSettings.ts"
 import * as GoldExpert from "./expert/GoldExpert.ts"
 import * as Expert from "./expert/ScriptedExperts.ts"
 import * as OrganizationTokens from "./OrganizationTokens.ts"
+import * as OtherMethods from "./OtherMethods.ts"
 import * as ProblemResponses from "./ProblemResponses.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as RequestGuard from "./RequestGuard.ts"
@@ -35,7 +35,9 @@ import { Database } from "./store/Database.ts"
 import { Experts } from "./store/Experts.ts"
 import { TaskStore } from "./store/TaskStore.ts"
 import { VoteQueue } from "./store/VoteQueue.ts"
+import { AnnotateApi } from "./web/AnnotateApi.ts"
 import * as ApiDocs from "./web/ApiDocs.ts"
+import { DashboardApi } from "./web/DashboardApi.ts"
 import { OwnAddress } from "./web/OwnAddress.ts"
 import { Tokens } from "./web/Tokens.ts"
 import * as Web from "./web/Web.ts"
@@ -99,8 +101,6 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           const { name: organization } = yield* Organization
           // The body was read to decode the payload; this gives the same bytes again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
-          // Decoding would have put U+FFFD in the place of what is not.
-          if (!Utf8.isValid(body)) return yield* new MalformedRequest({ detail: "The body is not UTF-8." })
           const { group, group_size, votes = defaultVotes } = payload
           const task = yield* store
             .create({
@@ -167,6 +167,12 @@ export const layer = (options: ServiceOptions) => {
   const routes = Layer.mergeAll(
     HttpApiBuilder.layer(documented, { openapiPath: "/v1/openapi.json" }),
     ApiDocs.layer(documented, "/v1/docs"),
+    OtherMethods.layer([
+      ...OtherMethods.routesOf(documented),
+      { method: "GET", path: "/v1/openapi.json" },
+      { method: "GET", path: "/v1/docs" },
+      ...(options.pages === false ? [] : [AnnotateApi, DashboardApi].flatMap(OtherMethods.routesOf)),
+    ]),
     options.pages === false ? Layer.empty : Web.layer,
     RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
   ).pipe(

@@ -57,11 +57,14 @@ Every answer other than 2xx is \`application/problem+json\` (RFC 9457): \`type\`
 | 401 | \`unauthorized\` | no token, or one that is unknown, revoked or expired | no |
 | 403 | \`forbidden\` | the service is not reached under the name in \`Host\` | no |
 | 404 | \`task-not-found\`, \`endpoint-not-found\` | | no |
+| 405 | \`method-not-allowed\` | \`Allow\` says which methods the address takes | no |
 | 408 | \`request-timed-out\` | the request did not arrive in time | yes |
 | 413 | \`body-too-large\` | send smaller tasks; \`limit_bytes\` says how small | no |
-| 415 | \`unsupported-media-type\` | send \`application/json\` | no |
+| 415 | \`unsupported-media-type\` | send \`application/json\`, in UTF-8 | no |
+| 417 | \`expectation-failed\` | \`Expect\` is for \`100-continue\` only | no |
 | 422 | \`unprocessable-task\` | another task type, or beyond a limit | no |
 | 422 | \`idempotency-key-reused\` | the key belongs to another body | no |
+| 431 | \`headers-too-large\` | | no |
 | 429 | \`too-many-requests\` | after \`Retry-After\` | yes |
 | 500 | \`service-failure\` | what happened is in the service's log | yes |
 | 503 | \`service-unavailable\` | the service is starting or stopping: after \`Retry-After\` | yes |

@@ -18,6 +18,8 @@ import { HttpApiError } from "effect/http-api"
 import {
   BodyTooLarge,
   EndpointNotFound,
+  ExpectationFailed,
+  HeadersTooLarge,
   MalformedRequest,
   RequestTimedOut,
   ServiceFailure,
@@ -71,11 +73,17 @@ const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
         HttpServerResponse.setHeader("connection", "close"),
       )
 
+const text = <A, I>(schema: Schema.Codec<A, I>, problem: A) => JSON.stringify(Schema.encodeSync(schema)(problem))
+
 const ofServerByStatus: { readonly [status in NodeServer.OwnStatus]: string } = {
-  503: JSON.stringify(
-    Schema.encodeSync(ServiceUnavailable)(
-      new ServiceUnavailable({ detail: "The service is starting or stopping. Try again in a second." }),
-    ),
+  400: text(MalformedRequest, new MalformedRequest({ detail: "This is not a valid HTTP request." })),
+  408: text(RequestTimedOut, new RequestTimedOut({ detail: "The request did not arrive in time." })),
+  413: text(BodyTooLarge, new BodyTooLarge({ detail: "The body's chunk extensions are too large." })),
+  417: text(ExpectationFailed, new ExpectationFailed({ detail: "Expect nothing but 100-continue." })),
+  431: text(HeadersTooLarge, new HeadersTooLarge({ detail: "Send headers of up to 16 kB in all." })),
+  503: text(
+    ServiceUnavailable,
+    new ServiceUnavailable({ detail: "The service is starting or stopping. Try again in a second." }),
   ),
 }
 

@@ -4,13 +4,20 @@
  * Guarantees: the bodies that are read or worked on at once have at most `bodiesOfToken` times the
  * bytes of the largest one for each token, and `bodiesInAll` times for all tokens; a request beyond
  * that waits for its turn before its body is read, for 15 seconds at most, and is then answered 429
- * or 503. A body is parsed only if it has no more JSON values than a task within the limits.
+ * or 503. A body is parsed only if it is UTF-8 and has no more JSON values than a task within the limits.
  *
  * A body whose length is not announced counts as the largest one.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { BodyTooLarge, ServiceUnavailable, TooManyRequests, UnprocessableTask } from "../api/Problems.ts"
+import {
+  BodyTooLarge,
+  ServiceUnavailable,
+  TooManyRequests,
+  UnprocessableTask,
+  UnsupportedMediaType,
+} from "../api/Problems.ts"
+import * as Utf8 from "../node/Utf8.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
 /** Times the bytes of the largest body. */
@@ -39,7 +46,9 @@ export const hasMoreValues = (json: Uint8Array, max: number): boolean => {
   return false
 }
 
-const answer = (problem: BodyTooLarge | ServiceUnavailable | TooManyRequests | UnprocessableTask) =>
+const answer = (
+  problem: BodyTooLarge | ServiceUnavailable | TooManyRequests | UnprocessableTask | UnsupportedMediaType,
+) =>
   Effect.map(Effect.orDie(HttpServerRespondable.toResponse(problem)), (response) =>
     response.status === 429 || response.status === 503
       ? HttpServerResponse.setHeader(response, "retry-after", "5")
@@ -70,6 +79,10 @@ export const make = (limits: TaskLimits) => {
   ) {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (!HttpMethod.hasBody(request.method)) return yield* handled
+    const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers["content-type"] ?? "")?.[1] ?? "utf-8"
+    if (!/^utf-?8$/i.test(charset)) {
+      return yield* answer(new UnsupportedMediaType({ detail: `Send the body as UTF-8; it came as ${charset}.` }))
+    }
     const bytes = Number(request.headers["content-length"] ?? bodyBytes)
     if (bytes > bodyBytes) {
       const detail = `The body may have up to ${bodyBytes} bytes.`
@@ -83,6 +96,8 @@ export const make = (limits: TaskLimits) => {
       return yield* answer(new ServiceUnavailable({ detail: "Too many bodies are under way. Try again later." }))
     }
     const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+    // Decoding would put U+FFFD in the place of what is not.
+    if (!Utf8.isValid(body)) return yield* answer(new UnsupportedMediaType({ detail: "The body is not UTF-8." }))
     if (hasMoreValues(body, most)) {
       const message = `expected at most ${most} JSON values, found more`
       return yield* answer(new UnprocessableTask({ detail: `The body: ${message}`, errors: [{ path: [], message }] }))

@@ -6,7 +6,8 @@
  */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
-import { Forbidden } from "../api/Problems.ts"
+import { Forbidden, MalformedRequest } from "../api/Problems.ts"
+import * as NodeServer from "../node/HttpServer.ts"
 import * as ProblemResponses from "./ProblemResponses.ts"
 import { OwnAddress } from "./web/OwnAddress.ts"
 import * as SecurityHeaders from "./web/SecurityHeaders.ts"
@@ -22,6 +23,10 @@ export interface GuardOptions {
   /** For a request to arrive and to be answered. A minute by default. */
   readonly timeout?: Duration.Input | undefined
 }
+
+const hostless = Effect.orDie(
+  HttpServerRespondable.toResponse(new MalformedRequest({ detail: "The request has no Host header." })),
+)
 
 /** For all routes of the router. */
 export const layer = (options: GuardOptions) => {
@@ -40,7 +45,9 @@ export const layer = (options: GuardOptions) => {
         )
       return (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) =>
         Effect.gen(function* () {
-          const { host } = (yield* HttpServerRequest.HttpServerRequest).headers
+          const request = yield* HttpServerRequest.HttpServerRequest
+          if (NodeServer.lacksHost(request)) return SecurityHeaders.add(yield* hostless)
+          const { host } = request.headers
           return SecurityHeaders.add(yield* answersTo(host) ? answering(handled) : Effect.orDie(misdirected(host)))
         })
     }),

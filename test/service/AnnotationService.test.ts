@@ -1,3 +1,4 @@
+import { connect } from "node:net"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Logger, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -284,7 +285,73 @@ layer(Service.layer)("AnnotationService", (it) => {
       }),
     )
 
-    it.effect("a body that is not UTF-8: 400, and nothing is stored in the place of what it is", () =>
+    it.effect("an address that takes other methods: 405, and which in Allow", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        for (const [method, path, allow] of [
+          ["GET", "/v1/tasks", "POST"],
+          ["PUT", "/v1/tasks/task_0", "GET, HEAD"],
+          ["POST", "/v1/openapi.json", "GET, HEAD"],
+          ["GET", "/dashboard/api/sign-in", "POST"],
+        ] as const) {
+          const answer = yield* call(method, `${base}${path}`)
+          assertProblem(answer, 405, "method-not-allowed")
+          assert.strictEqual(answer.headers["allow"], allow)
+        }
+      }),
+    )
+
+    for (const [what, status, name, request] of [
+      ["no HTTP", 400, "malformed-request", "HELLO\r\n\r\n"],
+      ["no Host", 400, "malformed-request", "GET /v1/docs HTTP/1.1\r\nconnection: close\r\n\r\n"],
+      [
+        "large headers",
+        431,
+        "headers-too-large",
+        `GET / HTTP/1.1\r\nhost: localhost\r\na: ${"a".repeat(20_000)}\r\n\r\n`,
+      ],
+      [
+        "large chunk extensions",
+        413,
+        "body-too-large",
+        `POST /v1/tasks HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${Redacted.value(token)}\r\n` +
+          `transfer-encoding: chunked\r\n\r\n1;a=${"a".repeat(20_000)}\r\n`,
+      ],
+      [
+        "another expectation",
+        417,
+        "expectation-failed",
+        "GET / HTTP/1.1\r\nhost: localhost\r\nexpect: a miracle\r\nconnection: close\r\n\r\n",
+      ],
+    ] as const) {
+      it.effect(`${what}: ${status}, as problem details, too`, () =>
+        Effect.gen(function* () {
+          const base = new URL(yield* Service)
+          const answer = yield* Effect.callback<string>((resume) => {
+            const socket = connect(Number(base.port), base.hostname, () => socket.write(request))
+            let text = ""
+            socket.on("data", (data) => (text += data.toString()))
+            socket.on("close", () => resume(Effect.succeed(text)))
+          })
+          const [head = "", body = ""] = answer.split("\r\n\r\n")
+          assert.match(head, new RegExp(`^HTTP/1.1 ${status} `))
+          assert.match(head, /^content-type: application\/problem\+json\r?$/im)
+          const { status: said, type } = JSON.parse(body)
+          assert.deepStrictEqual([said, type], [status, `tag:prefstream,2026:${name}`])
+        }),
+      )
+    }
+
+    it.effect("another character set: 415", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const post = (type: string) => call("POST", `${base}/v1/tasks`, { body, headers: { "content-type": type } })
+        assertProblem(yield* post("application/json; charset=iso-8859-1"), 415, "unsupported-media-type")
+        assert.strictEqual((yield* post('application/json; charset="UTF-8"')).status, 201)
+      }),
+    )
+
+    it.effect("a body that is not UTF-8: 415, and nothing is stored in the place of what it is", () =>
       Effect.gen(function* () {
         const base = yield* Service
         const bytes = Buffer.from(JSON.stringify(body).replace("five", "f\u00ffve"), "latin1")
@@ -293,7 +360,7 @@ layer(Service.layer)("AnnotationService", (it) => {
           HttpClientRequest.bodyUint8Array(bytes, "application/json"),
         )
         const answer = yield* HttpClient.execute(request)
-        assert.strictEqual(answer.status, 400)
+        assert.strictEqual(answer.status, 415)
         assert.include(yield* answer.text, "The body is not UTF-8.")
       }),
     )
@@ -315,8 +382,6 @@ layer(Service.layer)("AnnotationService", (it) => {
       Effect.gen(function* () {
         const base = yield* Service
         assertProblem(yield* call("GET", `${base}/nothing`), 404, "endpoint-not-found")
-        assertProblem(yield* call("GET", `${base}/v1/tasks`), 404, "endpoint-not-found")
-        assertProblem(yield* call("PUT", `${base}/v1/tasks/task_0`, { body }), 404, "endpoint-not-found")
         assertProblem(yield* call("POST", `${base}/tasks`, { body }), 404, "endpoint-not-found")
       }),
     )

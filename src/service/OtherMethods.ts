@@ -1,0 +1,43 @@
+/**
+ * Answers requests to addresses that there are, by methods that they do not take: 405, and which
+ * methods they take in `Allow`.
+ */
+import { Effect, type Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { MethodNotAllowed } from "../api/Problems.ts"
+
+interface Route {
+  readonly method: string
+  readonly path: `/${string}`
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const
+
+interface Definition {
+  readonly groups: Readonly<Record<string, { readonly endpoints: Readonly<Record<string, Route>> }>>
+}
+
+/** The endpoints of a definition. */
+export const routesOf = ({ groups }: Definition): ReadonlyArray<Route> =>
+  Object.values(groups).flatMap(({ endpoints }) => Object.values(endpoints))
+
+const refuse = (allow: string) =>
+  Effect.gen(function* () {
+    const { method } = yield* HttpServerRequest.HttpServerRequest
+    const problem = new MethodNotAllowed({ detail: `${method} is not possible here: ${allow}.` })
+    return HttpServerResponse.setHeader(yield* Effect.orDie(HttpServerRespondable.toResponse(problem)), "allow", allow)
+  })
+
+/** For all routes that are served. */
+export const layer = (routes: ReadonlyArray<Route>): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      for (const [path, served] of Map.groupBy(routes, (route) => route.path)) {
+        const taken = new Set(served.map(({ method }) => method))
+        const allow = [...taken, ...(taken.has("GET") ? ["HEAD"] : [])].join(", ")
+        for (const method of methods) {
+          if (!taken.has(method)) yield* router.add(method, path, refuse(allow))
+        }
+      }
+    }),
+  )
