@@ -10,6 +10,7 @@
  */
 import { Option, Record } from "effect"
 import { parse, stringify } from "yaml"
+import * as Judge from "../domain/Judge.ts"
 import { version } from "../node/Version.ts"
 import { featuresOf, type Shape } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
@@ -175,10 +176,13 @@ const columns = (shape: Shape) => [
 
 const typeName = (feature: Feature) => (typeof feature === "string" ? feature : "list of `{role, content}`")
 
-const making = ({ counts, guidelines, inputs, methods, service, settings }: DatasetFacts) => {
-  const judges = [service?.name, service?.url].filter((part) => part !== undefined).join(", ")
+const making = ({ counts, guidelines, inputs, judges, methods, service, settings }: DatasetFacts) => {
+  const place = [service?.name, service?.url].filter((part) => part !== undefined).join(", ")
+  const who = judges === undefined ? "" : Judge.describe(judges)
   const parts = [
-    ...(judges === "" ? [] : [`Judged by experts of ${judges}.`]),
+    ...(who === "" && place === ""
+      ? []
+      : [`Judged${who === "" ? "" : ` by ${who}`}${place === "" ? "" : ` at ${place}`}.`]),
     ...(guidelines === undefined ? [] : ["Guidelines that the experts were given:", quoted(guidelines)]),
     ...(methods ?? []).flatMap(({ text, title }) => [`### ${title}`, text]),
     ...(counts === undefined || Record.isEmptyRecord(counts)
@@ -198,7 +202,7 @@ const making = ({ counts, guidelines, inputs, methods, service, settings }: Data
             ["file", "records", "SHA-256, or what its server said"],
             inputs.map(({ etag, file, last_modified, records, sha256 }) => [
               file,
-              records === undefined ? "" : grouped(records),
+              records === undefined ? "unknown" : grouped(records),
               [sha256, etag, last_modified].flatMap((said) => (said === undefined ? [] : [`\`${said}\``])).join(", "),
             ]),
           ),

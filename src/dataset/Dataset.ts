@@ -126,7 +126,7 @@ const writeFiles = Effect.fnUntraced(function* <E, R, SE, SR, AE, AR, DE, DR>(
   const facts: DatasetFacts = { ...options.facts, ...described }
   files.push(yield* writeText(directory, Card.fileName, Card.make({ ...written, files }, shape, facts)))
   const whole = { ...written, files }
-  const provenance = Struct.pick(facts, ["inputs", "service", "guidelines", "settings", "counts"])
+  const provenance = Struct.pick(facts, ["inputs", "judges", "service", "guidelines", "settings", "counts"])
   const manifest = Manifest.make({ shape, ...whole, ...provenance })
   yield* OutputFile.writeWhole(directory, Manifest.fileName, Manifest.encode(manifest))
   return whole

@@ -5,6 +5,7 @@
  * nothing is made up.
  */
 import { Schema } from "effect"
+import { Judges } from "../domain/Judge.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
@@ -23,7 +24,9 @@ export type InputFile = typeof InputFile.Type
 /** What a manifest records of the way to the dataset. */
 export const Provenance = Schema.Struct({
   inputs: Schema.optionalKey(Schema.Array(InputFile)),
-  /** Who judged. */
+  /** Who judged, people or not. */
+  judges: Schema.optionalKey(Judges),
+  /** Where they did. */
   service: Schema.optionalKey(Schema.Struct({ name: text, url: text })),
   /** What the experts were told, or its name. */
   guidelines: text,

@@ -7,6 +7,8 @@
 export interface InputFile {
   readonly file: string
   readonly bytes: number
+  /** Read from it, usable or not. */
+  readonly records?: number
   /** Hexadecimal. */
   readonly sha256?: string
   /** As the server sent it, with its quotes. */

@@ -122,6 +122,12 @@ export interface Position {
   readonly known: number
 }
 
+/** Kept items by whether the judgment ranks their completions; `full-ranking` pairs the others as `best-against-rest` does. */
+export interface Rankings {
+  readonly ranked_items: number
+  readonly unranked_items: number
+}
+
 export interface FlagReport {
   /** Judged items that an expert flagged; the dataset holds them unless `--drop flagged` left them out. */
   readonly items: number
@@ -190,6 +196,7 @@ export interface QualityReport {
   readonly position: Position
   readonly length: Length
   readonly flags: FlagReport
+  readonly rankings: Rankings
   /** From the sending of a task to its result, in seconds. */
   readonly turnaround: Distribution
   /** What experts took for a vote, in seconds, where the service says. */

@@ -7,7 +7,7 @@
  * own matter; the votes of several tasks are counted by the rules of `domain/Tally`. Or all votes are weighed by
  * how reliable the experts are (Dawid & Skene, 1979; see `stats/DawidSkene`).
  */
-import { Array as Arr } from "effect"
+import { Array as Arr, Option } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
@@ -15,6 +15,7 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Ballot, firstOfText, tally, topOf } from "../domain/Tally.ts"
 import type { Ranking } from "../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
+import { rankingOf } from "./Pairs.ts"
 
 export interface Consensus {
   /** The first task's, with the choice, ranking and rationale that the votes come to, and the flags of all tasks. */
@@ -42,7 +43,13 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   if (item.judgments.length === 1) {
     const agreement =
       votes.length === 1 ? null : shareOf(firstOfText(item.completions)[judgment.bestCompletionIndex]!, votes)
-    return { judgment, votes, agreement, isTie: votes.length > 1 && counted.tie, isWeighed: false }
+    return {
+      judgment: withRanking(judgment, counted.ranking),
+      votes,
+      agreement,
+      isTie: votes.length > 1 && counted.tie,
+      isWeighed: false,
+    }
   }
   return {
     judgment: judged(item, counted.best, counted.ranking, counted.rationale),
@@ -51,6 +58,12 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
     isTie: votes.length > 1 && counted.tie,
     isWeighed: false,
   }
+}
+
+/** A judgment without a ranking of its own has that of its votes, below what the service says is best. */
+const withRanking = (judgment: Judgment, ofVotes: Ranking | undefined): Judgment => {
+  const ranking = Option.isSome(rankingOf(judgment)) ? undefined : withBest(ofVotes, judgment.bestCompletionIndex)
+  return ranking === undefined ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
 }
 
 /** Probabilities closer than this are equal. */

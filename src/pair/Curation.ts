@@ -19,7 +19,7 @@ import * as Sha256 from "../node/Sha256.ts"
 import { bestAgainstRest } from "./BestAgainstRest.ts"
 import * as Checks from "./Checks.ts"
 import * as Consensus from "./Consensus.ts"
-import type { PairStrategy } from "./Pairs.ts"
+import { type PairStrategy, rankingOf } from "./Pairs.ts"
 import * as Agreements from "./report/Agreements.ts"
 import * as Experts from "./report/Experts.ts"
 import * as Flags from "./report/Flags.ts"
@@ -166,6 +166,7 @@ export const make = (
   const copiedTally = makeTally()
   let judged = 0
   let kept = 0
+  let ranked = 0
   let pairCount = 0
 
   const consensusOf = (item: JudgedItem): Consensus.Consensus => {
@@ -238,6 +239,7 @@ export const make = (
         return []
       }
       kept++
+      if (Option.isSome(rankingOf(consensus.judgment))) ranked++
       pairCount += selected.length
       lengths.add(selected)
       models.add(selected, item)
@@ -325,6 +327,7 @@ export const make = (
         position,
         length,
         flags: flagCounts.finish(),
+        rankings: { ranked_items: ranked, unranked_items: kept - ranked },
         vote_seconds: seconds.distribution(),
         languages: byLanguage,
         checks: findings.map((finding) => Checks.evaluate(finding, limits, drop)),

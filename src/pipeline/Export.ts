@@ -18,6 +18,7 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { FunnelStep, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"
 import * as Curation from "../pair/Curation.ts"
+import { fullRanking } from "../pair/FullRanking.ts"
 import * as Reliabilities from "../pair/Reliabilities.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
@@ -138,6 +139,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       passed || limit === null ? [] : [{ check, direction, limit, value }],
     )
     const refused = JobFolder.refused(settings.directory)
+    rankings = report.rankings
     leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
     const isEmptied = isThere && written.rows === 0
     if (failed.length > 0 || isEmptied) {
@@ -156,6 +158,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   const conversational = settings.conversational ?? (yield* hasConversations)
   let facts: DatasetFacts = {}
   let leftOut: Exported["leftOut"]
+  let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
   const info = yield* Dataset.write(pairs, {
     directory,
     splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
@@ -173,6 +176,12 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       ),
     ),
   )
+  if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
+    const { ranked_items, unranked_items } = rankings
+    yield* Effect.logWarning(
+      `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items have no ranking; their best completion makes a pair with each of the rest`,
+    )
+  }
   for (const { format, refused, rows } of Option.match(info, { onNone: () => [], onSome: ({ formats }) => formats })) {
     if (rows === 0 && refused.count > 0) {
       yield* Effect.logWarning(

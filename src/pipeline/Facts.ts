@@ -6,7 +6,9 @@
 import { Effect, Option } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import type { QualityReport } from "../domain/QualityReport.ts"
+import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
+import { fullRanking } from "../pair/FullRanking.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { settingsOf as strategyOf } from "../pair/Pairs.ts"
 import { Ledger } from "../task/Ledger.ts"
@@ -35,13 +37,16 @@ const defined = (members: { readonly [name: string]: number | undefined }): { re
 /** Two digits after the point. */
 const rounded = (value: number): string => value.toFixed(2)
 
+const judgesOf = (experts: QualityReport["experts"]): Judge.Judges =>
+  Judge.judgesOf(experts.flatMap(({ expert }) => (expert === null ? [] : [expert])))
+
 /** How it was made, in a heading and a paragraph each. */
 const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullable<DatasetFacts["methods"]> => {
-  const { agreement, checks, experts, funnel, gold, languages, length, position, splits } = report
+  const { agreement, checks, experts, funnel, gold, languages, length, position, rankings, splits } = report
   const stepOf = (name: string) => funnel.find(({ step }) => step === name)
   const kept = stepOf("kept")
   const judged = stepOf("judged")?.count ?? 0
-  const named = experts.filter(({ expert }) => expert !== null).length
+  const who = Judge.describe(judgesOf(experts))
   const votes = agreement.votes_per_item.reduce((sum, { items, votes }) => sum + items * votes, 0)
   const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
   const { strategy } = strategyOf(settings.pairs ?? bestAgainstRest)
@@ -50,7 +55,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
       title: "Judgments",
       text: [
         `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}`,
-        named === 0 ? ". " : ` of ${several(named, "expert")}. `,
+        who === "" ? ". " : ` of ${who}. `,
         agreement.items === 0
           ? ""
           : `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}. `,
@@ -65,6 +70,9 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
       title: "Pairs",
       text: [
         `Made by the strategy \`${strategy}\`; the pairs of an item stand together, and their weights add up to 1.`,
+        settings.pairs === fullRanking && rankings.unranked_items > 0
+          ? `${several(rankings.ranked_items, "item")} ${rankings.ranked_items === 1 ? "has" : "have"} a ranking. Of the other ${number(rankings.unranked_items)}, the best completion makes a pair with each of the rest.`
+          : "",
         dropped.length === 0 ? "" : `Left out: ${dropped.join(", ")}.`,
         length.share_longer === null
           ? ""
@@ -127,13 +135,14 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
     ...card,
     languages: card.languages ?? languages,
     inputs,
+    judges: judgesOf(report.experts),
     ...(report.service === null
       ? {}
       : { service: report.service.startsWith("http") ? { url: report.service } : { name: report.service } }),
     ...(report.guidelines === null ? {} : { guidelines: report.guidelines }),
     settings: {
       campaign: campaign === "all" ? "all" : report.campaign,
-      pairs: strategyOf(pairs),
+      pairs: { ...strategyOf(pairs), ...(pairs === fullRanking ? report.rankings : {}) },
       votes: Option.getOrNull(Option.map(run, ({ votes }) => votes)),
       aggregate,
       ties,

@@ -34,6 +34,28 @@ export const loggedLater = (file: string, bytes: Input["bytes"]) => {
   }
 }
 
+/** The same records; at their end, the log is told of the file with their number, usable or not. */
+export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+  Stream.unwrap(
+    Effect.map(InputLog, (tell) => {
+      if (tell === undefined) return records
+      let found: InputFile | undefined
+      let count = 0
+      return records.pipe(
+        Stream.mapArray((array) => {
+          count += array.length
+          return array
+        }),
+        Stream.provideService(InputLog, (input) => (found = input)),
+        Stream.onEnd(
+          Effect.sync(() => {
+            if (found !== undefined) tell({ ...found, records: count })
+          }),
+        ),
+      )
+    }),
+  )
+
 /** Tells the log of a file that was read in slices. */
 export const tellSliced = Effect.fnUntraced(function* ({ name, size = 0, sliced }: Input) {
   const tell = yield* InputLog

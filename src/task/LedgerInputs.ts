@@ -18,6 +18,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
     const rows = files.map((file) => ({
       partition_id: partition,
       campaign,
+      records: 0,
       sha256: "",
       etag: "",
       last_modified: "",
@@ -31,14 +32,15 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
     Effect.map(
       sql<
         Required<InputFile>
-      >`SELECT DISTINCT file, bytes, sha256, etag, last_modified FROM input WHERE partition_id = ${partition} AND ${Option.match(
+      >`SELECT DISTINCT file, bytes, records, sha256, etag, last_modified FROM input WHERE partition_id = ${partition} AND ${Option.match(
         campaign,
         { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`campaign = ${campaign}` },
       )} ORDER BY file, sha256, etag, last_modified`,
       (rows) =>
-        rows.map(({ bytes, file, ...versions }) => ({
+        rows.map(({ bytes, file, records, ...versions }) => ({
           file,
           bytes: Number(bytes),
+          records: Number(records),
           ...Record.filter(versions, (text) => text !== ""),
         })),
     )

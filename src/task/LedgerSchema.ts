@@ -79,6 +79,7 @@ const createInput = Effect.gen(function* () {
     campaign INTEGER NOT NULL,
     file TEXT NOT NULL,
     bytes BIGINT NOT NULL,
+    records BIGINT NOT NULL,
     -- Empty where they are not known.
     sha256 TEXT NOT NULL,
     etag TEXT NOT NULL,

@@ -207,6 +207,7 @@ describe("a dataset", () => {
         {
           file: `${directory}/items.jsonl`,
           bytes: bytes.length,
+          records: 40,
           sha256: createHash("sha256").update(bytes).digest("hex"),
         },
       ])

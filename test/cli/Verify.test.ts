@@ -18,6 +18,14 @@ describe("prefstream verify", () => {
       assert.strictEqual(good.status, 0, good.stdout + good.stderr)
       assert.match(good.stdout, /dataset is as it was written: 144 pairs in \d+ files\.\n$/)
 
+      const { inputs, judges } = JSON.parse(yield* fs.readFileString(`${job}/dataset/manifest.json`))
+      assert.deepStrictEqual(judges, { experts: 0, rules: [], gold_files: [sample], models: [] })
+      assert.deepInclude(inputs[0], { file: sample, records: 72 })
+      const card = yield* fs.readFileString(`${job}/dataset/README.md`)
+      assert.include(card, `Judged by the gold file \`${sample}\` at the embedded service.`)
+      assert.include(card, `72 items were judged with 72 votes of the gold file \`${sample}\`.`)
+      assert.include(card, `| ${sample} | 72 | `)
+
       yield* fs.remove(`${job}/dataset/README.md`)
       yield* fs.writeFileString(`${job}/dataset/notes\u001b.txt`, "mine")
       const bad = yield* cli(["verify", `${job}/dataset`])

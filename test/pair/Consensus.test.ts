@@ -205,6 +205,20 @@ describe("by majority", () => {
   })
 })
 
+describe("a ranking that the service does not count itself", () => {
+  const ranks = (...votes: ReadonlyArray<object>) => {
+    const { judgment } = Consensus.byMajority(judgedItem(abc, [{ best: 0, annotations: { votes } }]))
+    return fullRanking(judgment).map(({ chosen, rejected }) => `${chosen}>${rejected}`)
+  }
+
+  it("is that of its votes, where each has one", () => {
+    assert.deepStrictEqual(ranks(vote("ann", 0, [[0], [2], [1]])), ["a>c", "a>b", "c>b"])
+    assert.deepStrictEqual(ranks(vote("ann", 0, [[0], [1], [2]]), vote("bob", 0)), ["a>b", "a>c"])
+    // What the service says is best stays so.
+    assert.deepStrictEqual(ranks(vote("ann", 1, [[1], [2], [0]])), ["a>b", "a>c", "b>c"])
+  })
+})
+
 describe("completions of the same text", () => {
   const texts = ["yes", "yes", "no"]
   const by = (...choices: readonly [number, ...Array<number>]) => {

@@ -9,7 +9,7 @@ import * as Source from "../../src/source/Source.ts"
 const item = (i: number) => `${JSON.stringify({ prompt: `p${i}`, completions: ["a", "b"] })}\n`
 
 it.layer(NodeServices.layer)("files that were read", (it) => {
-  it.effect("are told with size and digest, each at its end", () =>
+  it.effect("are told with size, digest and number of records, each at its end", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
@@ -25,6 +25,7 @@ it.layer(NodeServices.layer)("files that were read", (it) => {
         texts.map((text, i) => ({
           file: files[i]!,
           bytes: Buffer.byteLength(text),
+          records: text.split("\n").length - 1,
           sha256: createHash("sha256").update(text).digest("hex"),
         })),
       )

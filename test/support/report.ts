@@ -325,6 +325,7 @@ export const full = (): QualityReport => {
       check("no-rationale", "share of judgments without a rationale", 309, 12_370, { unit: "votes", limit: 0.1 }),
       check("kappa", "free-marginal kappa", 4180, 4210, { value: 0.712, limit: 0.6, direction: "above" }),
     ],
+    rankings: { ranked_items: 3981, unranked_items: 42 },
     flags: {
       items: 21,
       kinds: [
@@ -373,6 +374,7 @@ export const minimal = (): QualityReport => {
     length: { ...lengths(random, 40), cohens_d: 0.12 },
     turnaround: distribution([95], even),
     languages: [{ language: "en", items: 40 }],
+    rankings: { ranked_items: 0, unranked_items: 40 },
     flags: { items: 0, kinds: [] },
     bridges: null,
     splits: [{ split: "train", items: 40, pairs: 40 }],
@@ -424,6 +426,7 @@ export const empty = (): QualityReport => ({
   vote_seconds: noDistribution,
   languages: [],
   checks: [],
+  rankings: { ranked_items: 0, unranked_items: 0 },
   flags: { items: 0, kinds: [] },
   bridges: null,
   splits: [],

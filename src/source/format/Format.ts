@@ -7,7 +7,7 @@
  */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
-import { logged, loggedLater, tellSliced } from "../InputLog.ts"
+import { counted, logged, loggedLater, tellSliced } from "../InputLog.ts"
 import type { Input } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
 import type { RowResult } from "../Row.ts"
@@ -95,7 +95,7 @@ export const open: (
         format,
         description: described(file.description),
         count: file.count,
-        rows: (columns) => Stream.concat(file.rows(columns), Stream.fromEffectDrain(told)),
+        rows: (columns) => counted(Stream.concat(file.rows(columns), Stream.fromEffectDrain(told))),
       }
     }
     const text = textFormat(name, format, beginning, options)
@@ -104,7 +104,7 @@ export const open: (
       format: text.format,
       description: described(text.description),
       count: undefined,
-      rows: () => withinReach(name, input.bytes.pipe(logged(name), unpacked), text.rows, options),
+      rows: () => counted(withinReach(name, input.bytes.pipe(logged(name), unpacked), text.rows, options)),
     }
   },
 )

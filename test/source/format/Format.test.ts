@@ -292,7 +292,7 @@ describe("Format", () => {
       assert.deepStrictEqual(valuesOf(yield* rows(renamed)), [{ prompt: "before" }])
       const before = parquet("before")
       const sha256 = createHash("sha256").update(before).digest("hex")
-      assert.deepStrictEqual(told, [{ file: path!, bytes: before.length, sha256 }])
+      assert.deepStrictEqual(told, [{ file: path!, bytes: before.length, records: 1, sha256 }])
 
       const overwritten = yield* RowFiles.open(path!)
       yield* fs.writeFile(path!, parquet("like it!"))

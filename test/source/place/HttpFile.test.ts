@@ -311,7 +311,9 @@ describe("Parquet at a URL", () => {
     Effect.gen(function* () {
       const { asked, url } = yield* serve(keeping({ content: parquet, etag, modified }))
       const file = `${url}/f.parquet`
-      assert.deepStrictEqual(yield* told(file), [{ file, bytes: parquet.length, etag, last_modified: modified }])
+      assert.deepStrictEqual(yield* told(file), [
+        { file, bytes: parquet.length, records: 1, etag, last_modified: modified },
+      ])
       // For its beginning alone.
       assert.strictEqual(asked.filter(({ headers }) => headers.range === undefined).length, 1)
     }))
@@ -323,7 +325,7 @@ describe("Parquet at a URL", () => {
         const { asked, url } = yield* serve(bytes === packed ? keeping({ content: packed, etag }) : plain(parquet))
         const file = `${url}/f`
         const sha256 = createHash("sha256").update(bytes).digest("hex")
-        assert.deepStrictEqual(yield* told(file), [{ file, bytes: bytes.length, sha256 }])
+        assert.deepStrictEqual(yield* told(file), [{ file, bytes: bytes.length, records: 1, sha256 }])
         const whole = asked.filter(({ headers }) => headers.range === undefined)
         // For its beginning, packed and unpacked, and once for all.
         assert.isAtMost(whole.length, bytes === packed ? 3 : 2)

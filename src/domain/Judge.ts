@@ -1,0 +1,49 @@
+/**
+ * Who gave votes, by the names that stand in them: people, or what judges in their stead.
+ *
+ * Guarantees: what prefstream's own service calls its automatic experts is known as such. Every other name counts
+ * as a person's, also that of a custom automatic expert.
+ */
+import { Schema } from "effect"
+
+/** Rules that look at completions without understanding them. */
+export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const
+
+const names = Schema.Array(Schema.String)
+
+export const Judges = Schema.Struct({
+  /** How many people, as far as the service names them. */
+  experts: Schema.Int,
+  /** Of `ruleNames`. */
+  rules: names,
+  /** Files of answers that were known beforehand (`gold:FILE`). */
+  gold_files: names,
+  /** Language models (`judge:MODEL`). */
+  models: names,
+})
+export type Judges = typeof Judges.Type
+
+const isRule = (name: string): boolean => ruleNames.some((rule) => rule === name)
+
+export const judgesOf = (experts: ReadonlyArray<string>): Judges => {
+  const behind = (prefix: string) =>
+    experts.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : [])).toSorted()
+  const rules = experts.filter(isRule).toSorted()
+  const [gold_files, models] = [behind("gold:"), behind("judge:")]
+  return { experts: experts.length - rules.length - gold_files.length - models.length, rules, gold_files, models }
+}
+
+const joined = (parts: ReadonlyArray<string>): string =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
+
+/** In Markdown: `3 experts and the language model \`gpt-4o\``. Empty where nobody is named. */
+export const describe = ({ experts, gold_files, models, rules }: Judges): string => {
+  const named = (noun: string, list: ReadonlyArray<string>) =>
+    list.length === 0 ? [] : [`the ${noun}${list.length === 1 ? "" : "s"} ${joined(list.map((name) => `\`${name}\``))}`]
+  return joined([
+    ...(experts === 0 ? [] : [`${experts.toLocaleString("en-US")} expert${experts === 1 ? "" : "s"}`]),
+    ...named("rule", rules),
+    ...named("gold file", gold_files),
+    ...named("language model", models),
+  ])
+}
