@@ -148,6 +148,8 @@ it.live.skipIf(!hasBrowser)(
             assert.strictEqual(await page.getByLabel("In your words").inputValue(), "Mine.")
             await picture(page, "6-flag")
             await page.keyboard.press("Escape")
+            // The dialog gives the focus back when it goes.
+            await page.getByRole("dialog").waitFor({ state: "detached" })
           }
           await page.keyboard.press("e")
           await page.keyboard.type(`Because it is right (${i}).`)

@@ -67,7 +67,7 @@ export const actionOf = (key: Key, where: Where): Action | null => {
   if (key.key === "Enter" && (key.ctrlKey || key.metaKey) && !key.altKey) return once(key, "submit")
   if (key.ctrlKey || key.metaKey || key.altKey) return null
   if (where === "text") return key.key === "Escape" ? once(key, "leave") : null
-  if (where === "scroller" && /^Arrow/.test(key.key)) return null
+  if (where === "scroller" && key.key.startsWith("Arrow")) return null
   switch (key.key) {
     case "ArrowRight":
       return { _tag: "move", step: 1 }
