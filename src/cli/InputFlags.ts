@@ -29,6 +29,11 @@ export const inputFlags = {
     Flag.withDescription("Format of the files (default: found by looking into them)"),
     Flag.optional,
   ),
+  encoding: Flag.String("encoding").pipe(
+    Flag.withMetavar("NAME"),
+    Flag.withDescription("Encoding of text, such as windows-1252 or utf-16le (default: utf-8)"),
+    Flag.optional,
+  ),
   delimiter: Flag.String("delimiter").pipe(
     Flag.withMetavar("CHARACTER"),
     Flag.withDescription("CSV: what stands between cells; tab for a tab (default: found by looking)"),
@@ -117,6 +122,7 @@ export const rejectFlags = {
 export interface InputFlags {
   readonly files: ReadonlyArray<string>
   readonly inputFormat: Option.Option<(typeof formatNames)[number]>
+  readonly encoding: Option.Option<string>
   readonly delimiter: Option.Option<string>
   readonly header: boolean
   readonly idleTimeout: Option.Option<Duration.Duration>
@@ -160,6 +166,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   }
   const format = {
     format: Option.getOrUndefined(flags.inputFormat),
+    encoding: Option.getOrUndefined(flags.encoding),
     delimiter: Option.getOrUndefined(delimiter),
     header: flags.header,
     idleTimeout: Option.getOrUndefined(flags.idleTimeout),

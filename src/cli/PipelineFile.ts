@@ -53,6 +53,8 @@ const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
 /** What a pipeline file says itself, and the command line must not say as well. */
 const saidByProgram = {
   inputFormat: "--input-format",
+  encoding: "--encoding",
+  idleTimeout: "--idle-timeout",
   delimiter: "--delimiter",
   layout: "--layout",
   promptPath: "--prompt-path",

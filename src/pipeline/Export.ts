@@ -12,6 +12,7 @@
 import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
+import { formatNames, formats } from "../dataset/format/Formats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -109,12 +110,15 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   const splitOf = new WeakMap<PreferencePair, Split>()
   const inSplits = new Map<Split, { items: number; pairs: number }>()
   let example = Option.none<PreferencePair>()
+  /** Pairs with a system message. */
+  let withSystem = 0
 
   const curate = (item: JudgedItem): ReadonlyArray<PreferencePair> => {
     const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
     const pairs = curation.add(item)
     if (pairs.length === 0) return pairs
     if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
+    if (hasSystem(item)) withSystem += pairs.length
     const { items, pairs: count } = inSplits.get(split) ?? { items: 0, pairs: 0 }
     inSplits.set(split, { items: items + 1, pairs: count + pairs.length })
     example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
@@ -187,10 +191,21 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       yield* Effect.logWarning(
         `${format} can't hold a single pair: ${refused.first[0]?.field}: ${refused.first[0]?.reason}`,
       )
+    } else if (formats[format].isText === true && withSystem > 0) {
+      yield* Effect.logWarning(
+        `${format} holds prompts as text: the system message of ${withSystem} pairs is a part of it, after a line [system]${
+          formatNames.some((name) => name === `${format}-conversational`)
+            ? `; ${format}-conversational keeps messages`
+            : ""
+        }`,
+      )
     }
   }
   return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
 }, Ledger.snapshot)
+
+const hasSystem = ({ prompt }: JudgedItem): boolean =>
+  typeof prompt !== "string" && prompt.some(({ role }) => role === "system")
 
 /** Whether any item that was planned is a conversation; of a ledger that has no note of it, whether the first is. */
 const hasConversations = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** Prompts that are messages, through the whole flow: what is sent, what is refused, and what the dataset holds. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, type Layer, Result, Schema, Stream } from "effect"
+import { Effect, FileSystem, type Layer, Logger, Result, Schema, Stream } from "effect"
 import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import { formatNames } from "../../src/dataset/format/Formats.ts"
@@ -10,6 +10,7 @@ import { PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
 import { Reject } from "../../src/domain/Reject.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
+import * as Source from "../../src/source/Source.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import * as Conversations from "../support/conversations.ts"
 import * as readers from "../support/datasetReaders.ts"
@@ -113,6 +114,37 @@ describe("conversations", () => {
       }
     }))
 
+  test("are pairs to be judged again, each once, where a dataset or a part of it is the input", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      for (const conversational of [true, false]) {
+        const items: ReadonlyArray<SourceItem> = [
+          { id: "a", prompt: "Q", completions: ["1", "2", "3"], metadata: { n: 1 } },
+          { id: "b", prompt: [{ role: "user", content: "R" }] as const, completions: ["4", "5"] },
+        ].map((item, i) => ({ item, origin: { file: "f", row: i + 1 } }))
+        yield* run(items, directory, experts(directory), { conversational })
+        const dataset = `${directory}/dataset`
+        const rows = (yield* Effect.promise(() => readers.jsonl(fileOf(directory, "jsonl")))) as ReadonlyArray<
+          {
+            readonly [side in "chosen" | "rejected"]: string | ReadonlyArray<Message>
+          } & { readonly metadata: string | null }
+        >
+        assert.strictEqual(rows.length, 3)
+        for (const input of [dataset, `${dataset}/jsonl`, `${dataset}/jsonl/train-00000-of-00001.jsonl`]) {
+          const records = yield* Stream.runCollect(Source.files(input).records)
+          const read = records.map((record) => Result.getOrThrow(record).item)
+          assert.deepStrictEqual(
+            read.map(({ completions, id, metadata }) => [id, completions, metadata]),
+            rows.map(({ chosen, metadata, rejected }) => [
+              undefined,
+              [chosen, rejected].map((text) => (typeof text === "string" ? text : text[0]!.content)),
+              metadata === null ? undefined : JSON.parse(metadata),
+            ]),
+          )
+        }
+      }
+    }))
+
   test("come to every trainer format that has a place for them", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
@@ -124,7 +156,21 @@ describe("conversations", () => {
         item: { id: `${i}`, prompt: prompt as unknown as PromptItem["prompt"], completions: ["yes", "no"] },
         origin: { file: "f", row: i + 1 },
       }))
-      yield* run(items, directory, experts(directory), { formats: formatNames })
+      const warnings: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        if (logLevel === "Warn") warnings.push([message].flat().join(" "))
+      })
+      yield* run(items, directory, experts(directory), { formats: formatNames }).pipe(
+        Effect.provide(Logger.layer([logger])),
+      )
+      assert.deepStrictEqual(
+        warnings.filter((warning) => warning.includes("system message")).map((warning) => warning.split(" ")[0]),
+        ["trl", "trl-implicit", "trl-unpaired", "openrlhf", "verl"],
+      )
+      assert.include(
+        warnings,
+        "trl holds prompts as text: the system message of 1 pairs is a part of it, after a line [system]; trl-conversational keeps messages",
+      )
       const prompts = items.map(({ item }) => item.prompt as ReadonlyArray<Message>)
       const read = (format: string) =>
         Effect.promise(() => readers.jsonl(`${directory}/dataset/formats/${format}/train.jsonl`)) as Effect.Effect<

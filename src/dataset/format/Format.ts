@@ -77,6 +77,8 @@ export interface Format {
   /** One line: who reads it, and what a row holds. */
   readonly description: string
   readonly container: "jsonl" | "parquet"
+  /** Set where prompts are text: a conversation is one as `Conversation.toText` has it. */
+  readonly isText?: true
   readonly features: (options?: FormatOptions) => Features
   /** A new encoder, for one file or one series of shards. */
   readonly encoder: (options?: FormatOptions) => Encoder

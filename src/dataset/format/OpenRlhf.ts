@@ -23,6 +23,7 @@ const differStripped = (chosen: string, rejected: string) => differ(withoutLineE
 
 export const openRlhf: Format = {
   name: "openrlhf",
+  isText: true,
   description: "OpenRLHF, plain text: prompt, chosen, rejected and margin",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", margin: "float64" }),

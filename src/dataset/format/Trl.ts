@@ -41,6 +41,7 @@ const text = { prompt: "string", chosen: "string", rejected: "string" } as const
 
 export const trl: Format = {
   name: "trl",
+  isText: true,
   description: "TRL, plain text: prompt, chosen and rejected, which the trainer joins as they are",
   container: "jsonl",
   features: withMargin(text),
@@ -82,6 +83,7 @@ export const trlConversational: Format = {
 
 export const trlImplicit: Format = {
   name: "trl-implicit",
+  isText: true,
   description:
     "TRL, plain text with the prompt within both sides: chosen and rejected hold it, an empty line, and the completion",
   container: "jsonl",
@@ -169,6 +171,7 @@ const unpairedCheck = () =>
 
 export const trlUnpaired: Format = {
   name: "trl-unpaired",
+  isText: true,
   description: "TRL, unpaired plain text (KTO): prompt, completion, and label: true if preferred",
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),

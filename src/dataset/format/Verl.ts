@@ -12,6 +12,7 @@ import { differ, Filled } from "./RowSchema.ts"
 
 export const verl: Format = {
   name: "verl",
+  isText: true,
   description: "verl, reward models: prompt, chosen and rejected as text, in Parquet",
   container: "parquet",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string" }),

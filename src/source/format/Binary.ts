@@ -1,6 +1,7 @@
 /**
  * What is no text: formats and encodings that are told by their first bytes, and what to do about each.
  */
+import { placesOfWindows1252 } from "./Encoding.ts"
 
 /** Why a file that begins like this is not read, and what to do; `undefined` if none of it is known. */
 export const refusal = (head: Uint8Array): string | undefined => {
@@ -11,9 +12,15 @@ export const refusal = (head: Uint8Array): string | undefined => {
 /** The same of texts in other encodings. */
 export const encodingRefusal = (head: Uint8Array): string | undefined => {
   const encoding = encodingOf(head)
-  return encoding === undefined
-    ? undefined
-    : `it is text in ${encoding}, expected UTF-8; convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
+  if (encoding?.startsWith("UTF-32") === true) {
+    return `it is text in ${encoding}, expected UTF-8; convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
+  }
+  if (encoding !== undefined)
+    return `it is text in ${encoding}, expected UTF-8; read it with --encoding ${encoding.toLowerCase()}`
+  // A single place may as well be damage, which its record is refused for.
+  return placesOfWindows1252(head) > 1
+    ? "it is text that is not UTF-8, and looks like Windows-1252; read it with --encoding windows-1252, or, if some records are damaged, with --encoding utf-8"
+    : undefined
 }
 
 interface Kind {
@@ -79,8 +86,8 @@ const isAsciiText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || 
  */
 const encodingOf = (head: Uint8Array): string | undefined => {
   const [a, b, c, d] = head
-  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "UTF-32" : "UTF-16"
-  if (a === 0xfe && b === 0xff) return "UTF-16"
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "UTF-32" : "UTF-16LE"
+  if (a === 0xfe && b === 0xff) return "UTF-16BE"
   if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return "UTF-32"
   if (head.length < 4) return undefined
   const pattern = [...head.subarray(0, 4)].map((byte) => (byte === 0 ? "0" : isAsciiText(byte) ? "x" : "-")).join("")

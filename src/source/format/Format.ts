@@ -14,6 +14,7 @@ import type { RowResult } from "../Row.ts"
 import { type SourceError, unreadable } from "../SourceError.ts"
 import * as Compression from "./Compression.ts"
 import * as Csv from "./Csv.ts"
+import * as Encoding from "./Encoding.ts"
 import { concat } from "./HeldBytes.ts"
 import * as JsonArray from "./JsonArray.ts"
 import * as JsonLines from "./JsonLines.ts"
@@ -26,6 +27,8 @@ export { formatNames } from "./Sniff.ts"
 export interface FormatOptions {
   /** Default: found by looking at the file's beginning, and where that does not tell, at its name. */
   readonly format?: Sniff.FormatName | undefined
+  /** Of text: as the Encoding Standard has it, such as `windows-1252`. Default: UTF-8; what looks otherwise is refused. */
+  readonly encoding?: string | undefined
   /** Of CSV: one character. Default: found by looking. */
   readonly delimiter?: string | undefined
   /** Of CSV: whether the first record names the columns; else they are `column_1`, `column_2`, … Default true. */
@@ -60,27 +63,32 @@ export const open: (
 ) => Effect.Effect<RowFile, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn("Format.open")(
   function* (input, options = {}) {
     const { name } = input
+    const { encoding } = options
+    const decoded = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
     const packed = yield* beginningOf(input.bytes)
     const compression = Compression.detect(packed.head) ?? (yield* detectBrotli(name, packed))
     if (compression === undefined && Sniff.isMisnamed(name, packed.head)) {
       return yield* unreadable(name, "by its name it is compressed, but it does not begin like that; get it again")
     }
-    const unpacked = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
-    const beginning = compression === undefined ? packed : yield* beginningOf(unpacked(input.bytes))
-    const twice = compression === undefined ? undefined : Compression.detect(beginning.head)
+    const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
+    const inside = compression === undefined ? packed : yield* beginningOf(unpack(input.bytes))
+    const twice = compression === undefined ? undefined : Compression.detect(inside.head)
     if (twice !== undefined) {
       return yield* unreadable(name, `it is compressed twice, with ${twice} and then ${compression}; unpack it once`)
     }
+    const isDecoded = decoded !== undefined && !Sniff.isParquet(inside.head)
+    const unpacked = (bytes: Bytes) => (isDecoded ? decoded(name)(unpack(bytes)) : unpack(bytes))
+    const beginning = isDecoded ? yield* beginningOf(unpacked(input.bytes)) : inside
     const format = yield* Effect.mapError(
       Effect.fromResult(
         options.format === undefined
-          ? Sniff.sniff({ ...beginning, name })
-          : Sniff.check(options.format, beginning.head),
+          ? Sniff.sniff({ ...beginning, name, isDecoded })
+          : Sniff.check(options.format, beginning.head, isDecoded),
       ),
       (problem) => unreadable(name, problem),
     )
     const described = (description: string) =>
-      compression === undefined ? description : `${description}, ${compression}`
+      [description, ...(isDecoded ? [encoding] : []), ...(compression === undefined ? [] : [compression])].join(", ")
     if (format === "parquet") {
       const whole = yield* Spool.toFile(input)
       const packed = loggedLater(name, whole.bytes)

@@ -5,6 +5,7 @@
 import { Result } from "effect"
 import { Base64 } from "effect/encoding"
 import type { Reject } from "../../domain/Reject.ts"
+import { placesOfWindows1252 } from "./Encoding.ts"
 
 /** How much of a record that is too large stands in its reject. */
 const shownBytes = 64 * 1024
@@ -95,6 +96,6 @@ export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: n
 
 export const notUtf8 = (bytes: Uint8Array) => ({
   code: "invalid_utf8" as const,
-  reason: "expected UTF-8, found bytes that are not; see raw_base64",
+  reason: `expected UTF-8, found bytes that are not${placesOfWindows1252(bytes) > 0 ? " (but may be Windows-1252: --encoding windows-1252)" : ""}; see raw_base64`,
   raw_base64: Base64.encode(bytes),
 })

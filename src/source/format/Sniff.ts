@@ -20,6 +20,8 @@ export interface Beginning {
   readonly isWhole: boolean
   /** A path or URL, with or without the ending of a compression. */
   readonly name: string
+  /** Whether its encoding is known, and the bytes are UTF-8, or meant to be. */
+  readonly isDecoded?: boolean
 }
 
 /** How many bytes are looked at. */
@@ -28,8 +30,8 @@ export const headBytes = 64 * 1024
 /** The failure says what the file is, and what to do. */
 export const sniff = (beginning: Beginning): Result.Result<FormatName, string> => {
   const { head } = beginning
-  if (startsWith(head, "PAR1")) return Result.succeed("parquet")
-  const problem = refusal(head) ?? encodingRefusal(head)
+  if (isParquet(head)) return Result.succeed("parquet")
+  const problem = refusal(head) ?? (beginning.isDecoded === true ? undefined : encodingRefusal(head))
   if (problem !== undefined) return Result.fail(problem)
   const named = Endings.formatOf(pathOf(beginning.name))
   if (head.length > 0 && named === "parquet") {
@@ -39,8 +41,8 @@ export const sniff = (beginning: Beginning): Result.Result<FormatName, string> =
 }
 
 /** Whether a file can be read in a format that was chosen for it. */
-export const check = (format: FormatName, head: Uint8Array): Result.Result<FormatName, string> => {
-  const problem = format === "parquet" ? undefined : encodingRefusal(head)
+export const check = (format: FormatName, head: Uint8Array, isDecoded = false): Result.Result<FormatName, string> => {
+  const problem = format === "parquet" || isDecoded ? undefined : encodingRefusal(head)
   return problem === undefined ? Result.succeed(format) : Result.fail(problem)
 }
 
@@ -52,7 +54,7 @@ export const isPlainText = (head: Uint8Array): boolean => {
   return text !== undefined && !/[\0-\x08\x0e-\x1a\x1c-\x1f\x7f]/.test(text)
 }
 
-export const isKnownBinary = (head: Uint8Array): boolean => startsWith(head, "PAR1") || refusal(head) !== undefined
+export const isKnownBinary = (head: Uint8Array): boolean => isParquet(head) || refusal(head) !== undefined
 
 /** Whether a file is called like a compressed one, and neither is that nor text. */
 export const isMisnamed = (name: string, head: Uint8Array): boolean =>
@@ -63,6 +65,8 @@ export const hasEnding = (name: string, endings: string): boolean =>
 
 /** Of a URL, without query. */
 const pathOf = (name: string): string => (name.includes("://") ? name.replace(/[?#].*$/s, "") : name)
+
+export const isParquet = (head: Uint8Array): boolean => startsWith(head, "PAR1")
 
 const startsWith = (head: Uint8Array, text: string): boolean =>
   new TextEncoder().encode(text).every((byte, i) => head[i] === byte)

@@ -248,7 +248,9 @@ const textPrompt = (profile: Profile.Profile, completions: ReadonlyArray<string>
  * The first member named like an id, wherever some record has it: what the other records have, or whether ids repeat,
  * must not change an item's identity, or a file that grew would be paid for again.
  */
-const idOf = ({ members }: Profile.Profile): LayoutOptions => {
+const idOf = (profile: Profile.Profile): LayoutOptions => {
+  if (isOfDataset(profile)) return {}
+  const { members } = profile
   const id = members.find(
     ({ plainName, values }) => ["id", "item_id", "uid", "uuid"].includes(plainName) && values.some(KeyFinder.isKey),
   )
@@ -262,7 +264,12 @@ const modelsOf = (profile: Profile.Profile, completions: ReadonlyArray<string>):
 
 const columnOf = (path: string): string => columnsOf([path])[0] ?? path
 
+/** Whether the records are pairs of a dataset that prefstream wrote: several of them have the id of the item that they are of. */
+const isOfDataset = ({ members }: Profile.Profile): boolean =>
+  ["item_id", "task_id", "chosen_index", "rejected_index"].every((own) => members.some(({ name }) => name === own))
+
 const metadataOf = (profile: Profile.Profile): LayoutOptions => {
+  if (isOfDataset(profile)) return { metadata: "metadata" }
   const metadata = profile.members.find(
     ({ kinds, name }) => name === "metadata" && kinds.size === 1 && kinds.has("object"),
   )

@@ -2,7 +2,8 @@
  * The files that names mean: each a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`.
  *
  * A pattern is for where no shell expands it: in a schedule, a pipe of commands, a container's command
- * line, or a bucket. A folder stands for the data files right in it.
+ * line, or a bucket. A folder stands for the data files right in it; that of a dataset that prefstream wrote, for its
+ * pairs, which stand in several formats there, each once.
  *
  * Guarantees: files are in the order of their names' arguments, and those of one argument in that of
  * their names (by code unit, wherever the program runs); none is there twice. What a pattern or a folder
@@ -11,7 +12,7 @@
  *
  * Does not: ask a web server for its files; what is at a URL is found when it is opened.
  */
-import { Effect, FileSystem, Glob, Path, type PlatformError } from "effect"
+import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as Endings from "../Endings.ts"
 import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../SourceError.ts"
 import { kindOf, unknownPlace } from "./PlaceName.ts"
@@ -80,6 +81,13 @@ const localFiles = Effect.fnUntraced(function* (
     if (yield* isFile(name)) return [name]
     const entries = (yield* fs.readDirectory(name)).filter(isDataFile)
     const folder = name.replace(/\/+$/, "")
+    const manifest = entries.includes("manifest.json")
+      ? yield* Effect.option(Effect.flatMap(fs.readFileString(`${folder}/manifest.json`), decodeManifest))
+      : Option.none()
+    if (Option.isSome(manifest)) {
+      const paths = manifest.value.files.map(({ path }) => path).filter((path) => path.startsWith("data/"))
+      return sorted(paths.map((path) => `${folder}/${path}`))
+    }
     return sorted(
       yield* Effect.filter(
         entries.map((entry) => `${folder}/${entry}`),
@@ -92,6 +100,16 @@ const localFiles = Effect.fnUntraced(function* (
   }
   return sorted(yield* Effect.filter(yield* fs.glob(name), isFile))
 })
+
+/** What is read of a dataset's `manifest.json`. */
+const decodeManifest = Schema.decodeUnknownEffect(
+  Schema.fromJsonString(
+    Schema.Struct({
+      format: Schema.Literal("prefstream-dataset"),
+      files: Schema.Array(Schema.Struct({ path: Schema.String })),
+    }),
+  ),
+)
 
 const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const { bucket, key } = yield* S3Object.parse(name)

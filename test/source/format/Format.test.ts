@@ -154,7 +154,7 @@ describe("Format", () => {
       assert.match(yield* refusalOf("f.jsonl", "<!doctype html>"), /^f.jsonl: it is a page of HTML/)
       assert.match(
         yield* refusalOf("f", Buffer.from("\uFEFFa", "utf16le"), { format: "csv" }),
-        /^f: it is text in UTF-16,/,
+        /^f: it is text in UTF-16LE, .*--encoding utf-16le/,
       )
       const damaged = packers.gzip(texts.jsonl)
       damaged[0] = 0x1e
@@ -181,6 +181,36 @@ describe("Format", () => {
         ),
         [1, "2 invalid_utf8", 3],
       )
+    }),
+  )
+
+  it.effect("text in another encoding is read where it is said, packed or not", () =>
+    Effect.gen(function* () {
+      const expected = [{ prompt: "Grün – „ja“", a: "5 €" }]
+      const windows1252 = Buffer.concat([
+        Buffer.from("prompt;a\nGr\xfcn ", "latin1"),
+        Buffer.from([0x96, 0x20, 0x84, 0x6a, 0x61, 0x93, 0x3b, 0x35, 0x20, 0x80, 0x0a]),
+      ])
+      const utf16 = Buffer.from(`\uFEFFprompt;a\n${Object.values(expected[0]!).join(";")}\n`, "utf16le")
+      for (const [encoding, bytes] of [
+        ["windows-1252", windows1252],
+        ["utf-16le", utf16],
+      ] as const) {
+        for (const content of [bytes, zlib.gzipSync(bytes)]) {
+          assert.include(yield* refusalOf("f.csv", content), `read it with --encoding ${encoding}`)
+          const { description, rows } = yield* read("f.csv", content, { encoding })
+          assert.match(description, new RegExp(`^CSV with ";", ${encoding}`))
+          assert.deepStrictEqual(valuesOf(rows), expected)
+        }
+      }
+      const damaged = yield* read("f.csv", windows1252, { encoding: "utf-8" })
+      assert.match(
+        Result.getOrThrow(Result.flip(damaged.rows[0]!)).reason,
+        /^expected UTF-8, found bytes that are not \(but may be Windows-1252: --encoding windows-1252\)/,
+      )
+      const cut = yield* read("f.csv", utf16.subarray(0, -1), { encoding: "utf-16le" })
+      assert.match(cut.error!, /it is no text in utf-16le/)
+      assert.match(yield* refusalOf("f.csv", utf16, { encoding: "utf-17" }), /^encoding: expected an encoding such/)
     }),
   )
 

@@ -111,10 +111,14 @@ describe("Sniff", () => {
         Array.from(text, (character) => (character === "\uFEFF" ? bytes(0xff, 0xfe, 0, 0) : bytes(character, 0, 0, 0))),
       )
     const refusal = (encoding: string) =>
-      `it is text in ${encoding}, expected UTF-8; convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
+      `it is text in ${encoding}, expected UTF-8; ${
+        encoding.startsWith("UTF-32")
+          ? `convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
+          : `read it with --encoding ${encoding.toLowerCase()}`
+      }`
     for (const text of ['{"a":1}', "prompt,a\n", '[\n{"a"']) {
-      assert.strictEqual(sniff(utf16(`\uFEFF${text}`), "f.csv"), refusal("UTF-16"))
-      assert.strictEqual(sniff(swapped(`\uFEFF${text}`)), refusal("UTF-16"))
+      assert.strictEqual(sniff(utf16(`\uFEFF${text}`), "f.csv"), refusal("UTF-16LE"))
+      assert.strictEqual(sniff(swapped(`\uFEFF${text}`)), refusal("UTF-16BE"))
       assert.strictEqual(sniff(utf16(text)), refusal("UTF-16LE"))
       assert.strictEqual(sniff(swapped(text)), refusal("UTF-16BE"))
       assert.strictEqual(sniff(utf32(text)), refusal("UTF-32LE"))
@@ -122,8 +126,22 @@ describe("Sniff", () => {
       assert.strictEqual(sniff(Buffer.concat([bytes(0xff, 0xfe, 0, 0), utf32(text)])), refusal("UTF-32"))
       assert.strictEqual(sniff(Buffer.concat([bytes(0, 0, 0xfe, 0xff), utf32(text).swap32()])), refusal("UTF-32"))
     }
-    assert.strictEqual(Result.merge(Sniff.check("csv", utf16("\uFEFFa"))), refusal("UTF-16"))
+    assert.strictEqual(Result.merge(Sniff.check("csv", utf16("\uFEFFa"))), refusal("UTF-16LE"))
     assert.strictEqual(Result.merge(Sniff.check("csv", bytes("{}"))), "csv")
+  })
+
+  it("text that looks like Windows-1252 is refused with how to read it", () => {
+    const latin1 = (text: string) => Buffer.from(text, "latin1")
+    const refusal = /^it is text that is not UTF-8, and looks like Windows-1252; read it with --encoding windows-1252/
+    assert.match(sniff(latin1("Frage;Antwort\nGrün?;Süß\n")), refusal)
+    assert.match(sniff(Buffer.concat([latin1("a\nGrün "), bytes(0x93), latin1("x"), bytes(0x94)])), refusal)
+    for (const text of [
+      "Grün",
+      "Привет, мир".replaceAll(/\p{L}/gu, (letter) => String.fromCharCode((letter.charCodeAt(0) & 0xff) | 0xc0)),
+    ]) {
+      assert.notMatch(sniff(latin1(`a\n${text}\n`)), refusal)
+    }
+    assert.notMatch(sniff(Buffer.concat([Buffer.from("a\né ê\n"), latin1("ü é")])), refusal)
   })
 
   it("plain text is told from what is none", () => {
