@@ -13,16 +13,16 @@ import { Result } from "effect"
 import type { Row } from "../Row.ts"
 import * as BestCompletion from "./BestCompletion.ts"
 import * as CompletionFinder from "./CompletionFinder.ts"
+import * as ConversationFinder from "./ConversationFinder.ts"
 import * as Field from "./Field.ts"
 import * as FieldPath from "./FieldPath.ts"
-import { isEmpty, isObject } from "./Found.ts"
+import { isObject } from "./Found.ts"
 import * as KeyFinder from "./KeyFinder.ts"
 import { fieldOptions, type LayoutName, type LayoutOptions } from "./Layout.ts"
 import { flags } from "./LayoutFlags.ts"
 import * as Misnamed from "./Misnamed.ts"
 import * as Profile from "./Profile.ts"
 import * as PromptFinder from "./PromptFinder.ts"
-import * as SharedPrompt from "./SharedPrompt.ts"
 import * as WideColumns from "./WideColumns.ts"
 
 /**
@@ -204,44 +204,14 @@ const wide = (profile: Profile.Profile, options: Complete): Result.Result<Layout
   }
   const withGold = { ...(options.layout === "wide" ? goldOf(profile, completions, found) : undefined), ...found }
   if (options.prompt !== undefined) return Result.succeed(withGold)
-  if (areConversations(profile, completions)) {
-    const prompt = textPrompt(profile, completions)
+  if (ConversationFinder.areConversations(profile, completions)) {
+    const prompt = ConversationFinder.textPrompt(profile, completions)
     const withSystem = { ...PromptFinder.system(profile), ...withGold }
     if (prompt === undefined) return Result.succeed(withSystem)
     const lists = profile.isTextual ? completions.map((path) => `${path}[]`) : completions
     return Result.succeed({ ...withSystem, completions: lists, prompt })
   }
   return Result.map(promptOf(profile, options, completions), (prompt) => ({ ...prompt, ...withGold }))
-}
-
-const cellsOf = (profile: Profile.Profile, paths: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<unknown>> => {
-  const fields = paths.map((path) => Result.getOrUndefined(Field.parse(path)))
-  return profile.records.map((record) => fields.map((field) => field?.get(record)))
-}
-
-/** Whether the completions are whole conversations, in most of the records that have them. */
-const areConversations = (profile: Profile.Profile, completions: ReadonlyArray<string>): boolean => {
-  const filled = cellsOf(profile, completions).filter((cells) => !cells.some(isEmpty))
-  return filled.filter((cells) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
-}
-
-/**
- * The path of a prompt that is text, where most conversations hold this as the user's first message and nothing else:
- * that one of them asks more must not change what the others are. It is a reject.
- */
-const textPrompt = (profile: Profile.Profile, completions: ReadonlyArray<string>): string | undefined => {
-  const prompt = Profile.find(profile, ["prompt", "instruction", "question", "input"], ["text"])
-  if (prompt === undefined) return undefined
-  const cells = cellsOf(profile, completions)
-  const filled = profile.records.filter((_, i) => !cells[i]!.some(isEmpty))
-  const same = profile.records.filter((record, i) => {
-    if (cells[i]!.some(isEmpty)) return false
-    const shared = SharedPrompt.split(cells[i]!, completions)
-    if (Result.isFailure(shared)) return false
-    const [first, ...others] = shared.success.prompt
-    return others.length === 0 && first.role === "user" && first.content === Profile.valueAt(record, prompt.name)
-  })
-  return same.length * 2 > filled.length ? FieldPath.format([prompt.name]) : undefined
 }
 
 /**
