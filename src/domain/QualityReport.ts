@@ -136,14 +136,15 @@ export interface FlagReport {
 }
 
 export interface Length {
+  /** In items: each of an item's pairs counts for its part. */
   readonly longer_chosen: number
   readonly equal: number
   readonly shorter_chosen: number
-  /** Share of the longer chosen, of pairs whose lengths differ. */
+  /** Share of the longer chosen where lengths differ; each item counts once. */
   readonly share_longer: number | null
-  /** Mean length of chosen less that of rejected, over the pooled standard deviation. */
+  /** Mean length of chosen less that of rejected, over the pooled standard deviation; each item counts once. */
   readonly cohens_d: number | null
-  /** Length of chosen less that of rejected. */
+  /** Length of chosen less that of rejected, of the pairs; so are `chosen` and `rejected`. */
   readonly difference: Distribution
   readonly prompt: Distribution
   readonly chosen: Distribution

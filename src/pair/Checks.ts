@@ -23,10 +23,14 @@ interface Definition {
 const share = { direction: "below", range: [0, 1], canDrop: false } as const
 
 export const checks = {
-  "longer-chosen": { measure: "share of pairs with the longer completion chosen", unit: "pairs", ...share },
+  "longer-chosen": {
+    measure: "share with the longer completion chosen; each item counts once",
+    unit: "items",
+    ...share,
+  },
   "length-effect": {
     measure: "difference in length between chosen and rejected, as Cohen's d without its sign",
-    unit: "pairs",
+    unit: "items",
     direction: "below",
     range: [0, Infinity],
     canDrop: false,

@@ -222,9 +222,9 @@ export const make = (
       experts.add(item, consensus)
       if (Option.isNone(reliabilities)) gathered.add(item.completions, consensus.votes)
       gold.add(item, consensus)
-      for (const vote of consensus.votes) if (vote.seconds !== null) seconds.add(vote.seconds)
       if (item.isCheck) return []
       judged++
+      for (const vote of consensus.votes) if (vote.seconds !== null) seconds.add(vote.seconds)
       const number = numberOf(item)
       for (const vote of number.isNew ? consensus.votes : []) positions.add(vote, item.completions.length)
       agreements.add(consensus)
@@ -266,15 +266,15 @@ export const make = (
         {
           check: "longer-chosen",
           value: length.share_longer,
-          count: length.longer_chosen,
-          of: differing,
+          count: Math.round(length.longer_chosen),
+          of: Math.round(differing),
           examples: none,
         },
         {
           check: "length-effect",
           value: length.cohens_d === null ? null : Math.abs(length.cohens_d),
-          count: pairCount,
-          of: pairCount,
+          count: kept,
+          of: kept,
           examples: none,
         },
         { check: "position-bias", value: position.p_value, count: position.first_half, of: halves, examples: none },

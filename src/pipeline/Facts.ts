@@ -76,7 +76,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
         dropped.length === 0 ? "" : `Left out: ${dropped.join(", ")}.`,
         length.share_longer === null
           ? ""
-          : `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
+          : `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
         position.p_value === null
           ? ""
           : `What was shown in the first half of the order was chosen ${number(position.first_half)} times, in the second ${number(position.second_half)} times (p = ${position.p_value.toPrecision(2)}).`,

@@ -274,6 +274,18 @@ describe("what is said of the items", () => {
     assert.strictEqual(length.prompt.min, 2)
   })
 
+  it("counts each item once, however many pairs it has", () => {
+    const one = ["a long answer", ..."abcdefghi"]
+    const { length, checks } = curate([
+      judgedItem(one, [{ best: 0 }], { prompt: "One" }),
+      judgedItem(["x", "long"], [{ best: 0 }], { itemId: "other", prompt: "Another one altogether" }),
+    ])
+    assert.closeTo(length.share_longer!, 1 / 2, 1e-12)
+    // Chosen 13 and 1, rejected 1 and 4: means 7 and 2.5, squared distances 72 and 4.5.
+    assert.closeTo(length.cohens_d!, (7 - 2.5) / Math.sqrt((72 + 4.5) / 2), 1e-12)
+    assert.deepInclude(checks[0], { check: "longer-chosen", count: 1, of: 2, unit: "items" })
+  })
+
   it("looks at what is said in a conversation, not at its roles", () => {
     const prompt = [
       { role: "assistant", content: "Wie geht es Ihnen?" },

@@ -10,7 +10,7 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
   if (share_longer === null) return "There are no pairs of different lengths: length bias can’t be told."
   const effect =
     cohens_d === null ? "" : ` The difference is ${effectInWords(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
-  return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ; 50% would be no preference.${effect}`
+  return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ, each item counted once; 50% would be no preference.${effect}`
 }
 
 const binColumns = (unit: string) => [{ title: "Characters" }, { title: unit }, { title: "Share" }]
@@ -27,13 +27,13 @@ export const LengthDifference = ({ report: { length: lengths } }: { readonly rep
             {
               term: "Chosen is longer",
               value: shareOf(lengths.longer_chosen, all),
-              words: `${count(lengths.longer_chosen)} pairs`,
+              words: `${count(lengths.longer_chosen)} items`,
             },
-            { term: "Equally long", value: shareOf(lengths.equal, all), words: `${count(lengths.equal)} pairs` },
+            { term: "Equally long", value: shareOf(lengths.equal, all), words: `${count(lengths.equal)} items` },
             {
               term: "Chosen is shorter",
               value: shareOf(lengths.shorter_chosen, all),
-              words: `${count(lengths.shorter_chosen)} pairs`,
+              words: `${count(lengths.shorter_chosen)} items`,
             },
           ]}
         />

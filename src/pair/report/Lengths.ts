@@ -1,8 +1,9 @@
 /**
  * How long prompts and completions are, and whether the longer one is chosen.
  *
- * Guarantees: lengths are in Unicode code points. A prompt counts once for its item; chosen and
- * rejected count once for each pair. Cohen's d is of chosen against rejected as two groups (Cohen, 1988,
+ * Guarantees: lengths are in Unicode code points. Whether the longer one is chosen, and Cohen's d, count each item
+ * once: its pairs have an equal part of it, since a text of K completions is the chosen one in up to K − 1 pairs.
+ * In the distributions, a prompt counts once for its item, chosen and rejected once for each pair. Cohen's d is of chosen against rejected as two groups (Cohen, 1988,
  * "Statistical Power Analysis for the Behavioral Sciences": 0.2 is small, 0.5 medium, 0.8 large).
  */
 import * as Conversation from "../../domain/Conversation.ts"
@@ -40,16 +41,17 @@ export const make = () => {
       const [first] = pairs
       if (first === undefined) return
       prompts.add(Conversation.contents(first.prompt).reduce((sum, text) => sum + characters(text), 0))
+      const weight = 1 / pairs.length
       for (const pair of pairs) {
         const [a, b] = [characters(pair.chosen), characters(pair.rejected)]
         chosen.add(a)
         rejected.add(b)
         differences.add(a - b)
-        chosenMoments.add(a)
-        rejectedMoments.add(b)
-        if (a > b) longer++
-        else if (a < b) shorter++
-        else equal++
+        chosenMoments.add(a, weight)
+        rejectedMoments.add(b, weight)
+        if (a > b) longer += weight
+        else if (a < b) shorter += weight
+        else equal += weight
       }
     },
     finish: (): Length => ({

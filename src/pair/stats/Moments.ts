@@ -8,10 +8,14 @@
  */
 
 export interface Moments {
-  /** @param value finite */
-  readonly add: (value: number) => void
+  /**
+   * @param value finite
+   * @param weight how much it counts, above 0: with 2 as if it were added twice. Default 1
+   */
+  readonly add: (value: number, weight?: number) => void
   /** Adds all that another one was given. */
   readonly merge: (other: Moments) => void
+  /** The sum of the weights. */
   readonly count: () => number
   readonly mean: () => number | null
   /** The sum of squared distances from the mean. */
@@ -26,11 +30,11 @@ export const make = (): Moments => {
   let squares = 0
 
   return {
-    add: (value) => {
-      count++
+    add: (value, weight = 1) => {
+      count += weight
       const distance = value - mean
-      mean += distance / count
-      squares += distance * (value - mean)
+      mean += (distance * weight) / count
+      squares += weight * distance * (value - mean)
     },
     merge: (other) => {
       const added = other.count()
