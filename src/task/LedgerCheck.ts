@@ -270,6 +270,7 @@ interface TaskRow {
   readonly state: string
   readonly item_count: number
   readonly new_items: number
+  readonly batch: number
   readonly batch_items: number
   readonly vote: number
 }
@@ -291,10 +292,10 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
   const sql = yield* SqlClient.SqlClient
   const page = (after: number) =>
     quick === true
-      ? sql<PayloadRow>`SELECT seq, task_id, campaign, state, item_count, new_items, batch_items, vote, NULL AS body, NULL AS items, NULL AS result
+      ? sql<PayloadRow>`SELECT seq, task_id, campaign, state, item_count, new_items, batch, batch_items, vote, NULL AS body, NULL AS items, NULL AS result
           FROM task WHERE partition_id = ${partition} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
       : sql<PayloadRow>`
-          SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items, t.batch_items, t.vote, q.body, q.items, r.body AS result FROM task t
+          SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items, t.batch, t.batch_items, t.vote, q.body, q.items, r.body AS result FROM task t
           LEFT JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
           LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
           WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
@@ -304,10 +305,9 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
     const rows = yield* page(after)
     const last = rows.at(-1)
     if (last === undefined) return findings
-    const begin = Math.min(...rows.map(firstItem))
-    const end = Math.max(...rows.map((row) => firstItem(row) + Number(row.item_count)))
+    const batches = rows.map(({ batch }) => Number(batch))
     const items = yield* sql<ItemRow>`SELECT seq, campaign, item_id FROM item WHERE partition_id = ${partition}
-      AND seq >= ${begin} AND seq < ${end} ORDER BY seq`
+      AND batch >= ${Math.min(...batches)} AND batch <= ${Math.max(...batches)} ORDER BY batch, seq`
     const at = Map.groupBy(items, ({ seq }) => Number(seq))
     for (const row of rows) {
       const own = itemsOf(row, at)

@@ -103,6 +103,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
                     campaign,
                     item_id: item.itemId,
                     content_hash: item.contentHash === item.itemId ? null : item.contentHash,
+                    batch: task.batch,
                     seq: task.seq + i,
                     run,
                   },
@@ -167,7 +168,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   /** Whether a task asks for an item: its number in the first vote lies as far behind as the votes are apart. */
   const asksFor = (task: "t" | "v") =>
     sql.literal(
-      `item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
+      `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
         `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`,
     )
 
@@ -183,14 +184,14 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
         AND ${sql.in("t.state", states)} AND item.run = ${run}
         AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
-          AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${asksFor("v")})`,
+          AND v.batch = t.batch AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${asksFor("v")})`,
       first,
     ),
   )
 
   /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
-    AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
+    AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`
 
   /** How many items of a run's input nobody will judge: all of their tasks were refused or given up. */
@@ -207,10 +208,10 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items FROM task lost
         JOIN item ON item.partition_id = lost.partition_id
-          AND item.seq >= lost.seq - (lost.vote - 1) * lost.batch_items
+          AND item.batch = lost.batch AND item.seq >= lost.seq - (lost.vote - 1) * lost.batch_items
           AND item.seq < lost.seq - (lost.vote - 1) * lost.batch_items + lost.item_count
         WHERE lost.partition_id = ${partition} AND lost.seq = ${seq} AND NOT EXISTS (SELECT 1 FROM task v
-          WHERE v.partition_id = lost.partition_id AND v.seq >= lost.batch
+          WHERE v.partition_id = lost.partition_id AND v.batch = lost.batch AND v.seq >= lost.batch
             AND v.seq < lost.batch + lost.votes * lost.batch_items
             AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`,
       first,

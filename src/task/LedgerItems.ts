@@ -36,7 +36,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
           WHEN 'completed' THEN CASE WHEN t.pruned_at IS NULL THEN 0 ELSE 1 END
           WHEN 'submitted' THEN 2 WHEN 'in_doubt' THEN 4 WHEN 'invalid' THEN 5 WHEN 'failed' THEN 6
           WHEN 'refused' THEN 7 WHEN 'given_up' THEN 8 ELSE 3 END) AS standing
-        FROM task t JOIN item ON item.partition_id = t.partition_id
+        FROM task t JOIN item ON item.partition_id = t.partition_id AND item.batch = t.batch
           AND item.seq >= t.seq - (t.vote - 1) * t.batch_items
           AND item.seq < t.seq - (t.vote - 1) * t.batch_items + t.item_count
         WHERE t.partition_id = ${partition} AND ${inCampaign(campaign)}

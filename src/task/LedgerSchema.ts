@@ -9,7 +9,8 @@
  * task that must be halved splits into two rows without renumbering any other. Where items
  * have several votes, the tasks of the first vote of a batch are followed by those of the second,
  * and so on: each vote takes `batch_items` numbers, the first one from `batch` on. An `item` has
- * its number in the first vote; that of a gold item that was mixed in stays free.
+ * its number in the first vote; that of a gold item that was mixed in stays free. Its `batch` is
+ * that of its tasks, so that a database can join them by an equal value.
  *
  * Times are epoch milliseconds.
  */
@@ -62,11 +63,12 @@ const createInput = Effect.gen(function* () {
     campaign INTEGER NOT NULL,
     item_id TEXT NOT NULL,
     content_hash TEXT,
+    batch BIGINT NOT NULL,
     seq BIGINT NOT NULL,
     run BIGINT NOT NULL,
     PRIMARY KEY (partition_id, campaign, item_id)
   ) ${compact}`
-  yield* sql`CREATE INDEX item_seq ON item (partition_id, seq)`
+  yield* sql`CREATE INDEX item_batch ON item (partition_id, batch, seq)`
   yield* sql`CREATE TABLE reject (
     partition_id TEXT NOT NULL,
     run BIGINT NOT NULL,

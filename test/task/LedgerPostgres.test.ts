@@ -1,7 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { SqlClient } from "effect/sql"
+import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { SqlClient, Statement } from "effect/sql"
 import { messageOf } from "../../src/cli/Failure.ts"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
@@ -10,6 +10,14 @@ import * as LedgerLocation from "../../src/task/LedgerLocation.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
 import { newTasks, plan } from "./support.ts"
+
+interface PlanNode {
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Join Filter"?: number
+  readonly "Rows Removed by Filter"?: number
+  readonly Plans?: ReadonlyArray<PlanNode>
+}
 
 describe.skipIf(notInstalled)("PostgreSQL", () => {
   let server: Server
@@ -33,6 +41,58 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
       Effect.flip(Effect.provide(Effect.void, LedgerLocation.layer(location))),
       Effect.flip(Effect.provide(Effect.void, LedgerLocation.layerReadonly(location))),
     ])
+
+  /** The rows that a plan's nodes went through, also those that a join or filter left out. */
+  const rowsOf = (node: PlanNode): number =>
+    node["Actual Loops"] *
+      (node["Actual Rows"] + (node["Rows Removed by Join Filter"] ?? 0) + (node["Rows Removed by Filter"] ?? 0)) +
+    (node.Plans ?? []).reduce((sum, inner) => sum + rowsOf(inner), 0)
+
+  it.live("counts items by going through each row a few times, whatever their number", () =>
+    Effect.gen(function* () {
+      const statements: Array<Statement.Statement<unknown>> = []
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const run = yield* plan(newTasks([1]))
+      const tasks = 2000
+      const perTask = 5
+      yield* sql`INSERT INTO task (partition_id, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, idempotency_key, state, planned_at)
+        SELECT 'default', ${perTask} * i, 1, ${perTask}, ${perTask}, ${perTask} * i, ${perTask}, 1, 1, 'key ' || i, 'refused', 0
+        FROM generate_series(1, ${tasks}) AS i`
+      yield* sql`INSERT INTO item (partition_id, campaign, item_id, batch, seq, run)
+        SELECT 'default', 1, 'id ' || i, i / ${perTask} * ${perTask}, i, ${run.run}
+        FROM generate_series(${perTask}, ${perTask * (tasks + 1) - 1}) AS i`
+      yield* sql`ANALYZE`
+      const items = perTask * tasks
+      const standing = yield* Effect.gen(function* () {
+        assert.strictEqual(yield* ledger.itemsIn(run.run, ["refused"]), items)
+        assert.strictEqual(yield* ledger.itemsLost(run.run), items)
+        assert.strictEqual(yield* ledger.itemsLostWith(perTask), perTask)
+        return yield* ledger.itemsByStanding(Option.none())
+      }).pipe(
+        Effect.provideService(Statement.CurrentTransformer, (statement) => {
+          statements.push(statement)
+          return Effect.succeed(statement)
+        }),
+      )
+      assert.strictEqual(standing("refused"), items)
+      assert.lengthOf(statements, 4)
+      for (const statement of statements) {
+        const [text, params] = statement.compile()
+        const [row] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: PlanNode }> }>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+          params,
+        )
+        assert.isBelow(rowsOf(row!["QUERY PLAN"][0]!.Plan), 20 * (tasks + items), text)
+      }
+    }).pipe(
+      Effect.provide(
+        Layer.unwrap(
+          Effect.map(newUrl, (url) => Ledger.layer().pipe(Layer.provideMerge(PostgresClient.layer({ url })))),
+        ),
+      ),
+    ),
+  )
 
   describe("a ledger's database", () => {
     it.layer(NodeServices.layer)((it) => {
