@@ -21,12 +21,11 @@ interface Definition {
 export const routesOf = ({ groups }: Definition): ReadonlyArray<Route> =>
   Object.values(groups).flatMap(({ endpoints }) => Object.values(endpoints))
 
-const refuse = (allow: string) =>
-  Effect.gen(function* () {
-    const { method } = yield* HttpServerRequest.HttpServerRequest
-    const problem = new MethodNotAllowed({ detail: `${method} is not possible here: ${allow}.` })
-    return HttpServerResponse.setHeader(yield* Effect.orDie(HttpServerRespondable.toResponse(problem)), "allow", allow)
-  })
+const refuse = Effect.fnUntraced(function* (allow: string) {
+  const { method } = yield* HttpServerRequest.HttpServerRequest
+  const problem = new MethodNotAllowed({ detail: `${method} is not possible here: ${allow}.` })
+  return HttpServerResponse.setHeader(yield* Effect.orDie(HttpServerRespondable.toResponse(problem)), "allow", allow)
+})
 
 /** For all routes that are served. */
 export const layer = (routes: ReadonlyArray<Route>): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
