@@ -30,6 +30,8 @@ export interface ServiceSettings {
    * ever, as the embedded one. A task that may have arrived longer ago is held as in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input
+  /** Completions of a prompt that the service takes. An item that has more is rejected when it is read, and not sent. */
+  readonly maxCompletions: number
   /** Path of the task id in the creation response, in dots: `task_id`, `data.id`. The first that holds a string counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /** Statuses of a task whose results are there. */
@@ -72,6 +74,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   moved: false,
   idempotencyKey: "ignored",
   idempotencyKeyLifetime: "24 hours",
+  maxCompletions: Infinity,
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
   completedStatuses: ["completed"],
   failedStatuses: ["failed", "cancelled", "canceled", "rejected", "expired"],
@@ -137,6 +140,12 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
       Number.isFinite(requestsPerSecond) && requestsPerSecond > 0,
       "a number above 0",
       requestsPerSecond,
+    ],
+    [
+      "maxCompletions",
+      settings.maxCompletions === Infinity || isCount(2)(settings.maxCompletions),
+      "a whole number from 2 on, or Infinity",
+      settings.maxCompletions,
     ],
     ["retries", isCount(0)(retries), "a whole number from 0 on", retries],
     ["downAfter", isCount(1)(downAfter), "a whole number from 1 on", downAfter],

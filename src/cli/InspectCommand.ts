@@ -8,6 +8,7 @@ import * as Origin from "../domain/Origin.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import * as Inspection from "../pipeline/Inspection.ts"
 import type { Found } from "../source/SourceRecord.ts"
+import * as TaskLimits from "../service/TaskLimits.ts"
 import { askingFlags } from "./AskingFlags.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inputFlags, sourceOf } from "./InputFlags.ts"
@@ -21,6 +22,8 @@ export const inspectCommand = Command.make(
     batchSize: Settings.task.batchSize,
     batchBytes: Settings.task.batchBytes,
     keepReordered: Settings.task.keepReordered,
+    baseUrl: Settings.service.baseUrl,
+    maxCompletions: Settings.service.maxCompletions,
     votes: askingFlags.votes,
     show: Flag.Int("show").pipe(
       Flag.withMetavar("N"),
@@ -30,12 +33,16 @@ export const inspectCommand = Command.make(
     ),
     json: Settings.json,
   },
-  Effect.fn("prefstream inspect")(function* (flags) {
+  Effect.fn("prefstream inspect")(function* (given) {
+    const flags = yield* Settings.fromEnvironment(given)
     const source = yield* sourceOf(flags)
     const found = source.found === undefined ? undefined : yield* source.found
     const inspection = yield* Inspection.inspect(source, {
       batch: Settings.batchOf(flags),
       keepReordered: flags.keepReordered,
+      maxCompletions: Option.getOrElse(flags.maxCompletions, () =>
+        Option.isNone(flags.baseUrl) ? TaskLimits.defaultLimits.completionsPerPrompt : undefined,
+      ),
       votes: Option.getOrUndefined(flags.votes),
       show: Option.getOrUndefined(flags.show),
     })

@@ -15,6 +15,8 @@ import { judgeFlags } from "./JudgeFlags.ts"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 
+const CompletionLimit = Schema.Int.check(Schema.isGreaterThan(1))
+
 const units: { readonly [unit: string]: (amount: number) => Duration.Duration } = {
   ms: Duration.millis,
   s: Duration.seconds,
@@ -221,6 +223,15 @@ export const service = {
     Flag.withFallbackConfig(Config.schema(Positive, "PREFSTREAM_REQUESTS_PER_SECOND")),
     Flag.optional,
   ),
+  maxCompletions: Flag.Int("max-completions").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(CompletionLimit),
+    Flag.withDescription(
+      "Completions per prompt that the service takes; items with more are rejected, not sent (default: 64 of the embedded service) [PREFSTREAM_MAX_COMPLETIONS]",
+    ),
+    Flag.withFallbackConfig(Config.schema(CompletionLimit, "PREFSTREAM_MAX_COMPLETIONS")),
+    Flag.optional,
+  ),
   moved: Flag.Boolean("moved").pipe(
     Flag.withDescription("The service of this job has moved to the base URL that is given now"),
     Flag.optional,
@@ -252,6 +263,7 @@ export interface ServiceFlags {
   readonly idempotencyKeyLifetime: Option.Option<Duration.Duration>
   readonly concurrency: Option.Option<number>
   readonly requestsPerSecond: Option.Option<number>
+  readonly maxCompletions: Option.Option<number>
   readonly moved: Option.Option<boolean>
   readonly pollMin: Option.Option<Duration.Duration>
   readonly pollMax: Option.Option<Duration.Duration>
@@ -271,6 +283,7 @@ const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings
   moved: Option.getOrElse(flags.moved, () => profile.moved),
   idempotencyKey: Option.getOrElse(flags.idempotencyKey, () => profile.idempotencyKey),
   idempotencyKeyLifetime: Option.getOrElse(flags.idempotencyKeyLifetime, () => profile.idempotencyKeyLifetime),
+  maxCompletions: Option.getOrElse(flags.maxCompletions, () => profile.maxCompletions),
   concurrency: Option.getOrElse(flags.concurrency, () => profile.concurrency),
   requestsPerSecond: Option.getOrElse(flags.requestsPerSecond, () => profile.requestsPerSecond),
   pollInterval: {

@@ -20,6 +20,7 @@ export const RejectCode = Schema.Literals([
   "duplicate_key",
   "conflicting_id",
   "too_large",
+  "too_many_completions",
   "refused_by_service",
   "given_up",
 ])

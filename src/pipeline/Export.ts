@@ -145,8 +145,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     const refused = JobFolder.refused(settings.directory)
     rankings = report.rankings
     leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
-    const isEmptied = isThere && written.rows === 0
-    if (failed.length > 0 || isEmptied) {
+    if (failed.length > 0 || written.rows === 0) {
       yield* fs.makeDirectory(refused, { recursive: true })
       yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
       const page = `${refused}/report.html`
@@ -175,7 +174,9 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     Effect.asSome,
     Effect.catchTag("NoPairs", ({ report }) =>
       Effect.as(
-        Effect.logWarning(`no pair is left: the dataset that is there, ${directory}, stays as it is. See ${report}`),
+        Effect.logWarning(
+          `no pair is left: ${isThere ? `the dataset that is there, ${directory}, stays as it is` : "no dataset is written"}. See ${report}`,
+        ),
         Option.none<Dataset.DatasetInfo>(),
       ),
     ),

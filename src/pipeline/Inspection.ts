@@ -14,7 +14,7 @@ import type { Reject } from "../domain/Reject.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { Source } from "../source/Source.ts"
 import * as Batch from "../task/Batch.ts"
-import { conflict, identify, identifyReordered } from "../task/TaskQuestion.ts"
+import { conflict, identify, identifyReordered, tooManyCompletions } from "../task/TaskQuestion.ts"
 import * as RejectLimit from "../task/RejectLimit.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
@@ -22,6 +22,8 @@ export interface InspectionOptions<E = never, R = never> {
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
   readonly keepReordered?: boolean | undefined
+  /** Completions of a prompt that the service takes. Default: any number. */
+  readonly maxCompletions?: number | undefined
   /** Tasks for each item. Default 1. */
   readonly votes?: number | undefined
   /** How many items are shown. Default 3. */
@@ -65,6 +67,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   {
     batch = Batch.defaultLimits,
     keepReordered = false,
+    maxCompletions = Infinity,
     onReject,
     readAll = false,
     show = 3,
@@ -91,6 +94,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
       if (isOther) counts.reordered++
       return []
     }
+    if (item.item.completions.length > maxCompletions) return [Result.fail(tooManyCompletions(item, maxCompletions))]
     seen.set(identity, content)
     counts.items++
     if (source.item.gold !== undefined) counts.gold++

@@ -260,6 +260,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           identity: "the embedded service",
           idempotencyKey: "honoured",
           idempotencyKeyLifetime: Duration.infinity,
+          maxCompletions: options.limits?.completionsPerPrompt ?? TaskLimits.defaultLimits.completionsPerPrompt,
           requestsPerSecond: 2_000,
           pollInterval: { min: "50 millis", max: "2 seconds" },
         }),

@@ -33,13 +33,10 @@ const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const malformed = (error: HttpApiError.HttpApiSchemaError) => {
   const errors = formatIssue(error.cause.issue).issues.map(({ path = [], message }) => ({
-    path: [
-      error.kind.toLowerCase(),
-      ...path.map((segment) => (typeof segment === "object" ? segment.key : segment)).map(toSegment),
-    ],
+    path: path.map((segment) => (typeof segment === "object" ? segment.key : segment)).map(toSegment),
     message,
   }))
-  const detail = errors.map(({ path, message }) => `${path.slice(1).join(".")}: ${message}`.replace(/^: /, ""))[0]
+  const detail = errors.map(({ path, message }) => `${path.join(".")}: ${message}`.replace(/^: /, ""))[0]
   return new MalformedRequest({ detail: detail ?? error.message, errors })
 }
 

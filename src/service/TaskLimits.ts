@@ -42,7 +42,7 @@ export const check = (
 ): Effect.Effect<void, UnprocessableTask> => {
   const errors: Array<{ readonly path: Place; readonly message: string }> = []
   const expect = (holds: boolean, path: Place, message: string) => {
-    if (!holds && errors.length < mostErrors) errors.push({ path: ["payload", ...path], message })
+    if (!holds && errors.length < mostErrors) errors.push({ path, message })
   }
   const expectText = (text: string, most: number, place: () => Place) => {
     if (text.length > most) {
@@ -84,5 +84,5 @@ export const check = (
 
   const [first] = errors
   if (first === undefined) return Effect.void
-  return Effect.fail(new UnprocessableTask({ detail: `${first.path.slice(1).join(".")}: ${first.message}`, errors }))
+  return Effect.fail(new UnprocessableTask({ detail: `${first.path.join(".")}: ${first.message}`, errors }))
 }

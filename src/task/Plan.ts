@@ -7,6 +7,7 @@
  * closes it, so a run that was killed reads them again.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
+import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
@@ -15,7 +16,7 @@ import type * as GoldItems from "./GoldItems.ts"
 import { Ledger } from "./Ledger.ts"
 import type { ReadCounts, Run, RunTerms, Sighting } from "./LedgerModel.ts"
 import type * as RejectLimit from "./RejectLimit.ts"
-import { conflict, identify, identifyReordered, newTasks } from "./TaskQuestion.ts"
+import { conflict, identify, identifyReordered, newTasks, tooManyCompletions } from "./TaskQuestion.ts"
 
 export interface PlanOptions extends RunTerms {
   /**
@@ -43,6 +44,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   counter: RejectLimit.Counter,
 ) {
   const ledger = yield* Ledger
+  const { maxCompletions } = yield* ServiceProfile
   const mostCharacters = stepCharacters / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch ?? Batch.defaultLimits)
@@ -73,6 +75,9 @@ export const plan = Effect.fnUntraced(function* <E, R>(
         sighting = see(item, keptSightings[i]!)
       }
       if (sighting === "conflict") return void rejects.push(conflict(item))
+      if (sighting === "new" && item.item.completions.length > maxCompletions) {
+        return void rejects.push(tooManyCompletions(item, maxCompletions))
+      }
       hashes.set(item.itemId, item.contentHash)
       if (sighting === "new") fresh.push(options.mix(item))
       else if (sighting === "known") known.push(item.itemId)

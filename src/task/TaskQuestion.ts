@@ -51,6 +51,13 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: JSON.stringify(item),
 })
 
+/** Of an item that the service does not take. The text is left out: such items are large, and nothing is wrong with the record. */
+export const tooManyCompletions = ({ item: { completions }, origin }: BatchItem, maxCompletions: number): Reject => ({
+  ...origin,
+  code: "too_many_completions",
+  reason: `completions: expected at most ${maxCompletions}, which is what the service takes, found ${completions.length}`,
+})
+
 const comma = encoder.encode(",")
 
 /** The text of an item with its completions in another order, and the same as UTF-8. */

@@ -117,6 +117,20 @@ describe("--split", () => {
     }))
 })
 
+describe("a dataset without any pair", () => {
+  test("is not written, since nothing could load it; the report says what became of the items", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* job
+      const flags = ["--expert", "longest", "--min-votes", "9", ...quick]
+      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.isFalse(yield* fs.exists(`${directory}/dataset`))
+      assert.match(said.stderr, /no pair is left: no dataset is written\. See .*\/refused\/report\.html/)
+      assert.match(said.stdout, /left out +40 items: 40 few votes/)
+    }))
+})
+
 describe("a dataset that is there", () => {
   test("stays where no pair would be left, and the report says what became of the items", () =>
     Effect.gen(function* () {

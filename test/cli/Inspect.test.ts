@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, itemLines, write } from "../support/cli.ts"
+import { cli, itemLines, reportOf, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
 
@@ -81,6 +81,29 @@ describe("inspect", () => {
       })
       const { stdout } = yield* cli(["inspect", file])
       assert.match(stdout, /7 = 4 items \+ 3 duplicates \(2 with the completions in another order\) \+ 0 rejected/)
+    }))
+
+  test("rejects what the service does not take, in words and before anything is sent, as a run does", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const file = `${folder}/items.jsonl`
+      const item = (n: number) =>
+        JSON.stringify({ prompt: `p${n}`, completions: Array.from({ length: n }, (_, i) => `completion ${i}`) })
+      yield* write(file, [item(64), item(65)])
+      const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--expert", "first", "--json"])
+      const { rejected, rejects, submitted, tasks } = reportOf(run)
+      assert.deepStrictEqual(
+        [submitted, rejected, tasks.refused.tasks, rejects?.map(({ code }) => code)],
+        [1, 1, 0, ["too_many_completions"]],
+      )
+      const said = yield* cli(["inspect", file])
+      assert.match(said.stdout, /2 = 1 item \+ 0 duplicates \+ 1 rejected/)
+      assert.match(said.stdout, /1 too_many_completions, first .*:2: completions: expected at most 64, .*, found 65/)
+      assert.match(said.stdout, /1 task in a first run/)
+      const elsewhere = yield* cli(["inspect", file, "--base-url", "https://host/v1"])
+      assert.match(elsewhere.stdout, /2 = 2 items/)
+      const limited = yield* cli(["inspect", file, "--base-url", "https://host/v1", "--max-completions", "4"])
+      assert.match(limited.stdout, /2 too_many_completions, first .*:1: completions: expected at most 4,/)
     }))
 
   test("fills tasks although prompts repeat: 900 items of 150 prompts are 48 tasks, in a row or far apart", () =>

@@ -238,24 +238,24 @@ layer(Service.layer)("AnnotationService", (it) => {
 
   describe("malformed requests", () => {
     const malformed: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
-      ["not JSON", "{", ["payload"]],
-      ["no body", "", ["payload"]],
-      ["an array", [], ["payload"]],
-      ["no task_type", { prompts: [] }, ["payload", "task_type"]],
-      ["prompts that are no array", { task_type: "rlhf_ranking", prompts: {} }, ["payload", "prompts"]],
+      ["not JSON", "{", []],
+      ["no body", "", []],
+      ["an array", [], []],
+      ["no task_type", { prompts: [] }, ["task_type"]],
+      ["prompts that are no array", { task_type: "rlhf_ranking", prompts: {} }, ["prompts"]],
       [
         "a completion that is a number",
         { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", 1] }] },
-        ["payload", "prompts", 0, "completions", 1],
+        ["prompts", 0, "completions", 1],
       ],
-      ["guidelines that are no text", { ...body, guidelines: 7 }, ["payload", "guidelines"]],
-      ["no votes", { ...body, votes: 0 }, ["payload", "votes"]],
-      ["too many votes", { ...body, votes: 26 }, ["payload", "votes"]],
-      ["half a vote", { ...body, votes: 1.5 }, ["payload", "votes"]],
-      ["a group without a name", { ...body, group: "" }, ["payload", "group"]],
-      ["a group whose name is too long", { ...body, group: "g".repeat(256) }, ["payload", "group"]],
-      ["a group of no tasks", { ...body, group: "g", group_size: 0 }, ["payload", "group_size"]],
-      ["the size of no group", { ...body, group_size: 2 }, ["payload", "group_size"]],
+      ["guidelines that are no text", { ...body, guidelines: 7 }, ["guidelines"]],
+      ["no votes", { ...body, votes: 0 }, ["votes"]],
+      ["too many votes", { ...body, votes: 26 }, ["votes"]],
+      ["half a vote", { ...body, votes: 1.5 }, ["votes"]],
+      ["a group without a name", { ...body, group: "" }, ["group"]],
+      ["a group whose name is too long", { ...body, group: "g".repeat(256) }, ["group"]],
+      ["a group of no tasks", { ...body, group: "g", group_size: 0 }, ["group_size"]],
+      ["the size of no group", { ...body, group_size: 2 }, ["group_size"]],
     ]
     for (const [name, body, place] of malformed) {
       it.effect(`${name}: 400 at ${place.join(".")}`, () =>
@@ -389,19 +389,19 @@ layer(Service.layer)("AnnotationService", (it) => {
 
   describe("tasks that are not taken", () => {
     const refused: ReadonlyArray<readonly [name: string, body: unknown, place: ReadonlyArray<string | number>]> = [
-      ["another task_type", { ...body, task_type: "sft" }, ["payload", "task_type"]],
-      ["no prompts", task([]), ["payload", "prompts"]],
-      ["too many prompts", task(Array.from({ length: 4 }, () => ["p", "a", "b"])), ["payload", "prompts"]],
+      ["another task_type", { ...body, task_type: "sft" }, ["task_type"]],
+      ["no prompts", task([]), ["prompts"]],
+      ["too many prompts", task(Array.from({ length: 4 }, () => ["p", "a", "b"])), ["prompts"]],
       [
         "a blank prompt",
         task([
           ["p", "a", "b"],
           [" \n", "a", "b"],
         ]),
-        ["payload", "prompts", 1, "prompt"],
+        ["prompts", 1, "prompt"],
       ],
-      ["one completion", task([["p", "a"]]), ["payload", "prompts", 0, "completions"]],
-      ["too many completions", task([["p", "a", "b", "c", "d", "e"]]), ["payload", "prompts", 0, "completions"]],
+      ["one completion", task([["p", "a"]]), ["prompts", 0, "completions"]],
+      ["too many completions", task([["p", "a", "b", "c", "d", "e"]]), ["prompts", 0, "completions"]],
     ]
     for (const [name, body, place] of refused) {
       it.effect(`${name}: 422 at ${place.join(".")}`, () =>

@@ -30,9 +30,9 @@ describe("TaskLimits", () => {
       ]
       const { detail, errors } = yield* found({ prompts, guidelines: "g".repeat(31) })
       assert.deepStrictEqual(errors, [
-        { path: ["payload", "guidelines"], message: "expected at most 30 characters, found 31" },
-        { path: ["payload", "prompts", 1, "prompt"], message: "expected at most 10 characters, found 11" },
-        { path: ["payload", "prompts", 1, "completions", 2], message: "expected at most 20 characters, found 21" },
+        { path: ["guidelines"], message: "expected at most 30 characters, found 31" },
+        { path: ["prompts", 1, "prompt"], message: "expected at most 10 characters, found 11" },
+        { path: ["prompts", 1, "completions", 2], message: "expected at most 20 characters, found 21" },
       ])
       assert.strictEqual(detail, "guidelines: expected at most 30 characters, found 31")
     }),
@@ -45,9 +45,9 @@ describe("TaskLimits", () => {
       assert.deepStrictEqual(
         errors?.map(({ path }) => path),
         [
-          ["payload", "guidelines"],
-          ["payload", "prompts", 0, "prompt"],
-          ["payload", "prompts", 0, "completions", 1],
+          ["guidelines"],
+          ["prompts", 0, "prompt"],
+          ["prompts", 0, "completions", 1],
         ],
       )
       assert.include(errors?.[0]?.message, "lone surrogate")
@@ -60,7 +60,7 @@ describe("TaskLimits", () => {
         const { detail, errors } = yield* found({ group })
         assert.deepStrictEqual(
           errors?.map(({ path }) => path),
-          [["payload", "group"]],
+          [["group"]],
         )
         assert.match(detail ?? "", /^group: expected .*, found a (lone surrogate|control character)$/)
       }
