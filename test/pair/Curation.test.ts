@@ -275,7 +275,7 @@ describe("what is said of the items", () => {
   })
 
   it("counts each item once, however many pairs it has", () => {
-    const one = ["a long answer", ..."abcdefghi"]
+    const one = ["a long answer", ..."a b c d e f g h i".split(" ")]
     const { length, checks } = curate([
       judgedItem(one, [{ best: 0 }], { prompt: "One" }),
       judgedItem(["x", "long"], [{ best: 0 }], { itemId: "other", prompt: "Another one altogether" }),
