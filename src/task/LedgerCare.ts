@@ -9,7 +9,7 @@
  *
  * Does not: back up or compact a PostgreSQL database, which has tools of its own for both.
  */
-import { Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
+import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as PostgresClient from "../node/PostgresClient.ts"
 import * as PrivateFile from "../node/PrivateFile.ts"
@@ -197,6 +197,9 @@ export interface PruneReport {
 /** Tasks whose payloads are removed in one transaction. */
 const portion = 500
 
+/** Tasks that are looked for at once: a database may go through all of them each time. */
+const pageSize = 50_000
+
 /** Removes what is not needed to go on. */
 export const prune = Effect.fn("LedgerCare.prune")(function* (
   location: LedgerLocation.LedgerLocation,
@@ -244,22 +247,24 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
       yield* sql`DELETE FROM early_hint WHERE ${forgotten}`
     }),
   )
-  let left = report.results.tasks
-  while (left > 0) {
-    const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE ${old} ORDER BY seq LIMIT ${portion}`
-    if (rows.length === 0) break
-    const these = sql`${here} AND ${sql.in(
-      "seq",
-      rows.map(({ seq }) => Number(seq)),
-    )}`
-    yield* sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`DELETE FROM task_request WHERE ${these}`
-        yield* sql`DELETE FROM task_result WHERE ${these}`
-        yield* sql`UPDATE task SET pruned_at = ${now} WHERE ${these}`
-      }),
-    )
-    left -= rows.length
+  let after = -1
+  while (results === true) {
+    const rows = yield* sql<{ seq: number }>`
+      SELECT seq FROM task WHERE ${old} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
+    const seqs = rows.map(({ seq }) => Number(seq))
+    const last = seqs.at(-1)
+    if (last === undefined) break
+    after = last
+    for (const some of Arr.chunksOf(seqs, portion)) {
+      const these = sql`${here} AND ${sql.in("seq", some)}`
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`DELETE FROM task_request WHERE ${these}`
+          yield* sql`DELETE FROM task_result WHERE ${these}`
+          yield* sql`UPDATE task SET pruned_at = ${now} WHERE ${these}`
+        }),
+      )
+    }
   }
   return report
 })

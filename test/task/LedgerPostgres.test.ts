@@ -19,6 +19,10 @@ interface PlanNode {
   readonly Plans?: ReadonlyArray<PlanNode>
 }
 
+interface Explained {
+  readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: PlanNode }>
+}
+
 describe.skipIf(notInstalled)("PostgreSQL", () => {
   let server: Server
   beforeAll(async () => {
@@ -79,10 +83,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
       assert.lengthOf(statements, 4)
       for (const statement of statements) {
         const [text, params] = statement.compile()
-        const [row] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: PlanNode }> }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-          params,
-        )
+        const [row] = yield* sql.unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params)
         assert.isBelow(rowsOf(row!["QUERY PLAN"][0]!.Plan), 20 * (tasks + items), text)
       }
     }).pipe(
@@ -92,6 +93,40 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         ),
       ),
     ),
+  )
+
+  it.live("prunes results by going through each task a few times, whatever their number", () =>
+    Effect.gen(function* () {
+      const url = yield* newUrl
+      const location = yield* LedgerLocation.of({ ledger: url, file: "unused" })
+      yield* plan(newTasks([1])).pipe(Effect.provide(LedgerLocation.layer(location)))
+      const tasks = 5000
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`INSERT INTO task (partition_id, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, idempotency_key, state, planned_at, completed_at)
+          SELECT 'default', i, 1, 1, 1, i, 1, 1, 1, 'key ' || i, 'completed', 0, 0 FROM generate_series(1, ${tasks}) AS i`
+        yield* sql`ANALYZE`
+      }).pipe(Effect.provide(PostgresClient.layer({ url })))
+      let rows = 0
+      const { results } = yield* LedgerCare.prune(location, { before: 1, results: true }).pipe(
+        Effect.provideService(
+          Statement.CurrentTransformer,
+          Effect.fnUntraced(function* (statement, sql) {
+            const [text, params] = statement.compile()
+            if (!text.includes("SELECT seq FROM task")) return statement
+            const [row] = yield* Effect.orDie(
+              sql
+                .unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params)
+                .pipe(Effect.provideService(Statement.CurrentTransformer, undefined)),
+            )
+            rows += rowsOf(row!["QUERY PLAN"][0]!.Plan)
+            return statement
+          }),
+        ),
+      )
+      assert.strictEqual(results.tasks, tasks)
+      assert.isBelow(rows, 8 * tasks)
+    }).pipe(Effect.provide(NodeServices.layer)),
   )
 
   describe("a ledger's database", () => {
