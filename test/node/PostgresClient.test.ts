@@ -118,6 +118,20 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
       }),
     )
 
+    it.effect("carries out transactions while a connection is reserved, and statements on both", () =>
+      Effect.gen(function* () {
+        const { connect } = yield* open
+        const sql = yield* connect({ lock: "job" })
+        const reserved = yield* sql.reserve
+        const written = yield* Effect.forkChild(sql.withTransaction(sql`INSERT INTO entry ${sql.insert(entry(1))}`))
+        const count = Effect.suspend(() => reserved.execute("SELECT COUNT(*)::int AS n FROM entry", [], undefined))
+        // Without a connection of its own, the transaction would wait for ever.
+        yield* Effect.repeat(count, { times: 200, until: () => written.pollUnsafe() !== undefined })
+        assert.isDefined(written.pollUnsafe())
+        assert.deepStrictEqual(yield* count, [{ n: 1 }])
+      }),
+    )
+
     it.effect("looks, and changes nothing, where it is opened to be read", () =>
       Effect.gen(function* () {
         const { connect } = yield* open
