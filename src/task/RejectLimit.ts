@@ -12,7 +12,7 @@ import { Effect, Option, Schema } from "effect"
 export type RejectLimit = number | `${number}%`
 
 /** What was read of the input, and refused by the source or by the service. */
-interface ReadAndRejected {
+export interface ReadAndRejected {
   readonly read: number
   readonly rejected: number
 }

@@ -63,7 +63,7 @@ export interface VoteRow {
 /** Tasks completed by one write, so that others' writes need not wait long. */
 const completedAtOnce = 32
 
-interface FlagRow {
+export interface FlagRow {
   readonly item_id: number
   readonly expert_id: string
   readonly name: string
