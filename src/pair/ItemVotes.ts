@@ -6,9 +6,9 @@
  * judged an item several times, in several of its tasks, has one vote on it, the first: what they say again
  * is no second opinion.
  *
- * prefstream's own service lists the votes of a task in `annotations.votes`. Where there is no such
- * list, or one that does not fit, the task's result is one vote, of the expert that
- * `annotations.expert` names, if it does.
+ * prefstream's own service lists the votes of a task in `annotations.votes`; of another service's, `expert` and
+ * `choice` are enough. Where there is no such list, or one that does not fit, the task's result is one vote, of
+ * the expert that `annotations.expert` names, if it does.
  */
 import { Option, Schema } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
@@ -38,13 +38,18 @@ export interface ItemVote {
 /** More than thirty years say that a clock was wrong. */
 const longestSeconds = 1e9
 
-const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(Vote))
+const ListedVote = Schema.Struct({
+  ...Vote.fields,
+  order: Schema.optionalKey(Vote.fields.order),
+  seconds: Schema.optionalKey(Vote.fields.seconds),
+})
+const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))
 
 const fits =
   (completions: number) =>
-  ({ choice, order, ranking }: Vote): boolean =>
+  ({ choice, order, ranking }: typeof ListedVote.Type): boolean =>
     choice < completions &&
-    isPermutation(order, completions) &&
+    (order === undefined || isPermutation(order, completions)) &&
     (ranking === undefined || (isPermutation(ranking.flat(), completions) && ranking[0]?.includes(choice) === true))
 
 const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
@@ -68,12 +73,12 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {
     onSome: (votes) =>
-      votes.map(({ choice, expert, order, ranking, rationale, seconds }) =>
+      votes.map(({ choice, expert, order: shown = order, ranking, rationale, seconds = -1 }) =>
         ofTexts({
           expert,
           choice,
           ranking,
-          order,
+          order: shown,
           seconds: seconds >= 0 && seconds <= longestSeconds ? seconds : null,
           rationale: textOf(rationale),
         }),

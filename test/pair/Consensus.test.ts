@@ -29,6 +29,21 @@ describe("the votes on an item", () => {
     )
   })
 
+  it("need no more than expert and choice, and have then the order that was sent", () => {
+    const votes = [
+      { expert: "ann", choice: 1 },
+      { expert: "bob", choice: 0 },
+    ]
+    const item = judgedItem(abc, [{ best: 1, annotations: { votes }, order: [1, 2, 0] }])
+    assert.deepStrictEqual(
+      votesOf(item).map(({ choice, expert, position, seconds }) => ({ choice, expert, position, seconds })),
+      [
+        { expert: "ann", choice: 1, position: 0, seconds: null },
+        { expert: "bob", choice: 0, position: 2, seconds: null },
+      ],
+    )
+  })
+
   it.each([
     ["none", undefined],
     ["not a list", "three"],
