@@ -247,13 +247,14 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
       yield* sql`DELETE FROM early_hint WHERE ${forgotten}`
     }),
   )
+  if (results !== true) return report
   let after = -1
-  while (results === true) {
+  while (true) {
     const rows = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE ${old} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
     const seqs = rows.map(({ seq }) => Number(seq))
     const last = seqs.at(-1)
-    if (last === undefined) break
+    if (last === undefined) return report
     after = last
     for (const some of Arr.chunksOf(seqs, portion)) {
       const these = sql`${here} AND ${sql.in("seq", some)}`
@@ -266,5 +267,4 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
       )
     }
   }
-  return report
 })

@@ -23,6 +23,7 @@ import {
 } from "./LedgerModel.ts"
 import { inPortions, insertRows, insertTasks, setSetting, settingOf, withPayload } from "./LedgerRows.ts"
 import { parseLimit } from "./RejectLimit.ts"
+import * as SeqSet from "./SeqSet.ts"
 
 const detailsOf = (
   { completionOrigins, isCheck, item, itemId, origin }: BatchItem,
@@ -53,14 +54,21 @@ const hasConversation = ({ items }: TaskRow): boolean =>
 export const make = ({ partition, questions, sql, write }: LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
 
+  /** The known items that the present run has read: nothing is written to them, however often they are read. */
+  let reread = { run: -1, seqs: SeqSet.make() }
+  const knownOf = (run: number) => {
+    if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
+    return reread.seqs
+  }
+
   const sight = Effect.fnUntraced(function* (
     { campaign, run }: Run,
     items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>,
   ) {
     const rows = yield* inPortions(
       items,
-      (items) => sql<{ item_id: string; content_hash: string | null; run: number }>`
-        SELECT item_id, content_hash, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
+      (items) => sql<{ item_id: string; content_hash: string | null; seq: number; run: number }>`
+        SELECT item_id, content_hash, seq, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
           "item_id",
           items.map((item) => item.itemId),
         )}`,
@@ -70,15 +78,34 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       const row = seen.get(item.itemId)
       if (row === undefined) return "new"
       if ((row.content_hash ?? row.item_id) !== item.contentHash) return "conflict"
-      return Number(row.run) === run ? "duplicate" : "known"
+      return Number(row.run) === run || knownOf(run).has(Number(row.seq)) ? "duplicate" : "known"
     })
   })
 
-  const markSeen = ({ campaign, run }: Run, itemIds: ReadonlyArray<string>) =>
-    inPortions(
+  /** Notes which known items belong to a run's input, and gives their numbers. Those of earlier runs are of no more use. */
+  const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Run, itemIds: ReadonlyArray<string>) {
+    if (itemIds.length === 0) return []
+    const rows = yield* inPortions(
       itemIds,
-      (ids) => sql`UPDATE item SET run = ${run} WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
+      (ids) => sql<{ seq: number }>`
+        SELECT seq FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
     )
+    const seqs = rows.flat().map(({ seq }) => Number(seq))
+    const spans = SeqSet.spansOf(seqs).map(({ end, first }) => ({
+      partition_id: partition,
+      run,
+      first_seq: first,
+      end_seq: end,
+    }))
+    yield* sql`DELETE FROM known WHERE ${here} AND run < ${run}`
+    yield* insertRows(sql, "known", spans)
+    return seqs
+  })
+
+  /** Whether an item belongs to a run's input: the run found it, or read it again. */
+  const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
+    WHERE k.partition_id = item.partition_id AND k.run = ${run} AND k.first_seq <= item.seq
+    ORDER BY k.first_seq DESC LIMIT 1))`
 
   const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
@@ -138,11 +165,11 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   ) {
     const tasks = step.tasks.map(toRow)
     const isToNote = !isNoted && tasks.some(hasConversation)
-    const placed = yield* write(
+    const { known, placed } = yield* write(
       Effect.gen(function* () {
         const placed = yield* planTasks(run, tasks)
         if (isToNote) yield* setSetting({ partition, sql }, conversations, "true")
-        yield* markSeen(run, step.known)
+        const known = yield* insertKnown(run, step.known)
         const rejects = step.rejects.map((reject, i) => ({
           partition_id: partition,
           run: run.run,
@@ -154,9 +181,10 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
           reordered_count = ${step.counts.reordered}, rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
           WHERE ${here} AND run = ${run.run}`
-        return placed
+        return { known, placed }
       }),
     )
+    known.forEach(knownOf(run.run).add)
     isNoted ||= isToNote
     for (const { body, items, of, seq, size } of placed) {
       const prompts = of.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
@@ -182,7 +210,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<TaskState>) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
-        AND ${sql.in("t.state", states)} AND item.run = ${run}
+        AND ${sql.in("t.state", states)} AND ${isOf(run)}
         AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
           AND v.batch = t.batch AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${asksFor("v")})`,
       first,
@@ -198,7 +226,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
-        AND ${sql.in("t.state", lostStates)} AND item.run = ${run} AND ${isLost}`,
+        AND ${sql.in("t.state", lostStates)} AND ${isOf(run)} AND ${isLost}`,
       first,
     ),
   )

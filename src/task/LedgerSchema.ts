@@ -57,7 +57,7 @@ const createInput = Effect.gen(function* () {
     failure TEXT,
     PRIMARY KEY (partition_id, run)
   )`
-  // `content_hash` is null where it is the item's id.
+  // `content_hash` is null where it is the item's id; `run` is the one that found it.
   yield* sql`CREATE TABLE item (
     partition_id TEXT NOT NULL,
     campaign INTEGER NOT NULL,
@@ -69,6 +69,14 @@ const createInput = Effect.gen(function* () {
     PRIMARY KEY (partition_id, campaign, item_id)
   ) ${compact}`
   yield* sql`CREATE INDEX item_batch ON item (partition_id, batch, seq)`
+  // Items of earlier runs that the last run read again, as spans of their numbers: `end_seq` is the one after the last.
+  yield* sql`CREATE TABLE known (
+    partition_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    end_seq BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, run, first_seq)
+  )`
   yield* sql`CREATE TABLE reject (
     partition_id TEXT NOT NULL,
     run BIGINT NOT NULL,

@@ -141,8 +141,8 @@ const check = Effect.gen(function* () {
       items.set(`${campaign}:${item_id}`, states.set(vote, state))
     }
   }
-  const rows = yield* sql<{ campaign: number; item_id: string; run: number; votes: number }>`
-    SELECT item.campaign, item_id, run, votes FROM item JOIN task ON item.seq >= task.seq AND item.seq < task.seq + item_count`
+  const rows = yield* sql<{ campaign: number; item_id: string; seq: number; run: number; votes: number }>`
+    SELECT item.campaign, item_id, item.seq, run, votes FROM item JOIN task ON item.seq >= task.seq AND item.seq < task.seq + item_count`
   assert.sameMembers(
     rows.map(({ campaign, item_id }) => `${campaign}:${item_id}`),
     [...items.keys()],
@@ -156,8 +156,14 @@ const check = Effect.gen(function* () {
   const last = yield* ledger.lastRun
   if (Option.isSome(last)) {
     const { counts, run } = last.value
+    const again = yield* sql<{
+      first_seq: number
+      end_seq: number
+    }>`SELECT first_seq, end_seq FROM known WHERE run = ${run}`
     const own = rows
-      .filter((row) => row.run === run)
+      .filter(
+        (row) => row.run === run || again.some(({ end_seq, first_seq }) => first_seq <= row.seq && row.seq < end_seq),
+      )
       .map(({ campaign, item_id }) => [...items.get(`${campaign}:${item_id}`)!.values()])
     const all = (states: ReadonlyArray<TaskState>) =>
       own.filter((votes) => votes.every((state) => states.includes(state))).length

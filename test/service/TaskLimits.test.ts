@@ -44,11 +44,7 @@ describe("TaskLimits", () => {
       const { errors } = yield* found({ guidelines: lone, prompts: [{ prompt: lone, completions: ["😀", lone] }] })
       assert.deepStrictEqual(
         errors?.map(({ path }) => path),
-        [
-          ["guidelines"],
-          ["prompts", 0, "prompt"],
-          ["prompts", 0, "completions", 1],
-        ],
+        [["guidelines"], ["prompts", 0, "prompt"], ["prompts", 0, "completions", 1]],
       )
       assert.include(errors?.[0]?.message, "lone surrogate")
     }),

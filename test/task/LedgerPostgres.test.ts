@@ -9,7 +9,7 @@ import * as LedgerCare from "../../src/task/LedgerCare.ts"
 import * as LedgerLocation from "../../src/task/LedgerLocation.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
-import { newTasks, plan } from "./support.ts"
+import { newTasks, nothing, plan } from "./support.ts"
 
 interface PlanNode {
   readonly "Actual Rows": number
@@ -86,6 +86,38 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         const [row] = yield* sql.unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params)
         assert.isBelow(rowsOf(row!["QUERY PLAN"][0]!.Plan), 20 * (tasks + items), text)
       }
+    }).pipe(
+      Effect.provide(
+        Layer.unwrap(
+          Effect.map(newUrl, (url) => Ledger.layer().pipe(Layer.provideMerge(PostgresClient.layer({ url })))),
+        ),
+      ),
+    ),
+  )
+
+  it.live("rewrites no item that is read again", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const tasks = newTasks(Array.from({ length: 50 }, () => 20))
+      yield* plan(tasks)
+      const items = tasks.flatMap((task) => task.items)
+      const run = yield* ledger.startRun()
+      const step = {
+        tasks: [],
+        known: items.map(({ itemId }) => itemId),
+        rejects: [],
+        counts: { ...nothing, read: items.length, known: items.length },
+        finished: true,
+      }
+      // The transaction that wrote each row as it stands.
+      const versions = sql`SELECT item_id, xmin::text FROM item ORDER BY item_id`
+      const before = yield* versions
+      yield* ledger.record(run, step)
+      assert.deepStrictEqual(yield* versions, before)
+      assert.deepStrictEqual(yield* sql`SELECT COUNT(*)::int AS rows FROM known`, [{ rows: 1 }])
+      assert.strictEqual(yield* ledger.itemsIn(run.run, ["planned"]), items.length)
+      assert.deepStrictEqual(new Set(yield* ledger.sight(run, items)), new Set(["duplicate"]))
     }).pipe(
       Effect.provide(
         Layer.unwrap(

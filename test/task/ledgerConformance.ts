@@ -1106,7 +1106,7 @@ export const ledgerConformance = (
           assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting"]), 1)
           assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting", "refused", "planned"]), 2)
           assert.strictEqual(yield* ledger.itemsIn(second.run, TaskState.literals), 2)
-          assert.strictEqual(yield* ledger.itemsIn(first.run, TaskState.literals), 3)
+          assert.strictEqual(yield* ledger.itemsIn(first.run, TaskState.literals), 5)
         }),
       )
     })
