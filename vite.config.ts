@@ -14,10 +14,21 @@ const shared: UserConfig = {
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
 }
 
+/** KaTeX's styles name each font in three formats, of which every browser that the pages run in knows the first. */
+const woff2Only: Plugin = {
+  name: "prefstream:woff2-only",
+  enforce: "pre",
+  transform: (code, id) =>
+    id.endsWith("/katex.min.css") ? code.replaceAll(/,\s*url\([^)]+\.(woff|ttf)\) format\("\w+"\)/g, "") : undefined,
+}
+
 const pages: UserConfig = {
   ...shared,
   root: here("src/service/pages"),
   base: "/",
+  plugins: [woff2Only],
+  // The worker loads KaTeX only where a text has formulas.
+  worker: { format: "es" },
   build: {
     outDir: here("dist/pages"),
     emptyOutDir: true,

@@ -46,8 +46,8 @@ const freePort = () =>
     })
   })
 
-/** A text with headings in no order, and code and a table that are wider than a page. */
-const wide = `### Deep\n\n# Top\n\n\`\`\`\n${"word ".repeat(80)}\n\`\`\`\n\n|${" a |".repeat(60)}\n|${"---|".repeat(60)}`
+/** A text with headings in no order, and a formula, code and a table that are wider than a page. */
+const wide = `### Deep\n\n# Top\n\n\`\`\`\n${"word ".repeat(80)}\n\`\`\`\n\n|${" a |".repeat(60)}\n|${"---|".repeat(60)}\n\nSo $a^2$:\n\n$$${"x + ".repeat(80)}y$$`
 
 /** The ten items: the completion to prefer says so. */
 const items = Array.from({ length: 10 }, (_, i) => ({

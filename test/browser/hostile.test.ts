@@ -20,18 +20,23 @@ const attacks = Array.from({ length: Math.ceil(hostile.all.length / perPrompt) }
 
 /** What is rendered, so that the attacks are known to have had their chance. */
 const harmless = {
-  prompt: "Which **one**?",
+  prompt: `Which **one**?\n\n$$${"x + ".repeat(80)}y$$`,
   completions: [
     "```js\nconst answer = 42 // yes\n```\n\n| a | b |\n|---|:-:|\n| 1 | 2 |",
     "[a link](https://example.org/) and ![a picture](https://example.org/p.png)",
     "# One\n\n3. three\n4. four\n\nIn between\nand on.\n\n7. seven\n   1. `deep`\n\n- [x] done\n- ~~not~~ *yet*\n\n> quoted\n\n---\n\nend",
+    String.raw`Is $\hat{x} = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}$, or $5 and $10?
+
+\[ \overbrace{\sum_{i=0}^n \mathbb{R}_i}^n \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} \color{red}x \colorbox{yellow}{y} \rule{1em}{2em} \cancel{z} \]
+
+$$\begin{array}{c|c:c} a & b & c \\ \hline d & e & f \end{array} \widetilde{abc} \xrightarrow[a]{b} \boxed{x} \phantom{x} \pmb{x} \oiint \Big( \tag{1}$$`,
     "مرحبا بالعالم.\n\n- واحد.\n- one.\n\n> اقتباس.\n\n| اسم | b |\n|---|---|\n| مرحبا. | hello. |\n\nHello.",
   ],
 }
 
 const prompts = [harmless, ...attacks]
 
-/** That Markdown became elements, code was highlighted, and no text was left out. */
+/** That Markdown became elements, code was highlighted, formulas were typeset, and no text was left out. */
 const rendered = async (page: Page) => {
   const counts = await page.evaluate(() => {
     const count = (selector: string) => document.querySelectorAll(selector).length
@@ -41,9 +46,28 @@ const rendered = async (page: Page) => {
       table: count("article .rich pre + .wide td") === 2,
       link: count('.rich a[href="https://example.org/"]'),
       picture: count(".rich img"),
+      formulas: count(".rich .formula"),
+      named: document.querySelector("article .formula")?.getAttribute("aria-label"),
     }
   })
-  assert.deepStrictEqual(counts, { bold: true, highlighted: true, table: true, link: 1, picture: 0 })
+  assert.deepStrictEqual(counts, {
+    bold: true,
+    highlighted: true,
+    table: true,
+    link: 1,
+    picture: 0,
+    formulas: 4,
+    named: String.raw`\hat{x} = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}`,
+  })
+  // What scrolls is reached by keyboard.
+  await page.locator('.rich .formula.wide[tabindex="0"]').waitFor()
+  const fonts = await page.evaluate(async () => {
+    await document.fonts.ready
+    return [...document.fonts].map(({ family, status }) => `${family.replaceAll('"', "")} ${status}`)
+  })
+  for (const family of ["KaTeX_Main", "KaTeX_Math", "KaTeX_AMS", "KaTeX_Size2"])
+    assert.include(fonts, `${family} loaded`)
+  assert.isEmpty(fonts.filter((font) => font.endsWith("error")))
 }
 
 /** What an expert sees of a harmless text is what `renderMarkdown` made of it: nothing is lost on the way. */
@@ -53,9 +77,17 @@ const unaltered = async (page: Page) => {
     (texts) =>
       texts.map((html) => {
         document.body.innerHTML = html
+        for (const element of document.querySelectorAll<HTMLElement>("[data-style]")) {
+          const style = element.dataset["style"]!
+          delete element.dataset["style"]
+          element.style.cssText = style
+        }
+        for (const element of document.querySelectorAll("svg")) element.removeAttribute("xmlns")
+        // A class of the pages, too; KaTeX's styles know no such class.
+        for (const element of document.querySelectorAll(".katex .text")) element.classList.remove("text")
         return document.body.innerHTML
       }),
-    harmless.completions.map((text) => renderMarkdown(text)),
+    await Promise.all(harmless.completions.map((text) => renderMarkdown(text))),
   )
   await blank.close()
   // Each expert has the completions in another order.
@@ -91,10 +123,19 @@ const dangers = (mark: string) => {
   const found: Array<string> = []
   if (mark in globalThis) found.push("a script of the text ran")
   const kinds =
-    "script, iframe, object, embed, form, style, link, meta, base, img, video, audio, source, svg, math, input[type=image]"
+    "script, iframe, object, embed, form, style, link, meta, base, img, video, audio, source, svg:not(.katex svg), math, input[type=image]"
   for (const element of document.querySelectorAll(`article, [class*=rich]`)) {
     for (const danger of element.querySelectorAll(kinds)) found.push(danger.outerHTML.slice(0, 200))
   }
+  for (const element of document.querySelectorAll<HTMLElement>(".rich [style]")) {
+    const style = element.style.cssText
+    const isStyled = element.closest(".katex") !== null && !/url|fixed|absolute|sticky|(?<![.\d])\d{5}/.test(style)
+    if (!isStyled) found.push(`style ${style.slice(0, 200)}`)
+  }
+  for (const text of document.querySelectorAll(".rich")) {
+    if (!getComputedStyle(text).contain.includes("content")) found.push("a text that can draw outside its box")
+  }
+  if (document.documentElement.scrollWidth > innerWidth) found.push("wider than the window")
   for (const element of document.querySelectorAll("main *, dialog *")) {
     for (const { name, value } of element.attributes) {
       if (name.startsWith("on") || name === "srcset" || name === "srcdoc") found.push(`${name}=${value.slice(0, 100)}`)

@@ -79,6 +79,26 @@ export const markdown: ReadonlyArray<string> = [
   `${"`".repeat(1_000)}a`,
 ]
 
+/** Formulas that link, load or style, that draw over the page, or that take long. */
+export const formulas: ReadonlyArray<string> = [
+  `$\\href{javascript:${run}}{click}$`,
+  `$\\href{https://${host}/}{click}$ and $\\url{javascript:${run}}$`,
+  `$$\\includegraphics[height=9em]{https://${host}/x.png}$$`,
+  `$\\htmlStyle{position:fixed;inset:0;background:url(https://${host}/bg)}{cover}$`,
+  `$\\htmlClass{overlay}{\\htmlId{app}{\\htmlData{x=y}{cover}}}$`,
+  `$\\text{<img src=x onerror="${run}">} \\text{" onmouseover="${run}" data-style="position:fixed}$`,
+  `$\\color{red;position:fixed}x \\colorbox{url(https://${host}/c)}{y}$`,
+  "$$\\rule{99999em}{99999em}$$ and $\\rule{99999em}{99999em}$",
+  "$\\kern-999em\\raisebox{999em}{\\Huge cover} \\llap{\\rule{999em}{999em}}$",
+  `$${"\\raisebox{20em}{\\kern-20em ".repeat(50)}x${"}".repeat(50)}$`,
+  "$\\def\\a#1{\\a{#1#1}}\\a x$ and $\\gdef\\b{\\b\\b}\\b$ and $\\edef\\c{\\c\\c}\\c$",
+  `$${"\\frac{x}{".repeat(200)}y${"}".repeat(200)}$`,
+  `$${"{".repeat(1_000)}$ $${"\\sqrt{".repeat(200)}$`,
+  "$\\sqrt{x}$ ".repeat(300),
+  "$$\n".repeat(500),
+  "\\( \\[ $ ".repeat(200),
+]
+
 /** Text that looks like something else. */
 export const deceptive: ReadonlyArray<string> = [
   "right \u202Eto left override\u202C and \u2066isolates\u2069",
@@ -90,4 +110,4 @@ export const deceptive: ReadonlyArray<string> = [
   "{{constructor.constructor('alert(1)')()}} ${alert(1)} <%= 1 %>",
 ]
 
-export const all: ReadonlyArray<string> = [...html, ...markdown, ...deceptive]
+export const all: ReadonlyArray<string> = [...html, ...markdown, ...formulas, ...deceptive]

@@ -4,7 +4,7 @@
  * Guarantees: inert, whatever the text is (see `markdown` and `sanitise`); the page stays
  * responsive, as rendering happens in a worker and long texts are laid out as they come into
  * view; a text that is too long or takes too long to render is shown as it was written, with a
- * remark. Wide tables, code and unbroken lines scroll or wrap inside.
+ * remark. Wide tables, code, formulas and unbroken lines scroll or wrap inside.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
@@ -46,8 +46,14 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
       render(text, below, {
         done: (html) => {
           if (html.length > htmlLimit) return setState("failed")
-          place.current?.replaceChildren(sanitise(html))
-          return setState("rendered")
+          const fragment = sanitise(html)
+          const show = () => {
+            place.current?.replaceChildren(fragment)
+            setState("rendered")
+          }
+          if (fragment.querySelector(".katex") === null) return show()
+          // Without its styles a formula cannot be read.
+          return void import("katex/dist/katex.min.css").then(show, () => setState("failed"))
         },
         failed: () => setState("failed"),
       }),
@@ -55,7 +61,8 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
   )
   useEffect(() => {
     // What scrolls can be reached, and scrolled, by keyboard.
-    const wide = place.current?.querySelectorAll<HTMLElement>("pre, .wide") ?? []
+    if (place.current === null) return undefined
+    const wide = [place.current, ...place.current.querySelectorAll<HTMLElement>("pre, .wide")]
     const observer = new ResizeObserver((entries) => {
       for (const { target } of entries) {
         if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0")

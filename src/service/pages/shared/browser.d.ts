@@ -5,6 +5,9 @@ declare module "*?worker&url" {
   export default url
 }
 
+/** Put into the page when it is imported. */
+declare module "katex/dist/katex.min.css" {}
+
 /**
  * Trusted Types, where the browser has them. What `createScriptURL` gives is a type of its own,
  * taken wherever a string is.

@@ -5,14 +5,19 @@
  * and tell the page they lead to nothing; images are links with their description; no `style`,
  * `id` or handler is ever written. `sanitise` goes over the result once more, in the browser.
  *
- * Line breaks are kept as they were written. Code is coloured where its language is named, up
- * to a length. Some texts take long: run it in a worker with a deadline (`textClient`).
+ * Line breaks are kept as they were written. Code is colored where its language is named, up
+ * to a length. Formulas are typeset, up to a length in all; what is no valid formula is shown as it
+ * was written. KaTeX is loaded with the first text that has a formula. Some texts take long: run it
+ * in a worker with a deadline (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"
+import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
-/** Longer code is not coloured. */
+/** Longer code is not colored. */
 const highlightLimit = 30_000
+/** Characters of HTML for all formulas of a text: those behind are shown as they were written. */
+const formulasLimit = 300_000
 
 const markdown = new MarkdownIt({
   html: false,
@@ -24,6 +29,8 @@ const markdown = new MarkdownIt({
       ? highlight.highlight(code, { language, ignoreIllegals: true }).value
       : "",
 })
+
+markdown.use(math)
 
 // Only what is written as an address: "example.com" and "me@example.com" are words.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
@@ -39,7 +46,7 @@ rules["link_open"] = (tokens, index, options, _env, renderer) => {
 
 rules["image"] = (tokens, index) => {
   const token = tokens[index]
-  const words = markdown.utils.escapeHtml(token === undefined ? "" : textOf(token).trim())
+  const words = markdown.utils.escapeHtml(textOf(token?.children).trim())
   const source = markdown.utils.escapeHtml(attribute(token, "src"))
   return `<a class="image" href="${source}" title="${source}" target="_blank" rel="noopener noreferrer nofollow">Image${words === "" ? "" : `: ${words}`}</a>`
 }
@@ -60,6 +67,15 @@ rules["table_open"] = (tokens, index, options, _env, renderer) =>
   `<div class="wide">${renderer.renderToken(tokens, index, options)}`
 rules["table_close"] = () => `</table></div>\n`
 
+rules["math"] = (tokens, index) => written(tokens[index])
+rules["math_block"] = (tokens, index) => `<p>${written(tokens[index])}</p>\n`
+
+/** The formula as `typesetAll` has made it, else its source. */
+const written = (token: Token | undefined): string =>
+  token === undefined
+    ? ""
+    : (formulaOf(token).html ?? markdown.utils.escapeHtml(formulaOf(token).source).replaceAll("\n", "<br>\n"))
+
 const attribute = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? "")
 
 const outward = (token: Token) => {
@@ -69,8 +85,11 @@ const outward = (token: Token) => {
   token.attrSet("title", attribute(token, "href"))
 }
 
-const textOf = (token: Token): string =>
-  (token.children ?? []).map((child) => (child.type === "image" ? textOf(child) : child.content)).join("")
+const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
+  (tokens ?? []).map((token) => (token.type === "image" ? textOf(token.children) : token.content)).join("")
+
+/** Formulas have a direction of their own. */
+const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
 /** Blocks of which each has the direction of its own text. */
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
@@ -101,7 +120,7 @@ markdown.core.ruler.push("blocks", ({ env, tokens }) => {
       }
     }
     if (written !== undefined && token.nesting !== 0) token.tag = `h${Math.min(Number(env["below"]) + open.length, 6)}`
-    const letter = token.type === "inline" && undirected.length > 0 ? /\p{L}/u.exec(textOf(token))?.[0] : undefined
+    const letter = token.type === "inline" && undirected.length > 0 ? /\p{L}/u.exec(proseOf(token))?.[0] : undefined
     if (letter !== undefined) {
       for (const each of undirected) each.attrSet("dir", rightToLeft.test(letter) ? "rtl" : "ltr")
       undirected = []
@@ -109,5 +128,28 @@ markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   }
 })
 
+const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display: boolean) => string | undefined) => {
+  let left = formulasLimit
+  for (const token of tokens) {
+    const { tex, display } = formulaOf(token)
+    const html = typeset(tex, display)
+    if (html === undefined) continue
+    // KaTeX hides its HTML from screen readers: they read the source.
+    const label = markdown.utils.escapeHtml(tex)
+    const whole = `<span class="formula${display ? " wide" : ""}" dir="ltr" role="math" aria-label="${label}">${html}</span>`
+    left -= whole.length
+    if (left < 0) return
+    setHtml(token, whole)
+  }
+}
+
 /** @param below the level of the page's heading that the text stands under */
-export const renderMarkdown = (text: string, below = 3): string => markdown.render(text, { below })
+export const renderMarkdown = async (text: string, below = 3): Promise<string> => {
+  const env = { below }
+  const tokens = markdown.parse(text, env)
+  const formulas = tokens.flatMap((token) => [token, ...(token.children ?? [])]).filter(isMath)
+  // Where KaTeX cannot be loaded, formulas stay as they were written.
+  const loaded = formulas.length === 0 ? undefined : await import("./typeset.ts").catch(() => undefined)
+  if (loaded !== undefined) typesetAll(formulas, loaded.typeset)
+  return markdown.renderer.render(tokens, markdown.options, env)
+}

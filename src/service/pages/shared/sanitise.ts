@@ -2,9 +2,11 @@
  * The last gate before rendered text enters the page.
  *
  * Guarantees: of HTML, only the elements and attributes listed here remain; links lead out, to
- * another tab, and carry no referrer; nothing is loaded, run or styled. The result is nodes, not
- * a string, so that the page needs no sink for strings: it works under
- * `require-trusted-types-for 'script'` with DOMPurify's own policy.
+ * another tab, and carry no referrer; nothing is loaded or run. Only formulas have shapes (SVG) and
+ * styles: the `data-style` of their elements, of which the properties and values listed here are set
+ * one by one, as the page's policy allows no `style` attribute. The result is nodes, not a string, so
+ * that the page needs no sink for strings: it works under `require-trusted-types-for 'script'` with
+ * DOMPurify's own policy.
  */
 import DOMPurify from "dompurify"
 
@@ -12,14 +14,29 @@ const purify = DOMPurify(window)
 
 const tags =
   "a blockquote br code del div em h3 h4 h5 h6 hr li ol p pre s span strong table tbody td th thead tr ul".split(" ")
-const attributes = ["class", "dir", "href", "rel", "start", "target", "title"]
-const classes = /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|image|wide|\w+_)$/
+const attributes = ["aria-hidden", "aria-label", "class", "dir", "href", "rel", "role", "start", "target", "title"]
+const classes =
+  /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|formula|image|katex|katex-display|wide|\w+_)$/
 
-purify.addHook("uponSanitizeAttribute", (_element, data) => {
+/** What KaTeX writes beside. */
+const shapes = ["svg", "path", "line"]
+const shapeAttributes = "d height preserveAspectRatio stroke-width viewBox width x1 x2 y1 y2".split(" ")
+/** Of KaTeX's classes, the pages have one too, `text`, which KaTeX itself does not style. */
+const katexClasses = /^(?!text$)[a-z][\w-]*$/i
+
+const length = String.raw`-?\d*\.?\d+(em|px|%)?`
+const boxes = `height|width|min-width|top|bottom|left|vertical-align|margin(-left|-right|-top)?|padding-left|border(-top|-right|-bottom)?-width|text-shadow`
+const declarations = new RegExp(
+  `^((${boxes}):(${length}( ${length}){0,2}|calc\\(100% - ${length}\\))|(background-|border-)?color:([a-z]+|#[\\da-f]{3,8})|border(-right)?-style:(solid|dashed)|position:relative)$`,
+  "i",
+)
+
+purify.addHook("uponSanitizeAttribute", (element, data) => {
   if (data.attrName === "class") {
+    const known = element.closest(".katex") === null ? classes : katexClasses
     data.attrValue = data.attrValue
       .split(/\s+/)
-      .filter((name) => classes.test(name))
+      .filter((name) => known.test(name))
       .join(" ")
     data.keepAttr = data.attrValue !== ""
   }
@@ -32,14 +49,28 @@ purify.addHook("afterSanitizeAttributes", (element) => {
   element.setAttribute("rel", "noopener noreferrer nofollow")
 })
 
-export const sanitise = (html: string): DocumentFragment =>
-  purify.sanitize(html, {
+const style = (element: HTMLElement | SVGElement) => {
+  for (const declaration of element.dataset["style"]?.split(";") ?? []) {
+    const [property = "", value = ""] = declaration.split(":")
+    if (declarations.test(declaration)) element.style.setProperty(property, value)
+  }
+}
+
+export const sanitise = (html: string): DocumentFragment => {
+  const fragment = purify.sanitize(html, {
     RETURN_DOM_FRAGMENT: true,
-    ALLOWED_TAGS: tags,
-    ALLOWED_ATTR: attributes,
+    ALLOWED_TAGS: [...tags, ...shapes],
+    ALLOWED_ATTR: [...attributes, ...shapeAttributes, "data-style"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     // DOMPurify holds each attribute against this expression that it isn't told is no address.
     ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
-    ADD_URI_SAFE_ATTR: attributes.filter((name) => name !== "href"),
+    ADD_URI_SAFE_ATTR: [...attributes, ...shapeAttributes, "data-style"].filter((name) => name !== "href"),
   })
+  for (const element of fragment.querySelectorAll("svg:not(.katex svg)")) element.remove()
+  for (const element of fragment.querySelectorAll<HTMLElement | SVGElement>("[data-style]")) {
+    if (element.closest(".katex") !== null) style(element)
+    delete element.dataset["style"]
+  }
+  return fragment
+}

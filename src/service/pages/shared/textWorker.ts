@@ -3,6 +3,9 @@ import { difference } from "./difference.ts"
 import { renderMarkdown } from "./markdown.ts"
 import type { Job } from "./textJob.ts"
 
+const work = async (job: Job) =>
+  job._tag === "render" ? renderMarkdown(job.text, job.below) : difference(job.left, job.right)
+
 addEventListener("message", ({ data: job }: MessageEvent<Job>) => {
-  postMessage(job._tag === "render" ? renderMarkdown(job.text, job.below) : difference(job.left, job.right))
+  void work(job).then((result) => postMessage(result), reportError)
 })

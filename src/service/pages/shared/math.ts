@@ -1,0 +1,118 @@
+/**
+ * Formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
+ *
+ * Guarantees: amounts of money stay text. A `$` opens a formula only where no letter or digit stands
+ * before it and no space behind it; it closes one only where no space stands before it and no digit,
+ * capital letter, `_` or `{` behind it, so that `$HOME/$USER` stays text too. An escaped bracket,
+ * `\[`, opens a formula within a line only if what it encloses looks like one. A formula has no
+ * backtick and no blank line; code is never part of one. It takes time linear in the text.
+ */
+import type { MarkdownIt, Token } from "markdown-it"
+
+/** What opens a formula, and what closes it. */
+const closers: Readonly<Record<string, string>> = { $$: "$$", $: "$", "\\[": "\\]", "\\(": "\\)" }
+
+const openerAt = (text: string, at: number): string | undefined => {
+  const two = text.slice(at, at + 2)
+  return two in closers ? two : text[at] === "$" ? "$" : undefined
+}
+
+/** Where the closing delimiter of the formula that begins at `from` stands; -1: there is none. */
+const closing = (text: string, from: number, opener: string): number => {
+  for (let at = from; at < text.length; at += 1) {
+    const character = text[at]
+    if (character === "`") return -1
+    if (character === "\n" && /^[ \t]*(\n|$)/.test(text.slice(at + 1, at + 80))) return -1
+    if (character !== "$" && character !== "\\") continue
+    if (text.startsWith(closers[opener] ?? "", at)) return at
+    // Another formula begins before this one has ended: this one is none.
+    if (openerAt(text, at) !== undefined) return -1
+    if (character === "\\") at += 1
+  }
+  return -1
+}
+
+/** Whether what stands in a line between `opener` and its closing delimiter is a formula. */
+const isFormula = (opener: string, content: string, before: string, after: string): boolean => {
+  if (content.trim() === "") return false
+  if (opener === "$") return !/[A-Za-z0-9]/.test(before) && !/^\s|\s$/.test(content) && !/[0-9A-Z_{]/.test(after)
+  return opener !== "\\[" || /[\\^_=<>+*/]/.test(content)
+}
+
+interface Formula {
+  readonly tex: string
+  readonly display: boolean
+  /** As it was written, with its delimiters. */
+  readonly source: string
+  /** Once it is typeset. */
+  readonly html?: string
+}
+
+export const isMath = ({ type }: Token): boolean => type === "math" || type === "math_block"
+
+const formulas = new WeakMap<Token, Formula>()
+
+const set = (token: Token, opener: string, content: string) => {
+  token.content = content.trim()
+  formulas.set(token, {
+    tex: token.content,
+    display: opener === "$$" || opener === "\\[",
+    source: `${opener}${content}${closers[opener] ?? ""}`,
+  })
+}
+
+/** Of a token that `isMath`. */
+export const formulaOf = (token: Token): Formula =>
+  formulas.get(token) ?? { tex: token.content, display: false, source: token.content }
+
+export const setHtml = (token: Token, html: string): void => {
+  formulas.set(token, { ...formulaOf(token), html })
+}
+
+/** Tokens of type `math` and `math_block`. */
+export const math = (markdown: MarkdownIt): void => {
+  markdown.inline.ruler.before("escape", "math", (state, silent) => {
+    const { pos, src } = state
+    const opener = openerAt(src, pos)
+    if (opener === undefined) return false
+    const from = pos + opener.length
+    const end = closing(src, from, opener)
+    if (end < 0) return false
+    const next = end + opener.length
+    const content = src.slice(from, end)
+    if (next > state.posMax || !isFormula(opener, content, src.slice(pos - 1, pos), src.slice(next, next + 1)))
+      return false
+    if (!silent) set(state.push("math", "", 0), opener, content)
+    state.pos = next
+    return true
+  })
+
+  markdown.block.ruler.before(
+    "fence",
+    "math_block",
+    (state, startLine, endLine, silent) => {
+      const start = (state.bMarks[startLine] ?? 0) + (state.tShift[startLine] ?? 0)
+      const opener = openerAt(state.src, start)
+      if (opener !== "$$" && opener !== "\\[") return false
+      const end = closing(state.src, start + 2, opener)
+      if (end < 0) return false
+      let line = startLine
+      // A line that is indented less belongs to another block.
+      while ((state.eMarks[line] ?? Infinity) < end) {
+        line += 1
+        if (line >= endLine || (state.sCount[line] ?? 0) < state.blkIndent) return false
+      }
+      if (state.src.slice(end + 2, state.eMarks[line]).trim() !== "") return false
+      const source = state.getLines(startLine, line + 1, state.blkIndent, false).trim()
+      if (source.slice(2, -2).trim() === "") return false
+      if (silent) return true
+      const token = state.push("math_block", "", 0)
+      set(token, opener, source.slice(2, -2))
+      token.block = true
+      token.map = [startLine, line + 1]
+      state.line = line + 1
+      return true
+    },
+    { alt: ["paragraph", "reference", "blockquote", "list"] },
+  )
+}
