@@ -1,10 +1,11 @@
 /**
- * The flags that say how items are put to the experts: how often, in which order, and among which
- * gold items.
+ * The flags that say how items are put to the experts: how often, which of their completions, in which order, and among
+ * which gold items.
  */
 import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import * as GoldFile from "../source/GoldFile.ts"
+import { defaultSeed } from "../task/CompletionDraw.ts"
 import { defaultRate, highestRate } from "../task/GoldItems.ts"
 import { defaultShuffleSeed } from "../task/Order.ts"
 import type { SubmitOptions } from "../task/Submit.ts"
@@ -22,6 +23,19 @@ export const askingFlags = {
     Flag.withDescription(
       "Tasks that each new item is in, so that as many experts judge it; each is paid for. Items that are known keep theirs (default: 1)",
     ),
+    Flag.optional,
+  ),
+  completionsPerItem: Flag.Int("completions-per-item").pipe(
+    Flag.withMetavar("N"),
+    Flag.withSchema(Schema.Int.check(Schema.isGreaterThan(1))),
+    Flag.withDescription(
+      "Completions sent of each item; where there are more, N are drawn, each model about as often (default: all)",
+    ),
+    Flag.optional,
+  ),
+  completionsSeed: Flag.Int("completions-seed").pipe(
+    Flag.withMetavar("N"),
+    Flag.withDescription(`With --completions-per-item: seed of the draw (default: ${defaultSeed})`),
     Flag.optional,
   ),
   shuffle: Flag.Boolean("shuffle").pipe(
@@ -52,14 +66,31 @@ export const askingFlags = {
   ),
 }
 
+interface DrawFlags {
+  readonly completionsPerItem: Option.Option<number>
+  readonly completionsSeed: Option.Option<number>
+}
+
+export const drawOf = Effect.fnUntraced(function* ({ completionsPerItem, completionsSeed }: DrawFlags) {
+  if (Option.isSome(completionsSeed) && Option.isNone(completionsPerItem)) {
+    return yield* new UsageError({ message: "--completions-seed: only with --completions-per-item" })
+  }
+  return {
+    completionsPerItem: Option.getOrUndefined(completionsPerItem),
+    completionsSeed: Option.getOrUndefined(completionsSeed),
+  }
+})
+
 /** What they become. Reads the gold file. */
-export const askingOf = Effect.fnUntraced(function* (flags: {
-  readonly votes: Option.Option<number>
-  readonly shuffle: boolean
-  readonly shuffleSeed: Option.Option<number>
-  readonly gold: Option.Option<string>
-  readonly goldRate: Option.Option<number>
-}) {
+export const askingOf = Effect.fnUntraced(function* (
+  flags: DrawFlags & {
+    readonly votes: Option.Option<number>
+    readonly shuffle: boolean
+    readonly shuffleSeed: Option.Option<number>
+    readonly gold: Option.Option<string>
+    readonly goldRate: Option.Option<number>
+  },
+) {
   if (!flags.shuffle && Option.isSome(flags.shuffleSeed)) {
     return yield* new UsageError({ message: "--shuffle-seed: not together with --no-shuffle" })
   }
@@ -73,6 +104,7 @@ export const askingOf = Effect.fnUntraced(function* (flags: {
       )
   return {
     votes: Option.getOrUndefined(flags.votes),
+    ...(yield* drawOf(flags)),
     shuffleSeed: flags.shuffle ? Option.getOrUndefined(flags.shuffleSeed) : false,
     gold: items === undefined ? undefined : { items, rate: Option.getOrUndefined(flags.goldRate) },
   } satisfies SubmitOptions

@@ -9,7 +9,7 @@ import type { SourceItem } from "../domain/PromptItem.ts"
 import * as Inspection from "../pipeline/Inspection.ts"
 import type { Found } from "../source/SourceRecord.ts"
 import * as TaskLimits from "../service/TaskLimits.ts"
-import { askingFlags } from "./AskingFlags.ts"
+import { askingFlags, drawOf } from "./AskingFlags.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inputFlags, sourceOf } from "./InputFlags.ts"
 import * as Settings from "./Settings.ts"
@@ -25,6 +25,8 @@ export const inspectCommand = Command.make(
     baseUrl: Settings.service.baseUrl,
     maxCompletions: Settings.service.maxCompletions,
     votes: askingFlags.votes,
+    completionsPerItem: askingFlags.completionsPerItem,
+    completionsSeed: askingFlags.completionsSeed,
     show: Flag.Int("show").pipe(
       Flag.withMetavar("N"),
       Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
@@ -40,6 +42,7 @@ export const inspectCommand = Command.make(
     const inspection = yield* Inspection.inspect(source, {
       batch: Settings.batchOf(flags),
       keepReordered: flags.keepReordered,
+      ...(yield* drawOf(flags)),
       maxCompletions: Option.getOrElse(flags.maxCompletions, () =>
         Option.isNone(flags.baseUrl) ? TaskLimits.defaultLimits.completionsPerPrompt : undefined,
       ),
@@ -99,7 +102,7 @@ export const counts = ({ items, rejected, ...inspection }: Inspection.Inspection
 const rejectRows = ({ rejects }: Inspection.Inspection): Rows =>
   rejects.map((rejected, i) => [i === 0 ? "rejected" : "", rejectCount(rejected)] as const)
 
-const itemRows = ({ completions, conversations, gold, items }: Inspection.Inspection): Rows => [
+const itemRows = ({ completions, conversations, drawn, gold, items }: Inspection.Inspection): Rows => [
   ...(completions.length === 0
     ? []
     : [
@@ -113,6 +116,7 @@ const itemRows = ({ completions, conversations, gold, items }: Inspection.Inspec
             .join(", "),
         ] as const,
       ]),
+  ...(drawn === 0 ? [] : [["", `drawn from more in ${number(drawn)} of ${count(items, "item")}`] as const]),
   ...(conversations === 0
     ? []
     : [["", `${number(conversations)} of ${number(items)} prompts are conversations`] as const]),

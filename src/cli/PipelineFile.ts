@@ -68,6 +68,8 @@ const saidByProgram = {
   missing: "--missing",
   guidelines: "--guidelines",
   guidelinesFile: "--guidelines-file",
+  completionsPerItem: "--completions-per-item",
+  completionsSeed: "--completions-seed",
   batchSize: "--batch-size",
   batchBytes: "--batch-bytes",
   votes: "--votes",

@@ -95,6 +95,8 @@ export interface SourceItem {
   readonly origin: Origin
   /** Where each completion was read, in their order, where that is not the origin. */
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
+  /** Where in the metadata lists stand that have an element for each completion, in their order. */
+  readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
 }
 
 /**

@@ -14,11 +14,12 @@ import type { Reject } from "../domain/Reject.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { Source } from "../source/Source.ts"
 import * as Batch from "../task/Batch.ts"
+import * as CompletionDraw from "../task/CompletionDraw.ts"
 import { conflict, identify, identifyReordered, tooManyCompletions } from "../task/TaskQuestion.ts"
 import * as RejectLimit from "../task/RejectLimit.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
-export interface InspectionOptions<E = never, R = never> {
+export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
   readonly keepReordered?: boolean | undefined
@@ -40,6 +41,8 @@ export interface Inspection {
   /** Whether the reading ended early, since nothing could be used of so many records. */
   readonly stopped: boolean
   readonly items: number
+  /** How many of the items have more completions than are sent. */
+  readonly drawn: number
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
   readonly reordered: number
@@ -66,6 +69,8 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   source: Pick<Source<E, R>, "records">,
   {
     batch = Batch.defaultLimits,
+    completionsPerItem,
+    completionsSeed,
     keepReordered = false,
     maxCompletions = Infinity,
     onReject,
@@ -80,7 +85,8 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const sizes = new Map<number, number>()
   const first: Array<SourceItem> = []
   const batches = Batch.make(batch)
-  const counts = { read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
+  const draw = CompletionDraw.make({ completionsPerItem, completionsSeed })
+  const counts = { drawn: 0, read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
 
   const see = (source: SourceItem, item = identify(source)): ReadonlyArray<Result.Result<Batch.BatchItem, Reject>> => {
     const content = short(item.contentHash)
@@ -94,15 +100,19 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
       if (isOther) counts.reordered++
       return []
     }
-    if (item.item.completions.length > maxCompletions) return [Result.fail(tooManyCompletions(item, maxCompletions))]
+    const asked = draw(item)
+    const { completions, gold, prompt } = asked.item
+    if (completions.length > maxCompletions) return [Result.fail(tooManyCompletions(asked, maxCompletions))]
     seen.set(identity, content)
     counts.items++
-    if (source.item.gold !== undefined) counts.gold++
-    if (typeof source.item.prompt !== "string") counts.conversations++
-    const { length } = source.item.completions
-    sizes.set(length, (sizes.get(length) ?? 0) + 1)
-    if (first.length < show) first.push(source)
-    return [Result.succeed(item)]
+    if (asked !== item) counts.drawn++
+    if (gold !== undefined) counts.gold++
+    if (typeof prompt !== "string") counts.conversations++
+    sizes.set(completions.length, (sizes.get(completions.length) ?? 0) + 1)
+    if (first.length < show) {
+      first.push({ item: asked.item, origin: asked.origin, completionOrigins: asked.completionOrigins })
+    }
+    return [Result.succeed(asked)]
   }
 
   const isHopeless = () => !readAll && RejectLimit.isHopeless({ read: counts.read, rejected: rejects.total() })

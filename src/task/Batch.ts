@@ -37,6 +37,8 @@ export interface BatchItem extends SourceItem {
   readonly json: string
   /** `json` as UTF-8. */
   readonly utf8: Uint8Array
+  /** Hash of what is sent, where that is a draw of the completions. */
+  readonly sentHash?: string | undefined
   /** Whether it is a gold item that is mixed in, and no item of the input. */
   readonly isCheck?: boolean | undefined
   /** Gold items of which one is to go along with it, the one that is wanted most first. */

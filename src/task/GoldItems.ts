@@ -9,12 +9,13 @@
  * Does not: bring a gold item twice into one task. Where there are fewer of them than a task would
  * have, their share is smaller.
  */
-import { Array as Arr, Effect, Option, Schema } from "effect"
+import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
 import * as Origin from "../domain/Origin.ts"
 import { PromptItem, type SourceItem } from "../domain/PromptItem.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { BatchItem } from "./Batch.ts"
+import type { Draw } from "./CompletionDraw.ts"
 import * as Order from "./Order.ts"
 import { identify } from "./TaskQuestion.ts"
 
@@ -52,11 +53,10 @@ export type Mix = (item: BatchItem) => BatchItem
 const decode = Schema.decodeUnknownOption(PromptItem)
 
 /** Fails where an item has no gold answer, or is none. */
-export const make = Effect.fn("GoldItems.make")(function* ({
-  items,
-  rate = defaultRate,
-  seed = 0,
-}: GoldOptions): Effect.fn.Return<Mix, UnusableGold> {
+export const make = Effect.fn("GoldItems.make")(function* (
+  { items, rate = defaultRate, seed = 0 }: GoldOptions,
+  draw: Draw = identity,
+): Effect.fn.Return<Mix, UnusableGold> {
   if (!(rate > 0 && rate <= highestRate)) {
     return yield* new UnusableGold({ problem: `expected a rate above 0, ${highestRate} at the most, found ${rate}` })
   }
@@ -71,7 +71,7 @@ export const make = Effect.fn("GoldItems.make")(function* ({
       if (Option.isNone(decode(found.item))) {
         return yield* new UnusableGold({ ...place, problem: "expected a prompt item" })
       }
-      return identify(found)
+      return draw(identify(found))
     }),
   )
   if (!Arr.isReadonlyArrayNonEmpty(known)) {

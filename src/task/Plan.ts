@@ -12,13 +12,14 @@ import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Batch from "./Batch.ts"
+import type { Draw, DrawOptions } from "./CompletionDraw.ts"
 import type * as GoldItems from "./GoldItems.ts"
 import { Ledger } from "./Ledger.ts"
 import type { ReadCounts, Run, RunTerms, Sighting } from "./LedgerModel.ts"
 import type * as RejectLimit from "./RejectLimit.ts"
 import { conflict, identify, identifyReordered, newTasks, tooManyCompletions } from "./TaskQuestion.ts"
 
-export interface PlanOptions extends RunTerms {
+export interface PlanOptions extends RunTerms, DrawOptions {
   /**
    * Whether an item without an id is judged again where its completions stand in another order than those of
    * an earlier item. Without it, it counts as a duplicate, whose models, gold answer and metadata are not kept.
@@ -40,7 +41,7 @@ const stepCharacters = 8 * 1024 * 1024
 export const plan = Effect.fnUntraced(function* <E, R>(
   run: Run,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
-  options: PlanOptions & { readonly mix: GoldItems.Mix },
+  options: PlanOptions & { readonly draw: Draw; readonly mix: GoldItems.Mix },
   counter: RejectLimit.Counter,
 ) {
   const ledger = yield* Ledger
@@ -75,6 +76,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
         sighting = see(item, keptSightings[i]!)
       }
       if (sighting === "conflict") return void rejects.push(conflict(item))
+      if (sighting === "new") item = options.draw(item)
       if (sighting === "new" && item.item.completions.length > maxCompletions) {
         return void rejects.push(tooManyCompletions(item, maxCompletions))
       }

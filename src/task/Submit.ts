@@ -32,6 +32,7 @@ import { AnnotationClient } from "./AnnotationClient.ts"
 import type { AnnotationClientError } from "./AnnotationClientError.ts"
 import * as Breakdown from "./Breakdown.ts"
 import { firstLook } from "./Collect.ts"
+import * as CompletionDraw from "./CompletionDraw.ts"
 import { Ledger } from "./Ledger.ts"
 import * as GoldItems from "./GoldItems.ts"
 import type { PlannedTask, TaskQuestion } from "./LedgerModel.ts"
@@ -43,8 +44,8 @@ import { halve } from "./TaskQuestion.ts"
 import * as Workers from "./Workers.ts"
 
 /**
- * `votes`, `shuffleSeed` and `gold` are about new items: what is planned stays as it is, so where more
- * votes are asked for than before, earlier items keep the number that they have.
+ * `votes`, `shuffleSeed`, `gold`, `completionsPerItem` and `completionsSeed` are about new items: what is planned stays
+ * as it is, so where more votes or completions are asked for than before, earlier items keep what they have.
  */
 export interface SubmitOptions extends PlanOptions {
   /** Gold items to be mixed in among the new items. */
@@ -101,18 +102,25 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     readonly settled?: Latch.Latch | undefined
   } = {},
 ) {
-  const { maxRejects, shuffleSeed = false, votes = 1 } = options
+  const { completionsPerItem = 2, completionsSeed = 0, maxRejects, shuffleSeed = false, votes = 1 } = options
   if (!Number.isSafeInteger(votes) || votes < 1)
     return yield* Effect.die(new RangeError(`no number of votes: ${votes}`))
   if (shuffleSeed !== false && !Number.isSafeInteger(shuffleSeed)) {
     return yield* Effect.die(new RangeError(`a seed is a whole number, and not ${shuffleSeed}`))
+  }
+  if (!Number.isSafeInteger(completionsPerItem) || completionsPerItem < 2) {
+    return yield* Effect.die(new RangeError(`no number of completions to be compared: ${completionsPerItem}`))
+  }
+  if (!Number.isSafeInteger(completionsSeed)) {
+    return yield* Effect.die(new RangeError(`a seed is a whole number, and not ${completionsSeed}`))
   }
   if (maxRejects !== undefined && !RejectLimit.isLimit(maxRejects)) {
     return yield* Effect.die(new RangeError(`no limit of rejects: ${String(maxRejects)}`))
   }
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
-  const mix = options.gold === undefined ? identity : yield* GoldItems.make(options.gold)
+  const draw = CompletionDraw.make(options)
+  const mix = options.gold === undefined ? identity : yield* GoldItems.make(options.gold, draw)
   yield* ledger.bindService(profile.identity, profile.moved)
   yield* ledger.settleInterrupted(
     profile.idempotencyKey === "honoured" ? "planned" : "in_doubt",
@@ -130,7 +138,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const halt = yield* Deferred.make<never, E | SubmitError | RejectLimit.TooManyRejects>()
   const readingDone = yield* Latch.make()
   const counter = RejectLimit.counter(maxRejects)
-  const reader = plan(run, records, { ...options, mix }, counter).pipe(
+  const reader = plan(run, records, { ...options, draw, mix }, counter).pipe(
     Effect.raceFirst(Deferred.await(halt)),
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),

@@ -23,7 +23,7 @@ const encoder = new TextEncoder()
  * An item with its identity: the id that it has, or else the hash of its content with the completions
  * sorted, so that the same completions in another order are the same item.
  */
-export const identify = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
+export const identify = ({ completionLists, completionOrigins, item, origin }: SourceItem): BatchItem => {
   const prompt = Conversation.render(item.prompt)
   const json = content({ prompt, completions: item.completions })
   const utf8 = encoder.encode(json)
@@ -34,7 +34,7 @@ export const identify = ({ completionOrigins, item, origin }: SourceItem): Batch
     (sorted.every((completion, i) => completion === item.completions[i])
       ? contentHash
       : Sha256.hex(content({ prompt, completions: sorted })))
-  return { item, origin, completionOrigins, prompt, json, utf8, contentHash, itemId }
+  return { item, origin, completionLists, completionOrigins, prompt, json, utf8, contentHash, itemId }
 }
 
 /** The item under an identity of its own, where another one has the same completions in another order. */
@@ -106,7 +106,7 @@ const newTask = (
     utf8: Bytes.concat([encoder.encode(start), ...parts, encoder.encode(end)]),
     idempotencyKey: idempotencyKey(
       { task_type: taskType, guidelines },
-      items.map((item) => [item.itemId, item.contentHash]),
+      items.map(({ contentHash, itemId, sentHash = contentHash }) => [itemId, sentHash]),
       vote,
       orders,
     ),
@@ -116,7 +116,7 @@ const newTask = (
 /** A task's identity: what is asked of which items. The same task has the same key in every run. */
 const idempotencyKey = (
   { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
-  items: ReadonlyArray<readonly [itemId: string, contentHash: string]>,
+  items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,
   vote: number,
   orders: ReadonlyArray<Order.Order>,
 ): string => {

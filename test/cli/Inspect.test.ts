@@ -106,6 +106,58 @@ describe("inspect", () => {
       assert.match(limited.stdout, /2 too_many_completions, first .*:1: completions: expected at most 4,/)
     }))
 
+  test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const file = `${folder}/items.jsonl`
+      const item = (id: number, n: number) =>
+        JSON.stringify({
+          id,
+          question: `p${id}`,
+          answers: Array.from({ length: n }, (_, i) => ({ text: `text ${i}`, by: `model ${i}`, score: i })),
+          gold: 1,
+        })
+      yield* write(file, [item(0, 3), item(1, 80), item(2, 80)])
+      const paths = [
+        "--prompt-path",
+        "question",
+        "--completions-path",
+        "answers[].text",
+        "--model-path",
+        "answers[].by",
+      ]
+      const input = [file, ...paths, "--keep", "*"]
+      const said = yield* cli(["inspect", ...input, "--completions-per-item", "4"])
+      assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
+      assert.match(
+        said.stdout,
+        /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more in 2 of 3 items/,
+      )
+      assert.match(
+        (yield* cli(["inspect", file, "--completions-seed", "1"])).stderr,
+        /only with --completions-per-item/,
+      )
+
+      const run = (...flags: ReadonlyArray<string>) =>
+        cli(["run", ...input, "--dir", `${folder}/job`, "--expert", "longest", "--json", ...flags])
+      const first = reportOf(yield* run("--completions-per-item", "4"))
+      const rows = () =>
+        readFileSync(`${folder}/job/dataset/jsonl/train-00000-of-00001.jsonl`, "utf8").trim().split("\n")
+      assert.deepStrictEqual([first.status, first.submitted, rows().length], ["done", 3, 2 + 3 + 3])
+      for (const line of rows()) {
+        const row = JSON.parse(line)
+        const { answers, drawn_completions } = JSON.parse(row.metadata)
+        assert.strictEqual(row.chosen_model, row.chosen.replace("text", "model"))
+        assert.strictEqual(row.chosen, `text ${answers[row.chosen_index].score}`)
+        if (row.item_id === "0") assert.isUndefined(drawn_completions)
+        else assert.strictEqual(row.chosen, `text ${drawn_completions[row.chosen_index]}`)
+      }
+      const again = reportOf(yield* run("--completions-per-item", "6", "--completions-seed", "7"))
+      assert.deepStrictEqual([again.submitted, rows().length], [3, 8])
+      const checked = yield* cli(["ledger", "check", "--dir", `${folder}/job`])
+      assert.strictEqual(checked.status, 0, checked.stdout + checked.stderr)
+    }))
+
   test("fills tasks although prompts repeat: 900 items of 150 prompts are 48 tasks, in a row or far apart", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

@@ -114,7 +114,7 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
     return reject(place, "invalid_shape", reason)
   }
   const hasModels = members.every(({ model }) => model !== undefined)
-  const metadata = Kept.merge(members.map((part) => part.metadata))
+  const { lists, metadata } = Kept.merge(members.map((part) => part.metadata))
   const item = {
     ...(keyIsId ? { id: Key.toId(head.key) } : undefined),
     prompt: head.prompt,
@@ -125,6 +125,7 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
   return Result.map(ItemDecoder.decode(item, place), (decoded) => ({
     ...decoded,
     completionOrigins: members.map((part) => originOf(part.place)),
+    completionLists: lists.map((name) => [name]),
   }))
 }
 

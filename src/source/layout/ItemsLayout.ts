@@ -32,6 +32,8 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
     models: fields.models,
     gold: fields.gold.name,
   }
+  const lists = [fields.completions, fields.models].flatMap(fields.kept.listsOf)
+  const completionLists = lists.filter((path, i) => lists.findIndex((other) => other.join() === path.join()) === i)
   return (row) => {
     const { isTextual, isWellFormed, place, value } = row
     if (!isObject(value)) return ItemDecoder.decode(value, place)
@@ -50,7 +52,8 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
       gold: gold.success === undefined ? (fields.gold.get(value, isTextual) ?? null) : gold.success,
       metadata: metadata.success ?? null,
     }
-    return ItemDecoder.decode(item, place, names, isTextual, isWellFormed)
+    const record = ItemDecoder.decode(item, place, names, isTextual, isWellFormed)
+    return lists.length === 0 ? record : Result.map(record, (source) => ({ ...source, completionLists }))
   }
 }
 

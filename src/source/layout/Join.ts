@@ -225,17 +225,16 @@ const joinPrompt = (fields: Fields, prompt: KeyedRow, rows: ReadonlyArray<JoinRo
   const models = found.map(modelOf)
   const gold = OwnModels.goldOf(own, fields.gold.get(value, isTextual), models)
   if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
-  const metadata = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) =>
-    Kept.withCompletions(own, found.map(keptOf)),
-  )
-  if (Result.isFailure(metadata)) return reject(place, "invalid_shape", metadata.failure)
+  const along = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) => Kept.withCompletions(own, found.map(keptOf)))
+  if (Result.isFailure(along)) return reject(place, "invalid_shape", along.failure)
+  const { lists, metadata } = along.success
   const record = ItemDecoder.decode(
     {
       id: Key.toId(key),
       prompt: fields.prompt.get(value, isTextual),
       completions: found.map(({ completion: { isJson, text } }) => (isJson ? JSON.parse(text) : text)),
       models,
-      ...(metadata.success === undefined ? undefined : { metadata: metadata.success }),
+      ...(metadata === undefined ? undefined : { metadata }),
       ...(gold.success === undefined ? undefined : { gold: gold.success }),
     },
     place,
@@ -251,7 +250,11 @@ const joinPrompt = (fields: Fields, prompt: KeyedRow, rows: ReadonlyArray<JoinRo
     isTextual,
   )
   const whole = SystemPrompt.addTo(record, fields.systems, { isTextual, place, value })
-  return Result.map(whole, (item) => ({ ...item, completionOrigins: found.map(({ origin }) => origin) }))
+  return Result.map(whole, (item) => ({
+    ...item,
+    completionOrigins: found.map(({ origin }) => origin),
+    completionLists: lists.map((name) => [name]),
+  }))
 }
 
 const keptOf = ({ kept }: JoinRow): Metadata | undefined => (kept === null ? undefined : JSON.parse(kept))

@@ -18,6 +18,8 @@ export interface Kept {
   readonly of: (row: Row) => Result.Result<Metadata | undefined, string>
   /** Undefined where it reads all. */
   readonly columns: ReadonlyArray<string> | undefined
+  /** Where a field's own list goes along, in the metadata; nothing where it doesn't. */
+  readonly listsOf: (field: Field) => ReadonlyArray<ReadonlyArray<string | number>>
 }
 
 /**
@@ -49,6 +51,8 @@ export const make = (
   }
   return {
     columns: others ? undefined : [...(metadata?.columns ?? []), ...keep],
+    listsOf: ({ paths }) =>
+      paths.map(listAt).filter(([member]) => others || (typeof member === "string" && keep.includes(member))),
     of: (row) => {
       const { isTextual, value } = row
       const own =
@@ -63,6 +67,12 @@ export const make = (
 }
 
 type Path = ReadonlyArray<Step>
+
+/** The path of the list whose elements a path leads to; of one that names no elements, itself. */
+const listAt = (path: Path): ReadonlyArray<string | number> => {
+  const elements = path.indexOf(null)
+  return (elements === -1 ? path : path.slice(0, elements)).filter((step) => step !== null)
+}
 
 const goldMembers = [["best_completion_index"], ["rationale"]]
 
@@ -104,34 +114,41 @@ const add = (
   return Result.succeed(Object.fromEntries([...Object.entries(metadata), ...kept]))
 }
 
+/** Metadata, and the names of its members that are lists with an element for each completion. */
+export interface OfCompletions {
+  readonly metadata: Metadata | undefined
+  readonly lists: ReadonlyArray<string>
+}
+
 /**
  * What goes along with completions that were read from a record each, as metadata of their item: what is the same for all
  * stands once, what differs is a list in the order of the completions, with null for those that have none.
  */
-export const merge = (all: ReadonlyArray<Metadata | undefined>): Metadata | undefined => {
-  if (all.every((one) => one === undefined)) return undefined
+export const merge = (all: ReadonlyArray<Metadata | undefined>): OfCompletions => {
+  if (all.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
+  const lists: Array<string> = []
+  const valueOf = (name: string): unknown => {
+    const values = all.map((one) => (one !== undefined && Object.hasOwn(one, name) ? one[name] : null))
+    if (values.every((value) => isSame(value, values[0]))) return values[0]
+    lists.push(name)
+    return values
+  }
   const names = new Set(all.flatMap((one) => Object.keys(one ?? {})))
-  return Object.fromEntries(
-    [...names].map((name) => {
-      const values = all.map((one) => (one !== undefined && Object.hasOwn(one, name) ? one[name] : null))
-      return [name, values.every((value) => isSame(value, values[0])) ? values[0] : values]
-    }),
-  )
+  return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
 /** The metadata of an item and what its completions bring along, whose names are told apart where both have one. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   all: ReadonlyArray<Metadata | undefined>,
-): Result.Result<Metadata | undefined, string> => {
-  const merged = merge(all)
-  if (merged === undefined) return Result.succeed(metadata)
+): Result.Result<OfCompletions, string> => {
+  const { lists, metadata: merged } = merge(all)
+  if (merged === undefined) return Result.succeed({ metadata, lists })
   const own = metadata ?? {}
-  const isOther = (name: string, value: unknown) => Object.hasOwn(own, name) && !isSame(own[name], value)
-  return add(
-    own,
-    Object.entries(merged).map(([name, value]) => [isOther(name, value) ? `completions[].${name}` : name, value]),
-  )
+  const nameOf = (name: string) =>
+    Object.hasOwn(own, name) && !isSame(own[name], merged[name]) ? `completions[].${name}` : name
+  const kept = Object.entries(merged).map(([name, value]) => [nameOf(name), value] as const)
+  return Result.map(add(own, kept), (metadata) => ({ metadata, lists: lists.map(nameOf) }))
 }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

@@ -45,6 +45,7 @@ describe("group", () => {
         part("b:4", "z", "z2", { model: "n" }),
       ])
       assert.deepStrictEqual(rejects, [])
+      assert.deepStrictEqual(items.map(({ completionLists }) => completionLists)[0], [["n"]])
       assert.deepStrictEqual(
         items.map(({ completionOrigins, item, origin }) => [item, at(origin), completionOrigins!.map(at)]),
         [

@@ -548,6 +548,8 @@ describe("join", () => {
         "completions[].lang": ["de", "en"],
         tokens: [3, null],
       })
+      const { items } = yield* run(files, { keep: ["*"] })
+      assert.deepStrictEqual(items[0]?.completionLists, [["score"], ["completions[].lang"], ["tokens"]])
       assert.deepStrictEqual(yield* kept(["topic", "score"]), { topic: "t", score: [2, 9] })
       assert.isUndefined(yield* kept([]))
       const { told } = yield* run({ ...files, a: row({ score: 2 ** 60 }) }, { keep: ["score"] })
