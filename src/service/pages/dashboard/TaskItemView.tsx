@@ -1,7 +1,8 @@
 /**
  * One prompt of a task: completions, votes, result, and who set it aside.
  *
- * Guarantees: what clients and models wrote is shown as plain text; no part of it is markup.
+ * Guarantees: what clients, models and experts wrote is rendered as experts see it (`RichText`), or,
+ * at the reader's choice, shown as it was written; no part of it is trusted markup.
  */
 import { useContext, useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../web/DashboardApi.ts"
@@ -55,7 +56,7 @@ export const TaskItemView = ({
           </span>
         )}
       </div>
-      <LongText text={item.prompt} label={`prompt ${number}`} lines={10} />
+      <LongText text={item.prompt} label={`prompt ${number}`} below={3} lines={10} />
       <div class="completions">
         {completions.map((completion, index) => {
           const votes = item.votes.filter(({ choice }) => choice === index).length
@@ -74,6 +75,7 @@ export const TaskItemView = ({
               <LongText
                 text={completion}
                 label={`completion ${letter(index)} of prompt ${number}`}
+                below={3}
                 chars={600}
                 lines={8}
               />
@@ -125,7 +127,7 @@ const Result = ({ item }: { readonly item: TaskItem }) => {
       {item.votes.length > 1 && result.rationale !== null && result.rationale !== "" && (
         <div>
           <h4>Rationale</h4>
-          <LongText text={result.rationale} label={`the rationale for prompt ${item.index + 1}`} lines={6} />
+          <LongText text={result.rationale} label={`the rationale for prompt ${item.index + 1}`} below={4} lines={6} />
         </div>
       )}
     </div>
@@ -170,7 +172,13 @@ const Votes = ({ item }: { readonly item: TaskItem }) => {
               {vote.rationale === undefined || vote.rationale === "" ? (
                 <span class="muted">none</span>
               ) : (
-                <LongText text={vote.rationale} label={`the rationale of ${vote.expert_name}`} chars={300} lines={4} />
+                <LongText
+                  text={vote.rationale}
+                  label={`the rationale of ${vote.expert_name}`}
+                  below={3}
+                  chars={300}
+                  lines={4}
+                />
               )}
               {vote.details !== undefined && (
                 <details class="details">

@@ -4,7 +4,7 @@ import type { TaskDetail, TaskSummary } from "../../web/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
-import { Say, useResource } from "./hooks.ts"
+import { Say, ShowSource, useResource } from "./hooks.ts"
 import { pagesOf, pageWith } from "./paging.ts"
 import { Badge, CopyButton, Loaded, LongText, Meter, PageHeading, Time } from "./parts.tsx"
 import { allTasks, format } from "./routes.ts"
@@ -14,6 +14,7 @@ import { statusLabel } from "./wording.ts"
 export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly prompt: number | undefined }) => {
   const from = prompt === undefined ? 0 : pageWith(prompt, prompt, client.itemsPerPage)
   const [finished, setFinished] = useState(false)
+  const [source, setSource] = useState(false)
   const resource = useResource(String(from), () => client.task(taskId, from), finished ? undefined : 5000)
   const status = resource.data?.task.status
   useEffect(() => setFinished(status === "completed" || status === "cancelled"), [status])
@@ -41,10 +42,10 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
       </PageHeading>
       <Loaded resource={resource}>
         {(detail) => (
-          <>
+          <ShowSource.Provider value={source}>
             <Summary detail={detail} reload={() => void resource.reload()} />
-            <Items detail={detail} reload={() => void resource.reload()} />
-          </>
+            <Items detail={detail} reload={() => void resource.reload()} onSource={() => setSource(!source)} />
+          </ShowSource.Provider>
         )}
       </Loaded>
     </>
@@ -142,7 +143,7 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
         {guidelines === null ? (
           <p class="muted">None were sent with this task.</p>
         ) : (
-          <LongText text={guidelines} label="the guidelines" lines={6} />
+          <LongText text={guidelines} label="the guidelines" below={2} lines={6} />
         )}
       </div>
       {asking && (
@@ -169,7 +170,16 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
   )
 }
 
-const Items = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
+const Items = ({
+  detail,
+  reload,
+  onSource,
+}: {
+  readonly detail: TaskDetail
+  readonly reload: () => void
+  readonly onSource: () => void
+}) => {
+  const source = useContext(ShowSource)
   const { task, items, from } = detail
   const pages = pagesOf(task.prompts, client.itemsPerPage, from)
   const href = (from: number) => format({ page: "task", taskId: task.task_id, prompt: from + 1 })
@@ -184,6 +194,15 @@ const Items = ({ detail, reload }: { readonly detail: TaskDetail; readonly reloa
             </span>
           )}
         </h2>
+        <button
+          type="button"
+          class="button compact"
+          aria-pressed={source}
+          title="Texts as they were written"
+          onClick={onSource}
+        >
+          Source
+        </button>
         {task.prompts > client.itemsPerPage && <GoTo task={task} />}
       </div>
       <div class="items">

@@ -16,6 +16,9 @@ export const Epoch = createContext(0)
 /** The time that relative times are written for. */
 export const Now = createContext(Date.now())
 
+/** Whether texts are shown as they were written, instead of rendered. */
+export const ShowSource = createContext(false)
+
 /** Says something to all, seen or not: that what was asked for has been done. */
 export const Say = createContext<(words: string) => void>(() => {})
 

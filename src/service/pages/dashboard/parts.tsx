@@ -1,8 +1,9 @@
 /** The small pieces that all views are made of. */
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
+import { RichText } from "../shared/RichText.tsx"
 import { count, exact, excerpt, relative } from "./format.ts"
-import { Now, type Resource } from "./hooks.ts"
+import { Now, type Resource, ShowSource } from "./hooks.ts"
 import type { Paging } from "./paging.ts"
 import type { Label } from "./wording.ts"
 
@@ -213,16 +214,21 @@ export const Secret = ({
 export const LongText = ({
   text,
   label,
+  below,
   chars = 900,
   lines = 12,
 }: {
   readonly text: string
   readonly label: string
+  /** The level of the heading that it stands under, for a text that is rendered; absent: it never is. */
+  readonly below?: number
   readonly chars?: number
   readonly lines?: number
 }) => {
   const [open, setOpen] = useState(false)
+  const source = useContext(ShowSource)
   const { shown, cut } = excerpt(text, chars, lines)
+  const drawn = (part: string) => (below === undefined || source ? part : <RichText text={part} below={below} />)
   const words = open ? "Show less" : `Show all ${count(text.length)} characters`
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -233,7 +239,7 @@ export const LongText = ({
   if (!cut) {
     return (
       <div class="text" dir="auto">
-        {shown}
+        {drawn(shown)}
       </div>
     )
   }
@@ -245,7 +251,7 @@ export const LongText = ({
         dir="auto"
         {...(open ? { tabIndex: 0, role: "region", "aria-label": label } : {})}
       >
-        {open ? text : shown}
+        {drawn(open ? text : shown)}
         {!open && " …"}
       </div>
       <button
