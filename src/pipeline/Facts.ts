@@ -89,7 +89,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
       : [
           {
             title: "Splits",
-            text: `By a hash of the prompt's normal form; prompts that nearly repeat each other are in the same split: ${splits
+            text: `By a hash of the prompt's normal form; a prompt found to nearly repeat an earlier one (MinHash) is in its split: ${splits
               .map(({ items, split }) => `${split} ${several(items, "item")}`)
               .join(", ")}.`,
           },

@@ -11,7 +11,7 @@ import { Effect } from "effect"
 import { UnprocessableTask } from "../api/Problems.ts"
 import { rlhfRanking, type TaskRequest } from "../domain/Task.ts"
 
-/** Lengths of texts are in characters as JavaScript and JSON's escapes count them (UTF-16 code units). */
+/** Lengths of texts are in characters as JSON Schema counts them (code points). */
 export interface TaskLimits {
   readonly bodyBytes: number
   readonly promptsPerTask: number
@@ -44,9 +44,10 @@ export const check = (
   const expect = (holds: boolean, path: Place, message: string) => {
     if (!holds && errors.length < mostErrors) errors.push({ path, message })
   }
-  const expectText = (text: string, most: number, place: () => Place) => {
-    if (text.length > most) {
-      expect(false, place(), `expected at most ${most} characters, found ${text.length}`)
+  const expectText = (text: string, max: number, place: () => Place) => {
+    const characters = text.length > max ? [...text].length : text.length
+    if (characters > max) {
+      expect(false, place(), `expected at most ${max} characters, found ${characters}`)
     } else if (!text.isWellFormed()) {
       expect(false, place(), "expected well-formed Unicode, found a lone surrogate")
     }

@@ -199,7 +199,7 @@ const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
   migrations: {
-    "0001_create_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
+    "0001_ledger_tables": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
   },
 }
 

@@ -17,7 +17,7 @@ const found = (changes: Partial<Request>) =>
 describe("TaskLimits", () => {
   it.effect("takes texts up to their limits, and empty completions", () =>
     Effect.gen(function* () {
-      const prompts = [{ prompt: "p".repeat(10), completions: ["c".repeat(20), ""] }]
+      const prompts = [{ prompt: "p".repeat(10), completions: ["c".repeat(20), "😀".repeat(20), ""] }]
       yield* check(request({ prompts, guidelines: "g".repeat(30) }), limits)
     }),
   )

@@ -14,6 +14,6 @@ export const migrate = Migrations.run({
   what: "the service's database",
   table: "prefstream_service_migration",
   migrations: {
-    "0001_create_service": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
+    "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
   },
 })
