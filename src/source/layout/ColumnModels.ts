@@ -2,8 +2,9 @@
  * The models that wrote what stands in columns, as far as the columns' names tell: `gpt-4` and `llama` of `answer_gpt-4` and
  * `llama_response`.
  *
- * Guarantees: each column's name is a model's, or none is. Names that only tell the columns apart (`response_a`,
- * `output_1`, `chosen`, `Antwort B`) are none, nor are numbers that count them: `claude-1` beside `claude-2`.
+ * Guarantees: each column's name is a model's, or none is; at least one has a known model's name, or a size such as `7b`.
+ * Names that only tell the columns apart (`response_a`, `output_1`, `chosen`, `Antwort B`) are none, nor are numbers that
+ * count them: `claude-1` beside `claude-2`.
  */
 import type { Field } from "./Field.ts"
 
@@ -12,7 +13,8 @@ export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> 
   const names = columns.map((column) => nameIn(column, columns))
   if (!names.every((name) => name !== undefined) || hasCount(names)) return undefined
   const models = names.map(withoutStems)
-  return models.some(isGeneric) || hasCount(models) || new Set(models).size < models.length ? undefined : models
+  const areModels = models.some(isKnown) && !models.some(isGeneric) && !hasCount(models)
+  return areModels && new Set(models).size === models.length ? models : undefined
 }
 
 /** The first member at which the columns' paths differ. */
@@ -30,6 +32,20 @@ const withoutStems = (name: string): string => {
   const rest = name.trim().replace(before, "").replace(after, "")
   return rest === name ? name : withoutStems(rest)
 }
+
+/** Families of models, and the kinds of training that tell one's checkpoints apart. */
+const knownWords: ReadonlySet<string> = new Set(
+  (
+    "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
+    "gpt granite grok guanaco hermes hunyuan internlm jamba kimi koala llama mistral mixtral mpt nemotron oasst olmo openassistant " +
+    "orca palm phi pythia qwen qwq smollm stablelm starcoder starling tulu ultralm vicuna wizardlm yi zephyr dpo ppo rlhf sft"
+  ).split(" "),
+)
+
+const size = /(?<![\p{L}\p{N}])\d+(?:\.\d+)?b(?![\p{L}\p{N}])/iu
+
+const isKnown = (name: string): boolean =>
+  size.test(name) || (name.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => knownWords.has(word))
 
 const genericWords: ReadonlySet<string> = new Set(
   (

@@ -145,7 +145,7 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
     const read = [id, prompt, system, ...completions, ...(models ?? [])]
     const columns = columnsOf([...read, gold])
     const kept = Kept.make(metadata, options.keep ?? [], read, gold)
-    const columnModels = models === undefined ? ColumnModels.ofColumns(completions) : undefined
+    const columnModels = models === undefined && name === "wide" ? ColumnModels.ofColumns(completions) : undefined
     const keepIncomplete = options.missing === "keep"
     const fields = { id, prompt, completions, models, columnModels, gold, kept, keepIncomplete }
     return {

@@ -171,6 +171,15 @@ describe("Layouts", () => {
       [["better answer", "worse answer"], undefined],
       [["Antwort A", "Antwort B", "gpt-4"], undefined],
       [["response_v1", "response_gpt-4"], undefined],
+      [["bevorzugt", "abgelehnt"], undefined],
+      [["original", "edited"], undefined],
+      [["draft", "final"], undefined],
+      [["response_before", "response_after"], undefined],
+      [["strong", "weak"], undefined],
+      [
+        ["response_ours-7b", "response_baseline"],
+        ["ours-7b", "baseline"],
+      ],
       [
         ["response_gpt-4", "response_llama"],
         ["gpt-4", "llama"],
@@ -201,6 +210,13 @@ describe("Layouts", () => {
         items.map((item) => item.models),
         [models],
       )
+    })
+
+    it("columns of pairs name no models", () => {
+      const completions = ["gpt-4", "llama"]
+      const { description, items } = look([{ prompt: "Q", "gpt-4": "A", llama: "B" }], { layout: "pairs", completions })
+      assert.strictEqual(items[0]!.models, undefined)
+      assert.notInclude(description, "models")
     })
 
     it("models are named where all of them are", () => {
