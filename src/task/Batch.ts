@@ -53,14 +53,14 @@ interface OpenBatch {
   bytes: number
 }
 
-/** What is open beyond this is closed, the oldest batch first, so that memory is bounded where prompts repeat without end. */
+/** What is open beyond this is closed, the fullest batch first, so that memory is bounded where prompts repeat without end. */
 export const maxOpenBatches = 256
 
-/** The same in bytes, as a multiple of `maxBytes`. */
-const maxOpenFactor = 8
+/** The same in UTF-8 bytes of all open batches. */
+const maxOpenBytes = 64 * 1024 * 1024
 
 /** Batches in the making. */
-export const make = ({ maxBytes, maxPrompts }: BatchLimits) => {
+export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenBytes) => {
   const open: Array<OpenBatch> = []
   let openBytes = 0
   let closed: Array<Batch> = []
@@ -89,7 +89,13 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits) => {
     return true
   }
 
-  const isTooMuch = () => open.length > maxOpenBatches || openBytes > maxOpenFactor * maxBytes
+  // A batch alone may take all of its own bytes.
+  const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
+
+  const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)
+
+  /** The oldest of equals. */
+  const fullest = () => open.reduce((most, batch) => (fullness(batch) > fullness(most) ? batch : most))
 
   const begin = (item: BatchItem) => {
     const batch: OpenBatch = { items: [], prompts: new Set(), bytes: 0 }
@@ -102,7 +108,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits) => {
 
   const place = (item: BatchItem) => {
     if (!open.some((batch) => takes(batch, item))) begin(item)
-    while (isTooMuch()) close(open[0]!)
+    while (isTooMuch()) close(fullest())
   }
 
   const taken = (): ReadonlyArray<Batch> => {

@@ -46,7 +46,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { maxCompletions } = yield* ServiceProfile
-  const mostCharacters = stepCharacters / (options.votes ?? 1)
+  const maxCharacters = stepCharacters / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch ?? Batch.defaultLimits)
 
@@ -115,7 +115,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       gathered.push(record)
       characters += sizeOf(record)
     }
-    return gathered.length >= stepRecords || characters >= mostCharacters ? flush : Effect.void
+    return gathered.length >= stepRecords || characters >= maxCharacters ? flush : Effect.void
   })
   yield* flush
   yield* counter.end

@@ -19,8 +19,8 @@ const withGold = (host: Batch.BatchItem, ...prompts: ReadonlyArray<number>): Bat
 })
 
 /** The batches that are closed by the items, and those that are still open then. */
-const gather = (items: ReadonlyArray<Batch.BatchItem>, limits: Batch.BatchLimits) => {
-  const batches = Batch.make(limits)
+const gather = (items: ReadonlyArray<Batch.BatchItem>, limits: Batch.BatchLimits, openBytes?: number) => {
+  const batches = Batch.make(limits, openBytes)
   const closed = batches.add(items)
   return { closed, open: batches.end() }
 }
@@ -62,16 +62,31 @@ describe("Batch", () => {
     assert.deepStrictEqual([ids(closed), ids(open)], [["1"], ["0 2"]])
   })
 
-  it("closes the oldest batch where more would be open than memory has room for", () => {
+  it("closes the fullest batch where more would be open than memory has room for, the oldest of equals", () => {
     const same = Array.from({ length: Batch.maxOpenBatches + 2 }, (_, i) => item(1, i, 0))
     const many = gather(same, { maxPrompts: 10, maxBytes: 100 })
     assert.deepStrictEqual(ids(many.closed), ["0", "1"])
+    // The second and third batch get a second prompt, and are the fullest.
+    const [first, second] = [same.slice(0, -2), same.slice(-2)]
+    const two = [item(1, 1000, 1), item(1, 1001, 1), item(1, 1002, 1)]
+    const limits = { maxPrompts: 3, maxBytes: 100 }
+    assert.deepStrictEqual(ids(gather([...first, ...two, item(1, 1003, 2), ...second], limits).closed), [
+      "0 1000 1003",
+      "1 1001",
+    ])
     const large = gather(
-      Array.from({ length: 15 }, (_, i) => item(60, i)),
-      { maxPrompts: 10, maxBytes: 100 },
+      [60, 50, 55, 30].map((bytes, i) => item(bytes, i)),
+      { maxPrompts: 10, maxBytes: 70 },
+      150,
     )
-    // 13 batches of 60 bytes are 780, 14 would be 840.
-    assert.deepStrictEqual(ids(large.closed), ["0", "1"])
+    assert.deepStrictEqual([ids(large.closed), ids(large.open)], [["0"], ["1", "2", "3"]])
+  })
+
+  it("fills batches of large items whose prompts stand in a row", () => {
+    const rows = Array.from({ length: 900 }, (_, i) => item(40_000, i, Math.floor(i / 30)))
+    const { closed, open } = gather(rows, Batch.defaultLimits)
+    // Each prompt takes 30 batches: 20 prompts fill the first 30, the other 10 stand in 30 more.
+    assert.deepStrictEqual([closed.length, open.length], [30, 30])
   })
 
   it("builds the same batches however the items arrive, and the rest of them after a kill at any moment", () => {
@@ -80,15 +95,16 @@ describe("Batch", () => {
         fc.array(fc.record({ prompt: fc.nat(12), bytes: fc.integer({ min: 1, max: 60 }), gold: fc.array(fc.nat(3)) }), {
           maxLength: 60,
         }),
-        // Of 40 prompts in a row that are the same, the oldest batches are closed for their bytes.
+        // Of 40 prompts in a row that are the same, batches are closed for the bytes of all of them.
         fc.constantFrom(1, 40),
         fc.record({ maxPrompts: fc.integer({ min: 1, max: 6 }), maxBytes: fc.constantFrom(1, 40, 100) }),
+        fc.constantFrom(undefined, 100, 200, 400),
         fc.array(fc.nat(20), { maxLength: 6 }),
-        (drawn, inRow, limits, sizes) => {
+        (drawn, inRow, limits, openBytes, sizes) => {
           const items = drawn.map(({ bytes, gold, prompt }, i) =>
             withGold(item(bytes, i, inRow === 1 ? prompt : Math.floor(i / inRow)), ...gold),
           )
-          const undisturbed = gather(items, limits)
+          const undisturbed = gather(items, limits, openBytes)
           const whole = [...undisturbed.closed, ...undisturbed.open]
           for (const batch of whole) {
             assert.strictEqual(new Set(batch.map(({ item }) => item.prompt)).size, batch.length)
@@ -100,7 +116,7 @@ describe("Batch", () => {
             whole.flatMap((batch) => batch.flatMap(({ isCheck, itemId }) => (isCheck === true ? [] : [itemId]))),
             items.map(({ itemId }) => itemId),
           )
-          const batches = Batch.make(limits)
+          const batches = Batch.make(limits, openBytes)
           const planned: Array<Batch.Batch> = []
           let at = 0
           for (const size of [...sizes, items.length]) {
@@ -111,6 +127,7 @@ describe("Batch", () => {
             const resumed = gather(
               items.filter(({ itemId }) => !known.has(itemId)),
               limits,
+              openBytes,
             )
             assert.deepStrictEqual(prompts([...planned, ...resumed.closed, ...resumed.open]), prompts(whole))
           }
