@@ -5,12 +5,11 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import { UsageError } from "./ExitStatus.ts"
-import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./JobFlags.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
-import * as Stop from "./Stop.ts"
 import * as Summary from "./Summary.ts"
 import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 
@@ -52,10 +51,10 @@ export const collectCommand = Command.make(
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.collect(options)).pipe(
       orInDoubt,
+      withGrace(grace),
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),
       waitForOthers(flags),
-      Stop.withGrace(grace),
     )
   }, asJob),
 ).pipe(

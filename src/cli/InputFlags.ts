@@ -113,7 +113,7 @@ export const maxRejects = Flag.String("max-rejects").pipe(
 export const rejectFlags = {
   maxRejects: maxRejects.pipe(
     Flag.withDescription(
-      "Stop, and exit with 5, when more records than this are refused, or a larger share of them; a share counts from the 1,000th record on, and at the end (default: when the first 100,000 are all refused)",
+      "Stop with 5 when more records, or a larger share, are refused (default: the first 100,000, all)",
     ),
     Flag.optional,
   ),

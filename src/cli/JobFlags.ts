@@ -7,7 +7,7 @@ import { Cause, Console, Duration, Effect, Option, Schedule, Schema, type Stdio 
 import { Flag } from "effect/cli"
 import * as FileLock from "../node/FileLock.ts"
 import { LimitsNotKept } from "../pipeline/Export.ts"
-import { defaultGrace } from "../pipeline/Pipeline.ts"
+import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
 import { AnnotationClientError } from "../task/AnnotationClientError.ts"
 import * as ExitStatus from "./ExitStatus.ts"
@@ -19,7 +19,7 @@ import { say } from "./Talk.ts"
 
 const grace = Settings.duration("grace").pipe(
   Flag.withDescription(
-    `Time that requests under way have to finish when the command is stopped, by a signal or --timeout (default: ${Duration.format(defaultGrace)})`,
+    `Time that requests under way have to finish when stopped (default: 5s more than one may take, ${Duration.format(Pipeline.defaultGrace)})`,
   ),
   Flag.optional,
 )
@@ -28,7 +28,13 @@ const grace = Settings.duration("grace").pipe(
 export const graceOf = (
   flags: Pick<JobFlags, "grace">,
   pipeline?: { readonly grace?: Duration.Input | undefined },
-): Duration.Duration => Option.getOrElse(flags.grace, () => Duration.fromInputUnsafe(pipeline?.grace ?? defaultGrace))
+): Duration.Input | undefined => Option.getOrElse(flags.grace, () => pipeline?.grace)
+
+/** Gives requests under way this time, or else that of the service, when the effect is stopped. */
+export const withGrace =
+  (grace: Duration.Input | undefined) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Pipeline.graceOf({ grace }), (time) => Stop.withGrace(time)(effect))
 
 export const jobFlags = {
   lockWait: Settings.duration("lock-wait").pipe(
@@ -74,7 +80,7 @@ export const asJob = <A, E, R>(
 ): Effect.Effect<void, E, R | Stdio.Stdio> =>
   Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
-    Stop.withGrace(graceOf(flags)),
+    Stop.withGrace(Option.getOrElse(flags.grace, () => Pipeline.defaultGrace)),
   )
 
 const isClientError = Schema.is(AnnotationClientError)

@@ -11,13 +11,12 @@ import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { askingFlags, askingOf } from "./AskingFlags.ts"
 import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "./InputFlags.ts"
-import { asJob, graceOf, jobFlags, orInDoubt, orLimits, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, orLimits, waitForOthers, withGrace } from "./JobFlags.ts"
 import { judgeOf } from "./JudgeFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
-import * as Stop from "./Stop.ts"
 import * as Summary from "./Summary.ts"
 import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
 
@@ -80,6 +79,7 @@ export const runCommand = Command.make(
     yield* Progress.during(Pipeline.run(settings)).pipe(
       orInDoubt,
       orLimits,
+      withGrace(grace),
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) =>
         Summary.finish(report, {
@@ -89,7 +89,6 @@ export const runCommand = Command.make(
         }),
       ),
       waitForOthers(flags),
-      Stop.withGrace(grace),
     )
   }, asJob),
 ).pipe(

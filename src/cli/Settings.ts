@@ -98,7 +98,7 @@ export const task = {
   ),
   keepReordered: Flag.Boolean("keep-reordered").pipe(
     Flag.withDescription(
-      "Judge an item without an id again where only the order of its completions differs (default: a duplicate)",
+      "Judge an item without an id again where only its completions' order differs (default: duplicate)",
     ),
     Flag.withDefault(false),
   ),
@@ -227,7 +227,7 @@ export const service = {
     Flag.withMetavar("N"),
     Flag.withSchema(CompletionLimit),
     Flag.withDescription(
-      "Completions per prompt that the service takes; items with more are rejected, not sent (default: 64 of the embedded service) [PREFSTREAM_MAX_COMPLETIONS]",
+      "Reject items with more completions (default: 64, embedded service) [PREFSTREAM_MAX_COMPLETIONS]",
     ),
     Flag.withFallbackConfig(Config.schema(CompletionLimit, "PREFSTREAM_MAX_COMPLETIONS")),
     Flag.optional,

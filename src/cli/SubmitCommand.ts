@@ -6,12 +6,11 @@ import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import { askingFlags, askingOf } from "./AskingFlags.ts"
 import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "./InputFlags.ts"
-import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers } from "./JobFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./JobFlags.ts"
 import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
 import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
 import * as Progress from "./Progress.ts"
 import * as Settings from "./Settings.ts"
-import * as Stop from "./Stop.ts"
 import * as Summary from "./Summary.ts"
 
 export const submitCommand = Command.make(
@@ -51,10 +50,10 @@ export const submitCommand = Command.make(
     const place = yield* placeOf(flags, directory, ledger)
     yield* Progress.during(Pipeline.submit(settings)).pipe(
       orInDoubt,
+      withGrace(grace),
       Effect.provide(Pipeline.layer({ directory, ledger, service })),
       Effect.flatMap((report) => Summary.finishSubmit(report, { ...place, json: flags.json })),
       waitForOthers(flags),
-      Stop.withGrace(grace),
     )
   }, asJob),
 ).pipe(

@@ -9,7 +9,7 @@
  * three may also be run alone, in other processes and on other days.
  */
 import { Cause, Duration, Effect, Exit, Fiber, Latch, Layer, Option } from "effect"
-import { defaults, type ServiceProfile } from "../api/ServiceProfile.ts"
+import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import type { InputFile } from "../domain/InputFile.ts"
 import { InputLog } from "../source/InputLog.ts"
 import type { Source } from "../source/Source.ts"
@@ -33,7 +33,7 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, 
   readonly source: Source
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
-  /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 65 seconds, which is longer than a request may take. */
+  /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 5 seconds more than the service's `requestTimeout`. */
   readonly grace?: Duration.Input | undefined
   /** Whether not to wait: to look once at each outstanding task, and to write the dataset of the results that are there. */
   readonly once?: boolean | undefined
@@ -134,7 +134,17 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
 })
 
 /** Longer than one request may take: where keys are ignored, a creation that is cut off is in doubt. */
-export const defaultGrace = Duration.sum(Duration.fromInputUnsafe(defaults.requestTimeout), Duration.seconds(5))
+const longerThan = (requestTimeout: Duration.Input) =>
+  Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
+
+/** That of a service whose `requestTimeout` is the default. */
+export const defaultGrace = longerThan(defaults.requestTimeout)
+
+/** The grace time as it is set, or else that of the service. */
+export const graceOf = ({ grace }: Pick<Settings, "grace">) =>
+  grace === undefined
+    ? ServiceProfile.useSync(({ requestTimeout }) => longerThan(requestTimeout))
+    : Effect.succeed(Duration.fromInputUnsafe(grace))
 
 /**
  * Ends the effect after a time, without failing: what is left to do is seen from the ledger.
@@ -142,9 +152,13 @@ export const defaultGrace = Duration.sum(Duration.fromInputUnsafe(defaults.reque
  * fiber that is left behind starts nothing, and records nothing once the ledger is closed.
  */
 const within =
-  ({ grace = defaultGrace, timeout }: Pick<Settings, "timeout" | "grace">) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger> =>
-    timeout === undefined ? Effect.asSome(effect) : stoppedAfter(effect, timeout, Duration.fromInputUnsafe(grace))
+  (settings: Pick<Settings, "timeout" | "grace">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> => {
+    const { timeout } = settings
+    return timeout === undefined
+      ? Effect.asSome(effect)
+      : Effect.flatMap(graceOf(settings), (grace) => stoppedAfter(effect, timeout, grace))
+  }
 
 const stoppedAfter = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,

@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
@@ -11,7 +12,8 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 /** A run whose first POST is not answered before `answer` is called. */
 const atPost = Effect.fnUntraced(function* (
   keys: "honoured" | "ignored",
-  grace: Duration.Input | undefined = "10 seconds",
+  grace: Pick<Pipeline.Settings, "grace"> = { grace: "10 seconds" },
+  settings: Partial<ServiceSettings> = {},
 ) {
   const directory = yield* temporaryDirectory
   const held = Promise.withResolvers<void>()
@@ -24,11 +26,11 @@ const atPost = Effect.fnUntraced(function* (
       return ScriptedService.obliging(request, before)
     },
     // The first run is at the time of the test clock, the next at ours.
-    { idempotencyKey: keys, idempotencyKeyLifetime: Duration.infinity },
+    { idempotencyKey: keys, idempotencyKeyLifetime: Duration.infinity, ...settings },
   )
   const logs = Logs.make()
   const source = Source.fromIterable([{ id: "a", prompt: "p", completions: ["x", "y"] }])
-  const run = Pipeline.run({ directory, source, timeout: "5 seconds", grace }).pipe(
+  const run = Pipeline.run({ directory, source, timeout: "5 seconds", ...grace }).pipe(
     inProcess(directory, service.profile),
     logs.during,
   )
@@ -88,9 +90,9 @@ describe("a run whose time is over", () => {
 
   it.effect("waits for as long as a request may take, unless another grace time is said", () =>
     Effect.gen(function* () {
-      const { answer, first, logs } = yield* atPost("ignored", Pipeline.defaultGrace)
+      const { answer, first, logs } = yield* atPost("ignored", {}, { requestTimeout: "3 minutes" })
       yield* untilSo(() => logs.messages.length > 0)
-      yield* TestClock.adjust("50 seconds")
+      yield* TestClock.adjust("170 seconds")
       answer()
       const report = yield* Fiber.join(first)
       assert.strictEqual(logs.messages.length, 1)
