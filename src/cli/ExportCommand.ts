@@ -5,6 +5,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as RunReport from "../pipeline/RunReport.ts"
+import { Ledger } from "../task/Ledger.ts"
 import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
 import { orLimits } from "./JobFlags.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
@@ -42,6 +43,8 @@ export const exportCommand = Command.make(
         Pipeline.exportDataset({ ...settings, directory, campaign: Option.getOrUndefined(flags.campaign) }),
       ).pipe(
         Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
+        // The summary counts what the dataset was made of, though results come in meanwhile.
+        Ledger.snapshot,
         orLimits,
       )
       yield* Summary.print(report, { ...(yield* placeOf(flags, directory, ledger)), json: flags.json })

@@ -54,7 +54,7 @@ const flags = {
     Flag.withDefault(false),
   ),
   giveUp: Flag.Boolean("give-up").pipe(
-    Flag.withDescription("Don't send it again, nor wait for it; its items are listed among the rejects"),
+    Flag.withDescription("Don't send it again, nor wait for it; its items without another vote are rejects"),
     Flag.withDefault(false),
   ),
   directory: Settings.directory,
@@ -204,6 +204,6 @@ const said = (numbers: ReadonlyArray<number>, decision: Decision, anew: number):
         ? `${tasks} will be sent again by the next run or submit, as a new task, which is paid for again.`
         : `${tasks} will be sent again by the next run or submit, ${anew} of them as new tasks, which are paid for again.`
     case "giveUp":
-      return `${tasks} given up: the items are listed among the rejects.`
+      return `${tasks} given up: items without another vote are listed among the rejects.`
   }
 }

@@ -138,7 +138,7 @@ const choices = (states: ReadonlySet<string>, command: string): ReadonlyArray<st
         ]
       : []),
     ...(some(endable)
-      ? [["--give-up", "it is not sent again, nor waited for; its items are listed among the rejects"]]
+      ? [["--give-up", "it is not sent again, nor waited for; its items without another vote are rejects"]]
       : []),
   ]
   return lines.length === 0

@@ -4,6 +4,7 @@ import { Context, Effect, FileSystem, Layer } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import { exportDataset } from "../../src/pipeline/Export.ts"
+import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -67,7 +68,10 @@ describe("exportDataset", () => {
       arriving = [3, 4]
       yield* Effect.provideService(write, Ledger, worker)
       yield* report(3)
-      yield* Effect.provideService(write, Ledger, worker)
+      // What is said of the tasks beside it is of that moment, too.
+      arriving = [5]
+      const said = Effect.flatMap(write, RunReport.make).pipe(Ledger.snapshot, Effect.provideService(Ledger, worker))
+      assert.strictEqual((yield* said).tasks.completed.tasks, 5)
       yield* report(5)
     }))
 })
