@@ -56,8 +56,20 @@ describe("stdout is data, stderr is talk", () => {
     Effect.gen(function* () {
       const layouts = {
         wide: [
-          { prompt: "p", response_aspen: "longer", response_cedar: "short", best: "response_cedar", at: 1 },
-          { prompt: "p", response_aspen: "short", response_cedar: "longer", best: "response_cedar", at: 2 },
+          {
+            prompt: "p",
+            "response_gpt-4": "longer",
+            "response_llama-3-8b": "short",
+            best: "response_llama-3-8b",
+            at: 1,
+          },
+          {
+            prompt: "p",
+            "response_gpt-4": "short",
+            "response_llama-3-8b": "longer",
+            best: "response_llama-3-8b",
+            at: 2,
+          },
         ],
         pairs: [
           { prompt: "p", chosen: "short", rejected: "longer", at: 1 },
@@ -84,7 +96,7 @@ describe("stdout is data, stderr is talk", () => {
         assert.deepStrictEqual(first, { known: 0, duplicates: 1, reordered: 1, submitted: 1, at: [1] }, layout)
         const [row] = rows
         assert.strictEqual(row?.["chosen"], "longer")
-        if (layout === "wide") assert.strictEqual(row?.["chosen_model"], "aspen")
+        if (layout === "wide") assert.strictEqual(row?.["chosen_model"], "gpt-4")
         const { rows: _, ...both } = yield* judged("--keep-reordered")
         assert.deepStrictEqual(both, { known: 1, duplicates: 0, reordered: 0, submitted: 2, at: [1, 2] }, layout)
         const { rows: __, ...again } = yield* judged("--keep-reordered")
