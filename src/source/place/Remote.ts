@@ -3,8 +3,8 @@
  *
  * Guarantees: a connection that fails, or breaks off in the middle, is tried again where it broke off,
  * a bounded number of times without a byte in between; where that is not possible, it is a failure. There
- * is no limit to the time of the whole, but one to that in which nothing comes: a silent connection is given
- * up before, where the file can be read on over another one.
+ * is no limit to the time of the whole, but one to that in which nothing comes. An answer's first byte is waited for
+ * that long; a connection that falls silent later is given up before, where the file can be read on over another one.
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../SourceError.ts"
@@ -15,8 +15,6 @@ export class BrokenOff extends Schema.TaggedError<BrokenOff>()("BrokenOff", {
   problem: Schema.String,
   /** How long the other side asks to wait. In milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
-  /** For how long nothing came, where that is the problem. In milliseconds. */
-  silence: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
@@ -24,7 +22,7 @@ const isBrokenOff = Schema.is(BrokenOff)
 
 /** How long another machine is waited for. */
 export interface Patience {
-  /** The longest time in which nothing comes, over all attempts. */
+  /** The longest time in which nothing comes. */
   readonly idle: Duration.Duration
   /** Attempts after the first, without a byte in between. */
   readonly retries: number
@@ -37,8 +35,8 @@ export const Patience = Context.Reference<Patience>("prefstream/source/place/Rem
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** Connections that are tried within the longest silence. */
-const silentAttempts = 4
+/** The part of the longest silence after which a file is read on over another connection. */
+const shareOfIdle = 4
 
 const longestPause = Duration.seconds(60)
 
@@ -73,9 +71,9 @@ export const patiently = Effect.fnUntraced(function* <A, R>(
   attempt: Effect.Effect<A, SourceError | BrokenOff, R>,
 ) {
   const patience = yield* Patience
-  const silence = Duration.divideUnsafe(patience.idle, silentAttempts)
+  const { idle } = patience
   return yield* attempt.pipe(
-    Effect.timeoutOrElse({ duration: silence, orElse: () => nothingCame(patience, silence) }),
+    Effect.timeoutOrElse({ duration: idle, orElse: () => unreadable(name, nothingCame(idle)) }),
     Effect.retry(again(patience)),
     Effect.mapError(givenUp(name)),
   )
@@ -104,8 +102,7 @@ const pieces = (
 ): Stream.Stream<Uint8Array, SourceError> =>
   Stream.suspend(() => {
     const { idle } = patience
-    const answer = Duration.divideUnsafe(idle, silentAttempts)
-    const silence = remote.hasRanges ? answer : idle
+    const silence = remote.hasRanges ? Duration.divideUnsafe(idle, shareOfIdle) : idle
     const expected = end ?? remote.size
     let at = start
     const count = (chunk: Uint8Array) => {
@@ -121,10 +118,22 @@ const pieces = (
         ? Effect.void
         : new BrokenOff({ problem: `it ended after ${at - start} of ${expected - start} bytes` }),
     )
-    const attempt = Effect.suspend(() => remote.read(at, end)).pipe(
-      Effect.timeoutOrElse({ duration: answer, orElse: () => nothingCame(patience, answer) }),
-      Stream.unwrap,
-      Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.fromEffect(nothingCame(patience, silence)) }),
+    const attempt = Stream.suspend(() => {
+      const first = at
+      return Stream.transformPull(Stream.unwrap(remote.read(first, end)), (pull) =>
+        Effect.succeed(
+          Effect.suspend(() =>
+            Effect.timeoutOrElse(pull, {
+              duration: at === first ? idle : silence,
+              orElse: () =>
+                at === first
+                  ? unreadable(remote.name, nothingCame(idle))
+                  : new BrokenOff({ problem: nothingCame(idle) }),
+            }),
+          ),
+        ),
+      )
+    }).pipe(
       Stream.mapEffect(count),
       Stream.concat(Stream.fromEffectDrain(isWhole)),
       Stream.mapError((error) =>
@@ -141,21 +150,14 @@ const pieces = (
     return attempt.pipe(Stream.retry(again(patience)), Stream.mapError(givenUp(remote.name)))
   })
 
-const nothingCame = ({ idle }: Patience, silence: Duration.Duration) =>
-  Effect.fail(
-    new BrokenOff({
-      problem: `nothing came for ${Duration.format(idle)}; --idle-timeout waits longer`,
-      silence: Duration.toMillis(silence),
-    }),
-  )
+const nothingCame = (idle: Duration.Duration): string =>
+  `nothing came for ${Duration.format(idle)}; --idle-timeout waits longer`
 
-const again = ({ idle, pause, retries }: Patience) =>
+const again = ({ pause, retries }: Patience) =>
   Schedule.min([Schedule.exponential(pause), Schedule.spaced(longestPause)]).pipe(
     Schedule.setInputType<SourceError | BrokenOff>(),
     Schedule.upTo({ times: retries }),
-    Schedule.while(
-      ({ attempt, input }) => isBrokenOff(input) && attempt * (input.silence ?? 0) < Duration.toMillis(idle),
-    ),
+    Schedule.while(({ input }) => isBrokenOff(input)),
     Schedule.modifyDelay(({ duration, input }) => {
       const asked = Duration.millis(isBrokenOff(input) ? (input.retryAfter ?? 0) : 0)
       return Effect.succeed(Duration.min(Duration.max(duration, asked), longestPause))
