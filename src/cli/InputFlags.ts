@@ -62,7 +62,7 @@ export const inputFlags = {
   ).pipe(Flag.optional),
   systemPath: path(
     "system-path",
-    "Where a system prompt stands, which goes before the prompt (default, without --prompt-path: system, system_prompt or system_message)",
+    "Where a system prompt stands (default, without --prompt-path: system, system_prompt, system_message)",
   ).pipe(Flag.optional),
   completionsPath: path("completions-path", "Layout items: where the list of completions stands").pipe(Flag.optional),
   completionPath: path(
@@ -92,7 +92,7 @@ export const inputFlags = {
   completions: Flag.String("completions").pipe(
     Flag.withMetavar("FILE"),
     Flag.withDescription(
-      "File of one model's completions, to be joined to the prompts by --key; repeatable; or a folder or pattern of such files",
+      "File of one model's completions, or a folder or pattern of such files, joined by --key; repeatable",
     ),
     Flag.atLeast(0),
   ),

@@ -76,22 +76,24 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const layout = yield* Effect.fromResult(Layouts.make(complete)).pipe(Effect.mapError(problem))
   const absent = Misnamed.of(named, [...members])
   if (members.size > 0 && absent.nothingOf !== undefined) return yield* problem(absent.nothingOf)
-  const found: Found = {
-    files: opened,
-    count: files.length,
-    empty: empty.map(PlaceName.shown),
-    layout: heads.every(({ rows }) => rows.length === 0) ? undefined : layout.description,
-    absent: members.size === 0 ? [] : absent.columns,
-    hints: JsonTexts.hints(seen, complete),
-    ignored:
-      layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
-  }
-  const foresight = seen.length === 0 ? undefined : Foresight.of(seen, named, complete)
   const models = FileModels.of(yield* Path.Path, files)
   const fileModels = new Map(
     files.flatMap((file, i) =>
       PlaceName.kindOf(file) === "standard input" ? [] : [[PlaceName.shown(file), models[i]!] as const],
     ),
   )
+  const mayNameModels = layout.reads === "parts" && complete.model === undefined && fileModels.size > 1
+  const naming = mayNameModels ? ", models named after the files, if most prompts are in each" : ""
+  const found: Found = {
+    files: opened,
+    count: files.length,
+    empty: empty.map(PlaceName.shown),
+    layout: heads.every(({ rows }) => rows.length === 0) ? undefined : `${layout.description}${naming}`,
+    absent: members.size === 0 ? [] : absent.columns,
+    hints: JsonTexts.hints(seen, complete),
+    ignored:
+      layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
+  }
+  const foresight = seen.length === 0 ? undefined : Foresight.of(seen, named, complete)
   return { files, fileModels, layout, found, foresight }
 })

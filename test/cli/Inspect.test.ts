@@ -202,7 +202,10 @@ describe("inspect", () => {
       const { status, stdout } = yield* cli(["inspect", ...files, ...path, "--missing", "reject"])
       assert.strictEqual(status, 0)
       assert.strictEqual(stdout.match(/jsonl: JSONL$/gm)?.length, 3)
-      assert.include(stdout, 'join by "id": prompt at "prompt", completions at "choices[0].message.content"')
+      assert.include(
+        stdout,
+        'join by "id": prompt at "prompt", completions at "choices[0].message.content", models named after the files',
+      )
       const misnamed = yield* cli(["inspect", ...files, ...path, "--key", "question_id"])
       assert.strictEqual(misnamed.status, 2)
       assert.match(misnamed.stderr, /prompts\.jsonl: --key: the first records have no "question_id"; they have "id", /)

@@ -51,6 +51,30 @@ describe("files", () => {
         )
         assert.strictEqual(items.length, 100)
         assert.match(rejects[0]!.reason, /^system: expected nothing there, as in the first 100 records/)
+        assert.match(rejects[0]!.reason, /\(--prompt-path, --system-path, --completion-path, --completions-path\)$/)
+        const said = yield* read(toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }]), {
+          system: "system",
+        })
+        assert.strictEqual(said.items.length, 101)
+      }),
+    )
+
+    it.effect("that models may be named after files is told, where no record names one", () =>
+      Effect.gen(function* () {
+        const layoutOf = Effect.fnUntraced(function* (more: object) {
+          const files = yield* writeFiles(
+            Object.fromEntries(
+              ["A", "B"].map((output) => [`${output}.jsonl`, toLines([{ prompt: "Q", output, ...more }])]),
+            ),
+          )
+          return (yield* Source.files(files).found!).layout
+        }, Effect.scoped)
+        const named = "models named after the files, if most prompts are in each"
+        assert.strictEqual(
+          yield* layoutOf({}),
+          `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,
+        )
+        assert.notInclude(yield* layoutOf({ model: "m" }), named)
       }),
     )
 

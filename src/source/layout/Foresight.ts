@@ -56,7 +56,7 @@ export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: Layout
         const value = valueAt(row.value, name)
         if (isEmpty(value) || !wouldMatter(name, row)) continue
         const expected = `expected nothing there, as in the first ${seen.length} records, by which the layout was found`
-        const advice = `say where prompt and completions stand (${flags.prompt}, ${flags.completion}, ${flags.completions})`
+        const advice = `say where each part stands (${flags.prompt}, ${flags.system}, ${flags.completion}, ${flags.completions})`
         return reject(
           row.place,
           "invalid_shape",

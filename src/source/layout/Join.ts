@@ -109,7 +109,7 @@ const look = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     files: all.map(({ description, name }) => ({ name, description })),
     count: all.length,
     empty: files.empty,
-    layout: `join by ${at(fields.promptKey)}: prompt at ${at(fields.prompt)}, completions at ${at(fields.completion)}`,
+    layout: `join by ${at(fields.promptKey)}: prompt at ${at(fields.prompt)}, completions at ${at(fields.completion)}, ${fields.model === undefined ? "models named after the files" : `models at ${at(fields.model)}`}`,
     absent: [
       ...absentOf("gold", options.goldPath === undefined ? [] : fields.gold.columns, members.prompts),
       ...absentOf("metadata", options.metadataPath === undefined ? [] : fields.metadata.columns, members.prompts),

@@ -78,12 +78,11 @@ const place = (
       `expected an answer among all completions, found one among ${own.name}, without ${quoted(unknown)}`,
     )
   }
-  const isSeveral = [own.models ?? [], models].some((names) => names.indexOf(name) !== names.lastIndexOf(name))
+  const double = [own.models ?? [], models].flatMap((names) => names.filter((one, i) => names.indexOf(one) !== i))[0]
+  if (double !== undefined) return Result.fail(`expected each model once, found ${describe(double)} twice`)
   const found = models.indexOf(name)
-  return found === -1 || isSeveral
-    ? Result.fail(
-        `expected one of ${quoted(models)}, found ${describe(name)}${isSeveral ? ", which is there twice" : ""}`,
-      )
+  return found === -1
+    ? Result.fail(`expected one of ${quoted(models)}, found ${describe(name)}`)
     : Result.succeed(found)
 }
 

@@ -125,7 +125,7 @@ const pieces = (
           Effect.suspend(() =>
             Effect.timeoutOrElse(pull, {
               duration: at === first ? idle : silence,
-              orElse: () =>
+              orElse: (): Effect.Effect<never, SourceError | BrokenOff> =>
                 at === first
                   ? unreadable(remote.name, nothingCame(idle))
                   : new BrokenOff({ problem: nothingCame(idle) }),

@@ -168,7 +168,7 @@ describe("jsonl", () => {
       assert.deepStrictEqual(summary(records), [
         "1 item 1",
         "2 oversized_line expected a line of at most 47 bytes, found 50",
-        "3 invalid_utf8 expected UTF-8, found bytes that are not; see raw_base64",
+        "3 invalid_utf8 expected UTF-8, found bytes that are not (--encoding NAME reads others); see raw_base64",
       ])
     }),
   )
