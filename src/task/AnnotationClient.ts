@@ -38,7 +38,8 @@ import * as Throttle from "./Throttle.ts"
 /** A task as `GET /tasks/{task_id}` shows it. */
 export type TaskView =
   | { readonly _tag: "Open"; readonly status: string }
-  | { readonly _tag: "Completed"; readonly body: string }
+  /** `named`: the id at `task_id`, if there is one. */
+  | { readonly _tag: "Completed"; readonly body: string; readonly named?: string | undefined }
   | { readonly _tag: "Failed"; readonly status: string }
 
 /** What is done about a task around the request that creates it. */
@@ -92,7 +93,9 @@ const persisting = Effect.fnUntraced(function* <A, E, E2>(
   }
 })
 
-const StatusMember = Schema.fromJsonString(Schema.Struct({ status: Schema.String }))
+const StatusMember = Schema.fromJsonString(
+  Schema.Struct({ status: Schema.String, task_id: Schema.optionalKey(Schema.Unknown) }),
+)
 
 const isClientError = Schema.is(AnnotationClientError)
 
@@ -209,10 +212,10 @@ const make = Effect.gen(function* () {
     if (Option.isNone(decoded)) {
       return Effect.fail(misread(`expected a JSON object with the status of ${taskId}`, answer))
     }
-    const { status } = decoded.value
+    const { status, task_id } = decoded.value
     return Effect.succeed<TaskView>(
       profile.completedStatuses.includes(status)
-        ? { _tag: "Completed", body: answer.text }
+        ? { _tag: "Completed", body: answer.text, named: Option.getOrUndefined(TaskIds.one({ task_id }, ["task_id"])) }
         : { _tag: profile.failedStatuses.includes(status) ? "Failed" : "Open", status },
     )
   }

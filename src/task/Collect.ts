@@ -21,7 +21,7 @@ import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
 import { type AnnotationClientError, asksTooMuch } from "./AnnotationClientError.ts"
-import { match } from "./Judgments.ts"
+import { matchAnswer } from "./Judgments.ts"
 import { Ledger } from "./Ledger.ts"
 import type { OpenTask } from "./LedgerModel.ts"
 import * as SecondLook from "./SecondLook.ts"
@@ -141,8 +141,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         case "Failed":
           return yield* ledger.markFailed(task.seq, SecondLook.reported(view.status), task.taskId)
         case "Completed": {
-          const question = yield* ledger.question(task.seq)
-          const judgments = match(task.taskId, question, view.body)
+          const judgments = yield* matchAnswer(ledger, task.seq, task.taskId, view)
           if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
           yield* say(`the result of ${task.taskId} does not fit its task: ${judgments.failure}`)
           return yield* ledger.markInvalid(task.seq, view.body, judgments.failure, task.taskId)

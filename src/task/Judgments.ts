@@ -1,8 +1,8 @@
 /**
  * Answers joined to what was asked.
  *
- * Guarantees: a result that does not fit its task, or names another one, gives no judgment at
- * all, but a reason that names the place; every judgment's index points into its completions, which stand
+ * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment
+ * at all, but a reason that names the place; every judgment's index points into its completions, which stand
  * as the input had them, in whatever order they were sent.
  *
  * The contract promises one result item per prompt and shows no order, so results
@@ -14,18 +14,14 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
+import type { TaskView } from "./AnnotationClient.ts"
 import { Ledger } from "./Ledger.ts"
 import { promptOf } from "./LedgerRows.ts"
 import * as Order from "./Order.ts"
 import type { CompletedTask, NoSuchCampaign, ReadQuestion } from "./LedgerModel.ts"
 
 /** The completed answer, as far as it is used. */
-const Answer = Schema.fromJsonString(
-  Schema.Struct({
-    task_id: Schema.optionalKey(Schema.NullOr(Schema.Union([Schema.String, Schema.Finite]))),
-    results: Schema.Array(ResultItem),
-  }),
-)
+const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
 
 /** A stored result that no longer fits its task: the ledger was changed by something else. */
@@ -47,10 +43,7 @@ export const match = (
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
-  const { results, task_id } = answer.success
-  if (task_id !== undefined && task_id !== null && String(task_id) !== taskId) {
-    return Result.fail(`task_id: expected ${quote(taskId)}, found ${quote(String(task_id))}`)
-  }
+  const { results } = answer.success
   if (results.length !== prompts.length) {
     return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
   }
@@ -87,6 +80,22 @@ export const match = (
   }
   return Result.succeed(judgments)
 }
+
+/**
+ * What is answered of the task at `seq`, matched. An id of the ledger's other tasks makes it a misfit, so that
+ * one result is not taken for several votes; what else stands at `task_id` may be an id of another kind.
+ */
+export const matchAnswer = Effect.fnUntraced(function* (
+  ledger: Pick<Ledger["Service"], "ownerOf" | "question">,
+  seq: number,
+  taskId: string,
+  { body, named }: Extract<TaskView, { readonly _tag: "Completed" }>,
+) {
+  if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
+    return Result.fail(`task_id: expected ${quote(taskId)}, found ${quote(named)}`)
+  }
+  return match(taskId, yield* ledger.question(seq), body)
+})
 
 /** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */
 const align = (

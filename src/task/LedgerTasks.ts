@@ -360,6 +360,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     markFailed,
     markCompleted,
     markInvalid,
+    ownerOf: (taskId: string, seq: number) => ownerOf({ partition, sql }, taskId, seq),
     split,
     markOpen,
     makeDue,

@@ -10,7 +10,7 @@ import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./AnnotationClient.ts"
 import { type AnnotationClientError, asksTooMuch } from "./AnnotationClientError.ts"
-import { match } from "./Judgments.ts"
+import { matchAnswer } from "./Judgments.ts"
 import { Ledger } from "./Ledger.ts"
 import type { Trouble } from "./LedgerModel.ts"
 
@@ -46,7 +46,7 @@ export const dead = Effect.fn("SecondLook.dead")(function* (tasks: ReadonlyArray
       case "Failed":
         return yield* failed(task, taskId, reported(view.status))
       case "Completed": {
-        const judgments = match(taskId, yield* ledger.question(task.seq), view.body)
+        const judgments = yield* matchAnswer(ledger, task.seq, taskId, view)
         if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, taskId)
         const reason = judgments.failure
         const news = task.state !== "invalid" || task.reason !== reason

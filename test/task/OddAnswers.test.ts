@@ -114,6 +114,14 @@ describe("an odd answer about a task", () => {
       }))
   }
 
+  test("that has an id of another kind beside its result completes the task", () =>
+    Effect.gen(function* () {
+      const internal = (before: ReadonlyArray<ScriptedService.Received>) =>
+        json({ ...completed(before), id: "task_1", task_id: "internal_7" })
+      const { counts, judgments, seen } = yield* asked(internal, Infinity, { taskIdPaths: ["id", "task_id"] })
+      assert.deepStrictEqual([counts.completed.tasks, judgments.length, seen], [3, 3, 1])
+    }))
+
   const never = new Promise<void>(() => {})
   /** Given twice. */
   const passing: ReadonlyArray<readonly [string, Odd, Partial<ServiceSettings>?]> = [
