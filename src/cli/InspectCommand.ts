@@ -9,6 +9,7 @@ import type { SourceItem } from "../domain/PromptItem.ts"
 import * as Inspection from "../pipeline/Inspection.ts"
 import type { Found } from "../source/SourceRecord.ts"
 import * as TaskLimits from "../service/TaskLimits.ts"
+import * as PublishedLimits from "../task/PublishedLimits.ts"
 import { askingFlags, drawOf } from "./AskingFlags.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { inputFlags, sourceOf } from "./InputFlags.ts"
@@ -23,6 +24,7 @@ export const inspectCommand = Command.make(
     batchBytes: Settings.task.batchBytes,
     keepReordered: Settings.task.keepReordered,
     baseUrl: Settings.service.baseUrl,
+    token: Settings.service.token,
     maxCompletions: Settings.service.maxCompletions,
     votes: askingFlags.votes,
     completionsPerItem: askingFlags.completionsPerItem,
@@ -43,9 +45,7 @@ export const inspectCommand = Command.make(
       batch: Settings.batchOf(flags),
       keepReordered: flags.keepReordered,
       ...(yield* drawOf(flags)),
-      maxCompletions: Option.getOrElse(flags.maxCompletions, () =>
-        Option.isNone(flags.baseUrl) ? TaskLimits.defaultLimits.completionsPerPrompt : undefined,
-      ),
+      maxCompletions: Option.isSome(flags.maxCompletions) ? flags.maxCompletions.value : yield* limitOf(flags),
       votes: Option.getOrUndefined(flags.votes),
       show: Option.getOrUndefined(flags.show),
     })
@@ -59,7 +59,7 @@ export const inspectCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Look into files: their format, the layout of their records, how many items they hold, which records can't be used and why, " +
-      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input (100,000 records, where none can be used); sends and writes nothing.",
+      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input (100,000 records, where none can be used); sends no item and writes nothing.",
   ),
   Command.withShortDescription("Show what files hold, and what a run would make of them"),
   Command.withExamples([
@@ -70,6 +70,12 @@ export const inspectCommand = Command.make(
     },
   ]),
 )
+
+/** What the service takes that a run would send to. */
+const limitOf = ({ baseUrl, token }: Pick<Settings.ServiceFlags, "baseUrl" | "token">) =>
+  Option.isNone(baseUrl)
+    ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
+    : PublishedLimits.maxCompletions({ baseUrl: baseUrl.value, token })
 
 const text = (description: string, found: Found | undefined, inspection: Inspection.Inspection): string =>
   [

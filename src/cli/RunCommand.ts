@@ -7,6 +7,7 @@ import * as JobFolder from "../pipeline/JobFolder.ts"
 import * as Pipeline from "../pipeline/Pipeline.ts"
 import * as AnnotationService from "../service/AnnotationService.ts"
 import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
+import * as PublishedLimits from "../task/PublishedLimits.ts"
 import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
 import { UsageError } from "./ExitStatus.ts"
 import { askingFlags, askingOf } from "./AskingFlags.ts"
@@ -80,7 +81,7 @@ export const runCommand = Command.make(
       orInDoubt,
       orLimits,
       withGrace(grace),
-      Effect.provide(Pipeline.layer({ directory, ledger, service })),
+      Effect.provide(Pipeline.layer({ directory, ledger, service: PublishedLimits.layer(service) })),
       Effect.flatMap((report) =>
         Summary.finish(report, {
           ...place,

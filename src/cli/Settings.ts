@@ -227,7 +227,7 @@ export const service = {
     Flag.withMetavar("N"),
     Flag.withSchema(CompletionLimit),
     Flag.withDescription(
-      "Reject items with more completions (default: 64, embedded service) [PREFSTREAM_MAX_COMPLETIONS]",
+      "Reject items with more completions (default: what openapi.json says) [PREFSTREAM_MAX_COMPLETIONS]",
     ),
     Flag.withFallbackConfig(Config.schema(CompletionLimit, "PREFSTREAM_MAX_COMPLETIONS")),
     Flag.optional,

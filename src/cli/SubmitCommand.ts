@@ -4,6 +4,7 @@
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../pipeline/Pipeline.ts"
+import * as PublishedLimits from "../task/PublishedLimits.ts"
 import { askingFlags, askingOf } from "./AskingFlags.ts"
 import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "./InputFlags.ts"
 import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./JobFlags.ts"
@@ -51,7 +52,7 @@ export const submitCommand = Command.make(
     yield* Progress.during(Pipeline.submit(settings)).pipe(
       orInDoubt,
       withGrace(grace),
-      Effect.provide(Pipeline.layer({ directory, ledger, service })),
+      Effect.provide(Pipeline.layer({ directory, ledger, service: PublishedLimits.layer(service) })),
       Effect.flatMap((report) => Summary.finishSubmit(report, { ...place, json: flags.json })),
       waitForOthers(flags),
     )

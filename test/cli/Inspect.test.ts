@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
-import { cli, itemLines, reportOf, write } from "../support/cli.ts"
+import { Effect, Redacted } from "effect"
+import { start, token } from "../service/support.ts"
+import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 
 const sample = `${root}data/sample.jsonl`
 
@@ -100,10 +102,38 @@ describe("inspect", () => {
       assert.match(said.stdout, /2 = 1 item \+ 0 duplicates \+ 1 rejected/)
       assert.match(said.stdout, /1 too_many_completions, first .*:2: completions: expected at most 64, .*, found 65/)
       assert.match(said.stdout, /1 task in a first run/)
-      const elsewhere = yield* cli(["inspect", file, "--base-url", "https://host/v1"])
-      assert.match(elsewhere.stdout, /2 = 2 items/)
+
+      for (const document of [undefined, "none", { paths: { "/v1/tasks": { post: { requestBody: [] } } } }]) {
+        const other = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
+        const elsewhere = yield* cli(["inspect", file, "--base-url", other.baseUrl])
+        assert.match(elsewhere.stdout, /2 = 2 items/)
+      }
       const limited = yield* cli(["inspect", file, "--base-url", "https://host/v1", "--max-completions", "4"])
       assert.match(limited.stdout, /2 too_many_completions, first .*:1: completions: expected at most 4,/)
+    }))
+
+  test("asks a service that runs elsewhere for its limit, as a run does before it sends anything", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const file = `${folder}/items.jsonl`
+      const item = (n: number) =>
+        JSON.stringify({ prompt: `p${n}`, completions: Array.from({ length: n }, (_, i) => `completion ${i}`) })
+      yield* write(file, [item(3), item(4), item(5)])
+      const baseUrl = yield* start({
+        database: `${folder}/service.db`,
+        experts: ["first"],
+        limits: { completionsPerPrompt: 3 },
+      })
+      const env = to({ baseUrl: `${baseUrl}/v1`, token: Redacted.value(token) })
+      const said = yield* cli(["inspect", file], env)
+      assert.match(said.stdout, /3 = 1 item \+ 0 duplicates \+ 2 rejected/)
+      assert.match(said.stdout, /2 too_many_completions, first .*:2: completions: expected at most 3, .*, found 4/)
+      const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--json", ...quick], env)
+      const { rejects, submitted, tasks } = reportOf(run)
+      assert.deepStrictEqual(
+        [submitted, tasks.refused.tasks, rejects?.map(({ code, count }) => [code, count])],
+        [1, 0, [["too_many_completions", 2]]],
+      )
     }))
 
   test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", () =>

@@ -44,6 +44,8 @@ const isPieces = (body: unknown): body is AsyncIterable<string | Uint8Array> =>
 export const make = (
   answer: (request: Received, before: ReadonlyArray<Received>) => Answer | Promise<Answer>,
   settings: Partial<ServiceSettings> = {},
+  /** What `openapi.json` is. Requests for it are not among those that are received. */
+  document?: unknown,
 ) =>
   Effect.acquireRelease(
     Effect.callback<ScriptedService & { readonly close: Effect.Effect<void> }>((resume) => {
@@ -58,6 +60,10 @@ export const make = (
             headers: request.headers,
             body: Buffer.concat(chunks).toString(),
             at: performance.now(),
+          }
+          if (got.path === "/v1/openapi.json") {
+            response.writeHead(document === undefined ? 404 : 200, { "content-type": "application/json" })
+            return void response.end(JSON.stringify(document))
           }
           const before = [...received]
           received.push(got)
