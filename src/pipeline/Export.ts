@@ -175,7 +175,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     Effect.catchTag("NoPairs", ({ report }) =>
       Effect.as(
         Effect.logWarning(
-          `no pair is left: ${isThere ? `the dataset that is there, ${directory}, stays as it is` : "no dataset is written"}. See ${report}`,
+          `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the dataset that is there, ${directory}, stays as it is` : "no dataset is written"}. See ${report}`,
         ),
         Option.none<Dataset.DatasetInfo>(),
       ),

@@ -45,7 +45,7 @@ export const check = (
     if (!holds && errors.length < mostErrors) errors.push({ path, message })
   }
   const expectText = (text: string, max: number, place: () => Place) => {
-    const characters = text.length > max ? [...text].length : text.length
+    const characters = text.length > max ? Array.from(text).length : text.length
     if (characters > max) {
       expect(false, place(), `expected at most ${max} characters, found ${characters}`)
     } else if (!text.isWellFormed()) {
