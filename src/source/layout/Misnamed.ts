@@ -4,7 +4,7 @@
 import { Result } from "effect"
 import * as Field from "./Field.ts"
 import { list } from "./Found.ts"
-import type { LayoutOptions } from "./Layout.ts"
+import { fieldOptions, type LayoutOptions } from "./Layout.ts"
 import { flags } from "./LayoutFlags.ts"
 
 export interface Misnamed {
@@ -39,18 +39,7 @@ const quoted = (names: ReadonlyArray<string>): string =>
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misnamed => {
   const columns: Array<string> = []
   let nothingOf: string | undefined
-  for (const option of [
-    "prompt",
-    "system",
-    "completions",
-    "completion",
-    "key",
-    "id",
-    "model",
-    "gold",
-    "metadata",
-    "keep",
-  ] as const) {
+  for (const option of [...fieldOptions, "keep"] as const) {
     for (const text of [options[option] ?? []].flat()) {
       if (option === "keep" && text === "*") continue
       const columnsOf =
