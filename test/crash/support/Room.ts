@@ -36,7 +36,8 @@ export const make = async (): Promise<Room> => {
         program,
         folder: join(folder, plain(name)),
         // The second start of the same program need not compile it again.
-        env: { ...env, NODE_COMPILE_CACHE: join(folder, "compiled") },
+        // More completions than the service takes: refusals are among what a job is killed at.
+        env: { PREFSTREAM_MAX_COMPLETIONS: "64", ...env, NODE_COMPILE_CACHE: join(folder, "compiled") },
       }
       if (like === undefined) mkdirSync(job.folder)
       else cpSync(like.folder, job.folder, { recursive: true })
