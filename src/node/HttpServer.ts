@@ -10,11 +10,12 @@
  * sends its request too slowly is closed: headers within 20 seconds, the whole
  * within two minutes.
  */
-import { createServer, type ServerResponse, STATUS_CODES } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { HttpServer, type HttpServerRequest, ProblemDetails } from "effect/http"
+import { statusText } from "./StatusText.ts"
 
 /** What the server answers by itself, without asking an application. */
 export type OwnStatus = 400 | 408 | 413 | 417 | 431 | 503
@@ -84,7 +85,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     const status = statusOf(error.code)
     const body = options.problem?.(status) ?? ""
     const fields = Object.entries({ ...headersOf(status, body), connection: "close" })
-    const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...fields.map(([name, value]) => `${name}: ${value}`)]
+    const head = [`HTTP/1.1 ${statusText(status)}`, ...fields.map(([name, value]) => `${name}: ${value}`)]
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const server = yield* NodeHttpServer.make(() => node, {
