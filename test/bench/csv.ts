@@ -10,7 +10,7 @@ import { Clock, Console, Effect, FileSystem, Result, Stream } from "effect"
 import { parse } from "csv-parse"
 import { createReadStream } from "node:fs"
 import { join } from "node:path"
-import * as Csv from "../../src/source/format/Csv.ts"
+import * as Csv from "../../src/source/format/csv/Csv.ts"
 
 const megabytes = Number(process.argv[2] ?? 100)
 const bytesPerRecord = Number(process.argv[3] ?? 2_000)

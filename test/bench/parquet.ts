@@ -11,7 +11,7 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "h
 import * as Dataset from "../../src/dataset/Parquet.ts"
 import * as OutputFile from "../../src/dataset/OutputFile.ts"
 import * as Zstd from "../../src/node/Zstd.ts"
-import * as Parquet from "../../src/source/format/Parquet.ts"
+import * as Parquet from "../../src/source/format/parquet/Parquet.ts"
 import * as LocalFile from "../../src/source/place/LocalFile.ts"
 
 const megabytes = Number(process.argv[2] ?? 300)

@@ -14,7 +14,7 @@
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../../domain/Reject.ts"
-import { decode, HeldBytes, notUtf8, tooLarge } from "./HeldBytes.ts"
+import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
 
 export interface Line {
   /** One-based. */
@@ -59,12 +59,12 @@ class LineSplitter {
   #lines: Array<LineResult> = []
   #number = 0
   /** The beginning of a line whose end has not been read. */
-  readonly #held: HeldBytes
+  readonly #held: RecordBuffer
 
   constructor(file: string, maxLineBytes: number) {
     this.#file = file
     this.#maxLineBytes = maxLineBytes
-    this.#held = new HeldBytes(maxLineBytes)
+    this.#held = new RecordBuffer(maxLineBytes)
   }
 
   /** The lines completed since the last call. */

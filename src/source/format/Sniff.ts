@@ -6,12 +6,12 @@
  * not make another format of a file that is called `.jsonl`.
  */
 import { Result } from "effect"
-import * as Endings from "../Endings.ts"
-import type { FormatName } from "../Endings.ts"
+import * as FileExtensions from "../place/FileExtensions.ts"
+import type { FormatName } from "../place/FileExtensions.ts"
 import { encodingRefusal, refusal } from "./Binary.ts"
-import * as Json from "./Json.ts"
+import * as Json from "./json/Json.ts"
 
-export { type FormatName, formatNames } from "../Endings.ts"
+export { type FormatName, formatNames } from "../place/FileExtensions.ts"
 
 export interface Beginning {
   /** The first bytes, unpacked. */
@@ -33,7 +33,7 @@ export const sniff = (beginning: Beginning): Result.Result<FormatName, string> =
   if (isParquet(head)) return Result.succeed("parquet")
   const problem = refusal(head) ?? (beginning.isDecoded === true ? undefined : encodingRefusal(head))
   if (problem !== undefined) return Result.fail(problem)
-  const named = Endings.formatOf(pathOf(beginning.name))
+  const named = FileExtensions.formatOf(pathOf(beginning.name))
   if (head.length > 0 && named === "parquet") {
     return Result.fail("by its name it is Parquet, but it does not begin like that; get it again")
   }
@@ -58,7 +58,7 @@ export const isKnownBinary = (head: Uint8Array): boolean => isParquet(head) || r
 
 /** Whether a file is called like a compressed one, and neither is that nor text. */
 export const isMisnamed = (name: string, head: Uint8Array): boolean =>
-  head.length > 0 && Endings.isCompressed(pathOf(name)) && !isPlainText(head) && !isKnownBinary(head)
+  head.length > 0 && FileExtensions.isCompressed(pathOf(name)) && !isPlainText(head) && !isKnownBinary(head)
 
 export const hasEnding = (name: string, endings: string): boolean =>
   new RegExp(`\\.(?:${endings})$`, "i").test(pathOf(name))

@@ -4,7 +4,7 @@
  * Guarantees: each file has another name; where two would have the same one, all have their whole paths.
  */
 import type { Path } from "effect"
-import * as Endings from "../Endings.ts"
+import * as FileExtensions from "../place/FileExtensions.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 
 export const of = (path: Path.Path, files: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -17,5 +17,5 @@ const extension = /\.[a-z][a-z0-9]*$/i
 
 const modelOf = (path: Path.Path, file: string): string => {
   const name = path.basename(PlaceName.shown(file))
-  return Endings.withoutCompression(name).replace(extension, "") || name
+  return FileExtensions.withoutCompression(name).replace(extension, "") || name
 }

@@ -13,7 +13,7 @@
  * Does not: ask a web server for its files; what is at a URL is found when it is opened.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
-import * as Endings from "../Endings.ts"
+import * as FileExtensions from "./FileExtensions.ts"
 import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../SourceError.ts"
 import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
@@ -60,7 +60,7 @@ const filesOf = (name: string) => {
 }
 
 /** A data file's name, in a folder: one that is written or set aside begins with a dot or `_`. */
-const isDataFile = (name: string): boolean => /^[^._]/.test(name) && Endings.formatOf(name) !== undefined
+const isDataFile = (name: string): boolean => /^[^._]/.test(name) && FileExtensions.formatOf(name) !== undefined
 
 const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 

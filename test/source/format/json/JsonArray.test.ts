@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
-import * as JsonArray from "../../../src/source/format/JsonArray.ts"
-import type { LinesOptions } from "../../../src/source/format/Lines.ts"
-import type { RowResult } from "../../../src/source/Row.ts"
-import { cut } from "./support.ts"
+import * as JsonArray from "../../../../src/source/format/json/JsonArray.ts"
+import type { LinesOptions } from "../../../../src/source/format/Lines.ts"
+import type { RowResult } from "../../../../src/source/Row.ts"
+import { cut } from "../support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -11,9 +11,9 @@
  * What it does not: Brotli has no checksum, and a Zstandard frame may lack one: damage in them can go unnoticed.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
-import { type SourceError, unreadable } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../../SourceError.ts"
 import { ByteReader } from "./ByteReader.ts"
-import { concat } from "./HeldBytes.ts"
+import { concat } from "../RecordBuffer.ts"
 import * as Unpacker from "./Unpacker.ts"
 import * as Zstd from "./ZstdFrame.ts"
 

@@ -3,11 +3,11 @@ import { readFile } from "node:fs/promises"
 import { Effect, FileSystem, Result, Stream } from "effect"
 import { ByteWriter } from "hyparquet-writer"
 import { serializeTCompactProtocol } from "hyparquet-writer/src/thrift.js"
-import * as Parquet from "../../../src/source/format/Parquet.ts"
-import type { Input } from "../../../src/source/place/Input.ts"
-import type { RowResult } from "../../../src/source/Row.ts"
-import type { SourceError } from "../../../src/source/SourceError.ts"
-import * as readers from "../../support/datasetReaders.ts"
+import * as Parquet from "../../../../src/source/format/parquet/Parquet.ts"
+import type { Input } from "../../../../src/source/place/Input.ts"
+import type { RowResult } from "../../../../src/source/Row.ts"
+import type { SourceError } from "../../../../src/source/SourceError.ts"
+import * as readers from "../../../support/datasetReaders.ts"
 
 /** The bytes as a file; tells of each slice. */
 export const inputOf = (bytes: Uint8Array, onSlice: (start: number, end: number) => void = () => {}): Input => ({

@@ -4,10 +4,10 @@ import { DuckDBInstance } from "@duckdb/node-api"
 import { stringify } from "csv-stringify/sync"
 import { Effect, FileSystem, Result, Schema, Stream } from "effect"
 import { join } from "node:path"
-import * as Csv from "../../../src/source/format/Csv.ts"
-import { sharedData } from "../../support/sharedData.ts"
-import { platform, writeFiles } from "../support.ts"
-import { cut } from "./support.ts"
+import * as Csv from "../../../../src/source/format/csv/Csv.ts"
+import { sharedData } from "../../../support/sharedData.ts"
+import { platform, writeFiles } from "../../support.ts"
+import { cut } from "../support.ts"
 
 const read = (bytes: Uint8Array, dialect: Csv.CsvDialect, sizes: ReadonlyArray<number>) =>
   Stream.fromArray(cut(bytes, sizes)).pipe(

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Ref, Schema, Stream } from "effect"
 import * as zlib from "node:zlib"
-import * as Compression from "../../../src/source/format/Compression.ts"
-import { FileUnreadable, SourceError } from "../../../src/source/SourceError.ts"
-import { cut } from "./support.ts"
+import * as Compression from "../../../../src/source/format/compression/Compression.ts"
+import { FileUnreadable, SourceError } from "../../../../src/source/SourceError.ts"
+import { cut } from "../support.ts"
 
 const bytesOf = (text: string) => Buffer.from(text)
 const text = Array.from({ length: 3_000 }, (_, i) => `{"n":${i},"text":"${"żółć ".repeat(i % 17)}"}\n`).join("")

@@ -10,7 +10,7 @@ import { placesOfWindows1252 } from "./Encoding.ts"
 /** How much of a record that is too large stands in its reject. */
 const shownBytes = 64 * 1024
 
-export class HeldBytes {
+export class RecordBuffer {
   readonly #limit: number
   #parts: Array<Uint8Array> = []
   #size = 0

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
-import * as Csv from "../../../src/source/format/Csv.ts"
-import type { RowResult } from "../../../src/source/Row.ts"
-import { cut } from "./support.ts"
+import * as Csv from "../../../../src/source/format/csv/Csv.ts"
+import type { RowResult } from "../../../../src/source/Row.ts"
+import { cut } from "../support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const comma: Csv.CsvDialect = { delimiter: ",", header: true, description: "CSV" }

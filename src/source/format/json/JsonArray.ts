@@ -13,11 +13,11 @@
  * strings, it counts brackets; within them, it looks for the next quote), and the engine's own parser judges them.
  */
 import { Result, Stream } from "effect"
-import type { Reject } from "../../domain/Reject.ts"
-import { reject, type RowResult } from "../Row.ts"
-import { decode, HeldBytes, notUtf8, shownIn, tooLarge } from "./HeldBytes.ts"
+import type { Reject } from "../../../domain/Reject.ts"
+import { reject, type RowResult } from "../../Row.ts"
+import { decode, RecordBuffer, notUtf8, shownIn, tooLarge } from "../RecordBuffer.ts"
 import * as Json from "./Json.ts"
-import { defaultMaxLineBytes, type LinesOptions } from "./Lines.ts"
+import { defaultMaxLineBytes, type LinesOptions } from "../Lines.ts"
 
 /** `file` is the name in places and rejects. */
 export const rows =
@@ -80,7 +80,7 @@ class ElementScanner {
   #line = 0
   /** Where its part in the chunk begins; what came before is held. */
   #start = 0
-  readonly #held: HeldBytes
+  readonly #held: RecordBuffer
   #braces = 0
   #brackets = 0
   #isInString = false
@@ -94,7 +94,7 @@ class ElementScanner {
   constructor(file: string, maxBytes: number) {
     this.#file = file
     this.#maxBytes = maxBytes
-    this.#held = new HeldBytes(maxBytes)
+    this.#held = new RecordBuffer(maxBytes)
   }
 
   /** The records completed since the last call. */

@@ -3,7 +3,7 @@
  */
 import { Effect, Pull } from "effect"
 import type { Array } from "effect"
-import { concat } from "./HeldBytes.ts"
+import { concat } from "../RecordBuffer.ts"
 
 export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 

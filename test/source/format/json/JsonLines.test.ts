@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
-import { PromptItem } from "../../../src/domain/PromptItem.ts"
-import * as Source from "../../../src/source/Source.ts"
-import { collect, platform, summary, toLines, writeFiles } from "../support.ts"
+import { PromptItem } from "../../../../src/domain/PromptItem.ts"
+import * as Source from "../../../../src/source/Source.ts"
+import { collect, platform, summary, toLines, writeFiles } from "../../support.ts"
 
 const read = Effect.fn(function* (content: string | Uint8Array, options?: Source.JsonLinesOptions) {
   const [file] = yield* writeFiles({ "a.jsonl": content })

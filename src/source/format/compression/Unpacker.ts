@@ -4,8 +4,8 @@
  * Node's own streams are not enough: see `Decompress`.
  */
 import { Data, Effect } from "effect"
-import * as Decompress from "../../node/Decompress.ts"
-import type { SourceError } from "../SourceError.ts"
+import * as Decompress from "../../../node/Decompress.ts"
+import type { SourceError } from "../../SourceError.ts"
 import type { ByteReader } from "./ByteReader.ts"
 import * as Zstd from "./ZstdFrame.ts"
 

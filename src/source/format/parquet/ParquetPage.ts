@@ -4,8 +4,8 @@
  * Guarantees: where the writer put a checksum, it fits; there are as many levels as the header says, none
  * higher than the schema allows.
  */
-import * as Codecs from "../../node/ParquetCodecs.ts"
-import * as Zstd from "../../node/Zstd.ts"
+import * as Codecs from "../../../node/ParquetCodecs.ts"
+import * as Zstd from "../../../node/Zstd.ts"
 import * as Blocks from "./ParquetBlocks.ts"
 import { damaged } from "./ParquetDamage.ts"
 import * as Encodings from "./ParquetEncodings.ts"

@@ -15,10 +15,10 @@
  * alone, once its end is read.
  */
 import { Result } from "effect"
-import type { Reject } from "../../domain/Reject.ts"
+import type { Reject } from "../../../domain/Reject.ts"
 import { CellReader, type CsvProblem, type CsvRecord, isBlank } from "./CsvCells.ts"
 import { CsvScanner } from "./CsvScanner.ts"
-import { decode, HeldBytes, notUtf8, tooLarge } from "./HeldBytes.ts"
+import { decode, RecordBuffer, notUtf8, tooLarge } from "../RecordBuffer.ts"
 
 export type RecordResult = Result.Result<CsvRecord, Reject>
 
@@ -55,19 +55,19 @@ export class RecordSplitter {
   readonly #scanner: CsvScanner
   #records: Array<RecordResult> = []
   /** The first bytes, until they tell whether they are a byte order mark. */
-  #first: HeldBytes | undefined = new HeldBytes(Infinity)
+  #first: RecordBuffer | undefined = new RecordBuffer(Infinity)
   /** The line at which the next record begins. */
   #line = 1
   /** Whether the quotes of the last record were at fault. */
   #isDoubtful = false
   /** The beginning of a record whose end has not been read. */
-  readonly #held: HeldBytes
+  readonly #held: RecordBuffer
   #heldLineFeeds = 0
 
   constructor(options: RecordOptions) {
     this.#options = options
     this.#scanner = new CsvScanner(options.delimiter)
-    this.#held = new HeldBytes(options.maxLineBytes)
+    this.#held = new RecordBuffer(options.maxLineBytes)
   }
 
   /** The records completed since the last call. */
