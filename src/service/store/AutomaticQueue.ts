@@ -6,8 +6,8 @@
  * for what an expert may judge is always looked up. What returns to the queue is looked at again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
-import { Database } from "./Database.ts"
-import { itemIdOf, lastItemOf, mostPrompts, promptIndexOf, seqOf, storable } from "./TaskTables.ts"
+import { Database } from "../database/Database.ts"
+import { itemIdOf, lastItemOf, mostPrompts, promptIndexOf, seqOf, storable } from "../database/TaskTables.ts"
 import type { Asking, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting.ts"
 

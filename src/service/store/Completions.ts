@@ -7,7 +7,7 @@
  * does not. Where only automatic experts have voted, the task is completed with the last vote.
  */
 import { Clock, Duration, Effect, Schedule } from "effect"
-import { Database } from "./Database.ts"
+import { Database } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
 /** The longest wait without a look at the clock, which may be set meanwhile. */

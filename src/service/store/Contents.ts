@@ -20,7 +20,7 @@ import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import { Database } from "./Database.ts"
+import { Database } from "../database/Database.ts"
 
 /** A key of the content within an organization, as SQLite and JSON keep it: an integer below 2^52. */
 export const contentOf = (organization: string, { completions, prompt }: TaskPrompt): number =>

@@ -9,7 +9,7 @@ import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Contents from "./Contents.ts"
-import { Database } from "./Database.ts"
+import { Database } from "../database/Database.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 
 export interface ExpertRow {

@@ -10,9 +10,9 @@
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { Database } from "./Database.ts"
+import { Database } from "../database/Database.ts"
 import * as Places from "./Places.ts"
-import { itemIdOf, lastItemOf, promptIndexOf, seqOf, storable } from "./TaskTables.ts"
+import { itemIdOf, lastItemOf, promptIndexOf, seqOf, storable } from "../database/TaskTables.ts"
 import { dayOf, storableVote, type VoteBody, type Voting } from "./Voting.ts"
 import { type HeldItem, InvalidVote, NotHeld, NothingToUndo, type PersonVote, type SetAside } from "./VoteQueueModel.ts"
 

@@ -8,9 +8,9 @@
 import { Effect, Option } from "effect"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Tally from "../../domain/Tally.ts"
-import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../web/DashboardApi.ts"
-import { Database } from "./Database.ts"
-import { itemIdOf, lastItemOf, promptIndexOf } from "./TaskTables.ts"
+import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../pageApi/DashboardApi.ts"
+import { Database } from "../database/Database.ts"
+import { itemIdOf, lastItemOf, promptIndexOf } from "../database/TaskTables.ts"
 import { voteOf, type Voting } from "./Voting.ts"
 
 const pageSize = 50

@@ -10,7 +10,7 @@ import { ServiceTaskRequest } from "../../api/AnnotationApi.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Zstd from "../../node/Zstd.ts"
-import { Database } from "./Database.ts"
+import { Database } from "../database/Database.ts"
 
 /** A prompt, with what its client wants to find in the result. */
 export interface RequestedPrompt extends TaskPrompt {

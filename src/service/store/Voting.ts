@@ -20,9 +20,9 @@ import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
-import { Database } from "./Database.ts"
+import { Database } from "../database/Database.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
-import { itemIdOf, lastItemOf, promptIndexOf, storable } from "./TaskTables.ts"
+import { itemIdOf, lastItemOf, promptIndexOf, storable } from "../database/TaskTables.ts"
 
 /** A task that is pending or in progress. */
 export interface OpenTask {

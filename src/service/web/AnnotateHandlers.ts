@@ -7,16 +7,16 @@
 import { Effect, Layer, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
-import { Database } from "../store/Database.ts"
+import { Database } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { type HeldItem, type PersonVote, type SetAside, VoteQueue } from "../store/VoteQueue.ts"
-import { AnnotateApi, Draft, SignedInExpert, type Submission, type Work } from "./AnnotateApi.ts"
-import { OneTimeCodes } from "./OneTimeCodes.ts"
-import { OwnAddress } from "./OwnAddress.ts"
-import * as Secrets from "./Secrets.ts"
+import { AnnotateApi, Draft, SignedInExpert, type Submission, type Work } from "../pageApi/AnnotateApi.ts"
+import { OneTimeCodes } from "../account/OneTimeCodes.ts"
+import { OwnAddress } from "../http/OwnAddress.ts"
+import * as Secrets from "../account/Secrets.ts"
 import * as SessionCookies from "./SessionCookies.ts"
-import { Sessions } from "./Sessions.ts"
-import { Conflict } from "./WebProblems.ts"
+import { Sessions } from "../account/Sessions.ts"
+import { Conflict } from "../pageApi/WebProblems.ts"
 
 const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)

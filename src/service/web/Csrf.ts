@@ -11,7 +11,7 @@
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"
 import { Forbidden } from "../../api/Problems.ts"
-import { OwnAddress } from "./OwnAddress.ts"
+import { OwnAddress } from "../http/OwnAddress.ts"
 
 /** Why the request is not taken; undefined where it is. */
 const refusal = (

@@ -9,8 +9,8 @@
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
-import * as KeptBodies from "./KeptBodies.ts"
-import { pagePolicy } from "./SecurityHeaders.ts"
+import * as KeptBodies from "../http/KeptBodies.ts"
+import { pagePolicy } from "../http/SecurityHeaders.ts"
 
 // The same from src/service/web and from dist/service/web.
 const builtPages = new URL("../../../dist/pages/", import.meta.url)

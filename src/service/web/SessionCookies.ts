@@ -12,12 +12,12 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiSecurity } from "effect/http-api"
 import { Experts } from "../store/Experts.ts"
-import { Accounts } from "./Accounts.ts"
-import { ExpertSession, SignedInExpert } from "./AnnotateApi.ts"
-import { OperatorSession, SignedInOperator } from "./DashboardApi.ts"
-import { OwnAddress } from "./OwnAddress.ts"
-import { lifetimes, type SessionKind, Sessions } from "./Sessions.ts"
-import { NotSignedIn } from "./WebProblems.ts"
+import { Accounts } from "../account/Accounts.ts"
+import { ExpertSession, SignedInExpert } from "../pageApi/AnnotateApi.ts"
+import { OperatorSession, SignedInOperator } from "../pageApi/DashboardApi.ts"
+import { OwnAddress } from "../http/OwnAddress.ts"
+import { lifetimes, type SessionKind, Sessions } from "../account/Sessions.ts"
+import { NotSignedIn } from "../pageApi/WebProblems.ts"
 
 const cookies: {
   readonly [kind in SessionKind]: { readonly security: HttpApiSecurity.ApiKey; readonly path: string }

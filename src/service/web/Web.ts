@@ -6,16 +6,16 @@
  */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Accounts } from "./Accounts.ts"
-import { AnnotateApi } from "./AnnotateApi.ts"
+import { Accounts } from "../account/Accounts.ts"
+import { AnnotateApi } from "../pageApi/AnnotateApi.ts"
 import * as AnnotateHandlers from "./AnnotateHandlers.ts"
 import * as Csrf from "./Csrf.ts"
-import { DashboardApi } from "./DashboardApi.ts"
+import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import * as DashboardHandlers from "./DashboardHandlers.ts"
-import { OneTimeCodes } from "./OneTimeCodes.ts"
+import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import * as Pages from "./Pages.ts"
 import * as SessionCookies from "./SessionCookies.ts"
-import { Sessions } from "./Sessions.ts"
+import { Sessions } from "../account/Sessions.ts"
 
 /** Who may sign in, and who is signed in. */
 export const accounts = Accounts.layer.pipe(Layer.provideMerge(Layer.merge(OneTimeCodes.layer, Sessions.layer)))

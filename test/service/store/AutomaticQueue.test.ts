@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { Database } from "../../../src/service/store/Database.ts"
+import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { type Asking, type Claim, VoteQueue } from "../../../src/service/store/VoteQueue.ts"

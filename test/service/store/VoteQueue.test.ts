@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { Database } from "../../../src/service/store/Database.ts"
+import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { type PersonVote, VoteQueue } from "../../../src/service/store/VoteQueue.ts"

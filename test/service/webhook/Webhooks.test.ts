@@ -4,7 +4,7 @@ import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { version } from "../../../src/node/Version.ts"
-import { Database } from "../../../src/service/store/Database.ts"
+import { Database } from "../../../src/service/database/Database.ts"
 import { standardSchedule } from "../../../src/service/webhook/RetryPolicy.ts"
 import { NoSuchDelivery, NoWebhook, Webhooks, type WebhooksOptions } from "../../../src/service/webhook/Webhooks.ts"
 import {

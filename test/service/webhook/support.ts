@@ -6,7 +6,7 @@ import { Effect, FileSystem, Layer, Option } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { Webhook } from "standardwebhooks"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
-import { Database } from "../../../src/service/store/Database.ts"
+import { Database } from "../../../src/service/database/Database.ts"
 import { Webhooks, type WebhooksOptions } from "../../../src/service/webhook/Webhooks.ts"
 
 export interface Received {

@@ -7,7 +7,7 @@
  * Enter submits.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
-import type { HeldItem } from "../../web/AnnotateApi.ts"
+import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
 import { Clamped } from "./Clamped.tsx"
 import { Completion } from "./Completion.tsx"

@@ -4,7 +4,7 @@
  * Guarantees: a copy is found by expert and item only; what is older than a week goes. Where
  * the device keeps nothing (a private window, a full store), the page works without copies.
  */
-import type { Draft } from "../../web/AnnotateApi.ts"
+import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
 /** As much of a browser's `Storage` as is used. */
 export interface Store {

@@ -11,7 +11,7 @@
  *   never sent twice.
  * - The hold on the item is renewed while the expert is there, and only then.
  */
-import type { Draft, HeldItem, Work } from "../../web/AnnotateApi.ts"
+import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
 import * as attention from "./attention.ts"
 import {
   type Ask,

@@ -1,7 +1,7 @@
 /**
  * What lies on the expert's desk, what can happen to it, and what it asks for. See `desk.ts`.
  */
-import type { Draft, Flagging, HeldItem, Progress, Work } from "../../web/AnnotateApi.ts"
+import type { Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import * as attention from "./attention.ts"
 import type { Entry, Mode } from "./entry.ts"
 

@@ -4,7 +4,7 @@
  * Guarantees: both the choice and the ranking are kept when the mode changes; what is missing
  * for a submission is said in words; a submission names each place once.
  */
-import type { Draft, HeldItem, Submission } from "../../web/AnnotateApi.ts"
+import type { Draft, HeldItem, Submission } from "../../pageApi/AnnotateApi.ts"
 import * as ranking from "./ranking.ts"
 
 export type Mode = Draft["mode"]

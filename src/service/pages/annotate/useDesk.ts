@@ -5,7 +5,7 @@
  * five seconds; an invitation is taken out of the address before it is used.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
-import type { Draft, Progress, Work } from "../../web/AnnotateApi.ts"
+import type { Draft, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import { makeApi } from "../shared/api.ts"
 import * as copies from "./copies.ts"
 import { step } from "./desk.ts"

@@ -1,6 +1,6 @@
 /** The log of the webhook's deliveries, newest first. */
 import { useContext, useRef } from "preact/hooks"
-import type { Delivery } from "../../web/DashboardApi.ts"
+import type { Delivery } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { count } from "./format.ts"
 import { Say, useAction, useResource } from "./hooks.ts"

@@ -1,5 +1,5 @@
 /** One delivery: what was sent, and what came of each attempt. */
-import type { DeliveryDetail } from "../../web/DashboardApi.ts"
+import type { DeliveryDetail } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Resend } from "./Deliveries.tsx"
 import { count, millis } from "./format.ts"

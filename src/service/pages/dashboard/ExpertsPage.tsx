@@ -5,7 +5,7 @@
  * page is left, and nowhere else.
  */
 import { useContext, useState } from "preact/hooks"
-import type { ExpertSummary } from "../../web/DashboardApi.ts"
+import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, percent } from "./format.ts"

@@ -5,7 +5,7 @@
  * at the reader's choice, shown as it was written; no part of it is trusted markup.
  */
 import { useContext, useState } from "preact/hooks"
-import type { TaskItem, TaskSummary } from "../../web/DashboardApi.ts"
+import type { TaskItem, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import { flagWords } from "../shared/flags.ts"
 import * as client from "./client.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"

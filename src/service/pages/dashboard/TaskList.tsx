@@ -1,6 +1,6 @@
 /** All tasks: how many in which state, and a page of them, newest first. */
 import { useRef } from "preact/hooks"
-import type { Overview, TaskSummary } from "../../web/DashboardApi.ts"
+import type { Overview, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import type { Answer } from "../shared/api.ts"
 import * as client from "./client.ts"
 import { FirstTask } from "./FirstTask.tsx"

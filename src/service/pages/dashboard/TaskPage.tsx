@@ -1,6 +1,6 @@
 /** One task: its progress, and its prompts with what was said of them, a page at a time. */
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
-import type { TaskDetail, TaskSummary } from "../../web/DashboardApi.ts"
+import type { TaskDetail, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"

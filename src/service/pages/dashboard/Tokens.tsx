@@ -5,7 +5,7 @@
  * and nowhere else.
  */
 import { useContext, useState } from "preact/hooks"
-import type { TokenSummary } from "../../web/DashboardApi.ts"
+import type { TokenSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { plural } from "./format.ts"

@@ -5,7 +5,7 @@
  * and nowhere else.
  */
 import { useContext, useEffect, useState } from "preact/hooks"
-import type { WebhookSettings } from "../../web/DashboardApi.ts"
+import type { WebhookSettings } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count } from "./format.ts"

@@ -14,7 +14,7 @@ import type {
   TaskSummary,
   TokenSummary,
   WebhookSettings,
-} from "../../web/DashboardApi.ts"
+} from "../../pageApi/DashboardApi.ts"
 import type { TaskStatus } from "./routes.ts"
 
 export interface NewToken {

@@ -5,7 +5,7 @@
  * does not know is `unknown`. A place holds all that is needed to show it again, so a link to it
  * works after a reload and after signing in.
  */
-import type { TaskSummary } from "../../web/DashboardApi.ts"
+import type { TaskSummary } from "../../pageApi/DashboardApi.ts"
 
 export type TaskStatus = TaskSummary["status"]
 

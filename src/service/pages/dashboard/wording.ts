@@ -1,6 +1,6 @@
 /** What states and problems are called. */
 import type { Problem } from "../shared/api.ts"
-import type { Delivery, TaskItem, TaskSummary, WebhookSettings } from "../../web/DashboardApi.ts"
+import type { Delivery, TaskItem, TaskSummary, WebhookSettings } from "../../pageApi/DashboardApi.ts"
 import { plural } from "./format.ts"
 
 export type Tone = "neutral" | "accent" | "good" | "warn" | "bad"

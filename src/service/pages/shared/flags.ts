@@ -1,5 +1,5 @@
 /** The kinds of problems that experts flag, in words. */
-import type { Flagging } from "../../web/AnnotateApi.ts"
+import type { Flagging } from "../../pageApi/AnnotateApi.ts"
 
 /** In the order in which they are offered. */
 export const flagKinds: ReadonlyArray<{ readonly kind: Flagging["kind"]; readonly words: string }> = [

@@ -8,7 +8,7 @@ import {
   initial,
 } from "../../../../src/service/pages/annotate/deskState.ts"
 import * as entries from "../../../../src/service/pages/annotate/entry.ts"
-import type { Draft, Work } from "../../../../src/service/web/AnnotateApi.ts"
+import type { Draft, Work } from "../../../../src/service/pageApi/AnnotateApi.ts"
 import { item, progress, work } from "./support.ts"
 
 /** A desk with a clock, and with the commands since they were last taken. */

@@ -1,4 +1,4 @@
-import type { HeldItem, Progress, Work } from "../../../../src/service/web/AnnotateApi.ts"
+import type { HeldItem, Progress, Work } from "../../../../src/service/pageApi/AnnotateApi.ts"
 
 export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}): HeldItem => ({
   item_id: id,

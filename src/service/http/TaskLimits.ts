@@ -8,8 +8,8 @@
  * limit, and what was found.
  */
 import { Effect } from "effect"
-import { UnprocessableTask } from "../api/Problems.ts"
-import { rlhfRanking, type TaskRequest } from "../domain/Task.ts"
+import { UnprocessableTask } from "../../api/Problems.ts"
+import { rlhfRanking, type TaskRequest } from "../../domain/Task.ts"
 
 /** Lengths of texts are in characters as JSON Schema counts them (code points). */
 export interface TaskLimits {

@@ -3,7 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { HttpServer, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
-import { OwnAddress } from "../../../src/service/web/OwnAddress.ts"
+import { OwnAddress } from "../../../src/service/http/OwnAddress.ts"
 
 const boundTo = (host: string, publicUrl?: string) =>
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { check, defaultLimits } from "../../src/service/TaskLimits.ts"
+import { check, defaultLimits } from "../../../src/service/http/TaskLimits.ts"
 
 const limits = { ...defaultLimits, promptCharacters: 10, completionCharacters: 20, guidelinesCharacters: 30 }
 

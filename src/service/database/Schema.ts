@@ -5,8 +5,8 @@
  */
 import { Effect } from "effect"
 import * as Migrations from "../../sql/Migrations.ts"
-import { createAccountTables } from "../web/AccountTables.ts"
-import { createWebhookTables } from "../webhook/WebhookTables.ts"
+import { createAccountTables } from "./AccountTables.ts"
+import { createWebhookTables } from "./WebhookTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
 
 /** Creates the tables, or brings those of an older version up to date. */

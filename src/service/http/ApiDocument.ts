@@ -7,7 +7,7 @@
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
-import { rlhfRanking } from "../domain/Task.ts"
+import { rlhfRanking } from "../../domain/Task.ts"
 import { type Decided, guide } from "./ApiGuide.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 

@@ -26,8 +26,8 @@ import {
   ServiceTooSlow,
   ServiceUnavailable,
   UnsupportedMediaType,
-} from "../api/Problems.ts"
-import * as NodeServer from "../node/HttpServer.ts"
+} from "../../api/Problems.ts"
+import * as NodeServer from "../../node/HttpServer.ts"
 
 const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 

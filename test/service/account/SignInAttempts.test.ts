@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
-import * as SignInAttempts from "../../../src/service/web/SignInAttempts.ts"
+import * as SignInAttempts from "../../../src/service/account/SignInAttempts.ts"
 import * as Logs from "../../support/logs.ts"
 
 const address = "203.0.113.7"

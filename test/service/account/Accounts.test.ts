@@ -4,11 +4,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as Password from "../../../src/node/Password.ts"
-import { Database } from "../../../src/service/store/Database.ts"
-import { Accounts } from "../../../src/service/web/Accounts.ts"
-import { OneTimeCodes } from "../../../src/service/web/OneTimeCodes.ts"
-import { Sessions } from "../../../src/service/web/Sessions.ts"
-import { inProcess, platform, temporaryFile } from "./support.ts"
+import { Database } from "../../../src/service/database/Database.ts"
+import { Accounts } from "../../../src/service/account/Accounts.ts"
+import { OneTimeCodes } from "../../../src/service/account/OneTimeCodes.ts"
+import { Sessions } from "../../../src/service/account/Sessions.ts"
+import { inProcess, platform, temporaryFile } from "../web/support.ts"
 
 const cheap = Effect.provideService(Password.Cost, { log2N: 4, r: 8, p: 1 })
 

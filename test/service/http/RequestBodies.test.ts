@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import * as RequestBodies from "../../src/service/RequestBodies.ts"
-import { defaultLimits } from "../../src/service/TaskLimits.ts"
-import { call, platform, start, task, temporaryFile } from "./support.ts"
+import * as RequestBodies from "../../../src/service/http/RequestBodies.ts"
+import { defaultLimits } from "../../../src/service/http/TaskLimits.ts"
+import { call, platform, start, task, temporaryFile } from "../support.ts"
 
 const limits = { ...defaultLimits, bodyBytes: 100 }
 

@@ -1,10 +1,10 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import * as Problems from "../../src/api/Problems.ts"
-import { Vote } from "../../src/domain/Vote.ts"
-import { defaultRateLimit } from "../../src/service/RateLimit.ts"
-import { defaultLimits } from "../../src/service/TaskLimits.ts"
-import { call, platform, start, temporaryFile } from "./support.ts"
+import * as Problems from "../../../src/api/Problems.ts"
+import { Vote } from "../../../src/domain/Vote.ts"
+import { defaultRateLimit } from "../../../src/service/http/RateLimit.ts"
+import { defaultLimits } from "../../../src/service/http/TaskLimits.ts"
+import { call, platform, start, temporaryFile } from "../support.ts"
 
 class Served extends Context.Service<
   Served,

@@ -9,13 +9,13 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Mac } from "effect/crypto"
 import { HttpEffect, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { Organization, OrganizationToken } from "../api/AnnotationApi.ts"
-import { TooManyRequests, Unauthorized } from "../api/Problems.ts"
+import { Organization, OrganizationToken } from "../../api/AnnotationApi.ts"
+import { TooManyRequests, Unauthorized } from "../../api/Problems.ts"
 import * as RateLimit from "./RateLimit.ts"
 import * as RequestBodies from "./RequestBodies.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
-import * as Secrets from "./web/Secrets.ts"
-import { type AcceptedToken, draw as drawToken, Tokens } from "./web/Tokens.ts"
+import * as Secrets from "../account/Secrets.ts"
+import { type AcceptedToken, draw as drawToken, Tokens } from "../account/Tokens.ts"
 
 export interface OrganizationTokensOptions {
   /** Accepted beside those that are stored. */

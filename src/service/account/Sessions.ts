@@ -8,7 +8,7 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { Database } from "../store/Database.ts"
+import { Database } from "../database/Database.ts"
 import * as Secrets from "./Secrets.ts"
 
 export type SessionKind = "operator" | "expert"

@@ -5,9 +5,9 @@ import { Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
-import { Database } from "../../../src/service/store/Database.ts"
-import { Tokens } from "../../../src/service/web/Tokens.ts"
-import { inProcess, platform, temporaryFile } from "./support.ts"
+import { Database } from "../../../src/service/database/Database.ts"
+import { Tokens } from "../../../src/service/account/Tokens.ts"
+import { inProcess, platform, temporaryFile } from "../web/support.ts"
 
 const isAccepted = (token: Redacted.Redacted<string>) =>
   Tokens.use((tokens) => Effect.map(tokens.accept(Redacted.value(token)), Option.isSome))

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as RateLimit from "../../src/service/RateLimit.ts"
-import { call, platform, start, task, temporaryFile } from "./support.ts"
+import * as RateLimit from "../../../src/service/http/RateLimit.ts"
+import { call, platform, start, task, temporaryFile } from "../support.ts"
 
 const body = task([["p", "a", "b"]])
 

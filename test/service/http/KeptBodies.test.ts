@@ -5,9 +5,9 @@ import { Context, Effect, Layer } from "effect"
 import { HttpPlatform, HttpRouter, HttpServer } from "effect/http"
 import { AnnotationApi } from "../../../src/api/AnnotationApi.ts"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
-import * as ApiDocs from "../../../src/service/web/ApiDocs.ts"
+import * as ApiDocs from "../../../src/service/http/ApiDocs.ts"
 import * as Pages from "../../../src/service/web/Pages.ts"
-import { raw } from "./http.ts"
+import { raw } from "../web/http.ts"
 
 /** The docs and the pages on a free port, with a list of what was compressed. */
 const served = Effect.gen(function* () {

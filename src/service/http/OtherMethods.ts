@@ -4,7 +4,7 @@
  */
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { MethodNotAllowed } from "../api/Problems.ts"
+import { MethodNotAllowed } from "../../api/Problems.ts"
 
 interface Route {
   readonly method: string

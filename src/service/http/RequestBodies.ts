@@ -16,8 +16,8 @@ import {
   TooManyRequests,
   UnprocessableTask,
   UnsupportedMediaType,
-} from "../api/Problems.ts"
-import * as Utf8 from "../node/Utf8.ts"
+} from "../../api/Problems.ts"
+import * as Utf8 from "../../node/Utf8.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
 /** Times the bytes of the largest body. */

@@ -6,11 +6,11 @@
  */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
-import { Forbidden, MalformedRequest } from "../api/Problems.ts"
-import * as NodeServer from "../node/HttpServer.ts"
+import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
+import * as NodeServer from "../../node/HttpServer.ts"
 import * as ProblemResponses from "./ProblemResponses.ts"
-import { OwnAddress } from "./web/OwnAddress.ts"
-import * as SecurityHeaders from "./web/SecurityHeaders.ts"
+import { OwnAddress } from "./OwnAddress.ts"
+import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 /** Of what the pages send: 20,000 characters and a ranking at most. */
 const pageBodyBytes = 256 * 1024

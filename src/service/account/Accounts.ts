@@ -14,7 +14,7 @@
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Password from "../../node/Password.ts"
-import { Database } from "../store/Database.ts"
+import { Database } from "../database/Database.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
 import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"

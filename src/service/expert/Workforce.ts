@@ -14,11 +14,11 @@
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Expert } from "./expert/Expert.ts"
-import * as Judging from "./expert/Judging.ts"
-import { Experts } from "./store/Experts.ts"
-import { TaskStore } from "./store/TaskStore.ts"
-import { type Claim, type Claims, type Judged, VoteQueue } from "./store/VoteQueue.ts"
+import type { Expert } from "./Expert.ts"
+import * as Judging from "./Judging.ts"
+import { Experts } from "../store/Experts.ts"
+import { TaskStore } from "../store/TaskStore.ts"
+import { type Claim, type Claims, type Judged, VoteQueue } from "../store/VoteQueue.ts"
 
 export interface WorkforceOptions {
   /** Asked in this order. */

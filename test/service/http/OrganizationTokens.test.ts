@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import * as AnnotationService from "../../src/service/AnnotationService.ts"
-import { OwnAddress } from "../../src/service/web/OwnAddress.ts"
-import { Tokens } from "../../src/service/web/Tokens.ts"
-import { call, platform, task, temporaryFile, token } from "./support.ts"
+import * as AnnotationService from "../../../src/service/AnnotationService.ts"
+import { OwnAddress } from "../../../src/service/http/OwnAddress.ts"
+import { Tokens } from "../../../src/service/account/Tokens.ts"
+import { call, platform, task, temporaryFile, token } from "../support.ts"
 
 const body = task([["p", "a", "b"]])
 

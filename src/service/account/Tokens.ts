@@ -15,8 +15,8 @@ import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scop
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
-import { Database } from "../store/Database.ts"
-import type { TokenSummary } from "./DashboardApi.ts"
+import { Database } from "../database/Database.ts"
+import type { TokenSummary } from "../pageApi/DashboardApi.ts"
 import * as Secrets from "./Secrets.ts"
 
 /** There is no such token. */
