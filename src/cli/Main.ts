@@ -7,22 +7,22 @@
  */
 import { Cause, Console, Effect, Schema } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
-import { collectCommand } from "./CollectCommand.ts"
-import * as ExitStatus from "./ExitStatus.ts"
-import { messageOf } from "./Failure.ts"
-import { exportCommand } from "./ExportCommand.ts"
-import { ledgerCommand } from "./LedgerCommand.ts"
-import { isBusy } from "./JobFlags.ts"
-import { resolveCommand } from "./ResolveCommand.ts"
-import { inspectCommand } from "./InspectCommand.ts"
-import { runCommand } from "./RunCommand.ts"
-import { scheduleCommand } from "./ScheduleCommand.ts"
-import { serveCommand } from "./ServeCommand.ts"
-import { statusCommand } from "./StatusCommand.ts"
-import { submitCommand } from "./SubmitCommand.ts"
-import * as Talk from "./Talk.ts"
-import { verifyCommand } from "./VerifyCommand.ts"
-import { validateCommand } from "./ValidateCommand.ts"
+import { collectCommand } from "./commands/Collect.ts"
+import * as ExitStatus from "./output/ExitStatus.ts"
+import { messageOf } from "./output/Failure.ts"
+import { exportCommand } from "./commands/Export.ts"
+import { ledgerCommand } from "./commands/Ledger.ts"
+import { isBusy } from "./commands/Job.ts"
+import { resolveCommand } from "./commands/Resolve.ts"
+import { inspectCommand } from "./commands/Inspect.ts"
+import { runCommand } from "./commands/Run.ts"
+import { scheduleCommand } from "./commands/Schedule.ts"
+import { serveCommand } from "./commands/Serve.ts"
+import { statusCommand } from "./commands/Status.ts"
+import { submitCommand } from "./commands/Submit.ts"
+import * as Messages from "./output/Messages.ts"
+import { verifyCommand } from "./commands/Verify.ts"
+import { validateCommand } from "./commands/Validate.ts"
 import { version } from "../node/Version.ts"
 
 const command = Command.make("prefstream").pipe(
@@ -50,7 +50,9 @@ const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
       ? Effect.andThen(
-          Effect.forEach(event.errors, ({ message }) => Talk.say(message.replace(/\n\s*/g, " ")), { discard: true }),
+          Effect.forEach(event.errors, ({ message }) => Messages.say(message.replace(/\n\s*/g, " ")), {
+            discard: true,
+          }),
           Console.error(`See ${event.commandPath.join(" ")} --help.`),
         )
       : CliOutput.defaultPresenter.present(event),
@@ -67,7 +69,7 @@ const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || rea
 /** The status for a failure, after it was said. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
-  yield* Talk.say(messageOf(failure))
+  yield* Messages.say(messageOf(failure))
   return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
 })
 
@@ -76,18 +78,18 @@ export const main = (args: ReadonlyArray<string>) =>
     Effect.as(ExitStatus.done),
     Effect.catchTags({
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
-      UsageError: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
-      TermsChanged: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
-      NoSuchCampaign: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
-      DatasetSettingsInvalid: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
-      SplitsInvalid: ({ message }) => Effect.as(Talk.say(message), ExitStatus.usage),
+      UsageError: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
+      TermsChanged: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
+      NoSuchCampaign: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
+      DatasetSettingsInvalid: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
+      SplitsInvalid: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
       SourceError: ({ message, reason }) =>
-        Effect.as(Talk.say(message), isSetting(reason._tag) ? ExitStatus.usage : ExitStatus.failure),
-      TooManyRejects: ({ message }) => Effect.as(Talk.say(message), ExitStatus.rejects),
+        Effect.as(Messages.say(message), isSetting(reason._tag) ? ExitStatus.usage : ExitStatus.failure),
+      TooManyRejects: ({ message }) => Effect.as(Messages.say(message), ExitStatus.rejects),
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),
-    Effect.provide(Talk.layer),
+    Effect.provide(Messages.layer),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
   )

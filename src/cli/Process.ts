@@ -3,9 +3,9 @@
  */
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
-import * as ExitStatus from "./ExitStatus.ts"
+import * as ExitStatus from "./output/ExitStatus.ts"
 import { main } from "./Main.ts"
-import * as Stop from "./Stop.ts"
+import * as Stop from "./output/Stop.ts"
 
 const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
 

@@ -4,7 +4,7 @@
 import { readFileSync, statSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
-import * as ExitStatus from "../../src/cli/ExitStatus.ts"
+import * as ExitStatus from "../../src/cli/output/ExitStatus.ts"
 import { cli, cliWith } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, spawned } from "../support/process.ts"

@@ -1,7 +1,7 @@
 /** What waits for a person is listed, settled, and told by `status`. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import type { ListedTask } from "../../src/cli/TroubleList.ts"
+import type { ListedTask } from "../../src/cli/output/IssueList.ts"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { Ledger } from "../../src/task/Ledger.ts"
 import type { JobStatus } from "../../src/pipeline/JobStatus.ts"

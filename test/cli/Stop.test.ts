@@ -3,7 +3,7 @@ import { Writable } from "node:stream"
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Duration, Effect, Exit, Fiber, Latch, type Option, Queue } from "effect"
 import { TestClock } from "effect/testing"
-import * as Stop from "../../src/cli/Stop.ts"
+import * as Stop from "../../src/cli/output/Stop.ts"
 
 /** A command under supervision, on the test's clock; what it says; and how to send it signals. */
 const supervised = Effect.fnUntraced(function* <E>(command: Effect.Effect<number, E>) {

@@ -7,11 +7,11 @@
  */
 import { Array as Arr, Config, Console, Duration, Effect, Option, Record, Redacted, Schema } from "effect"
 import { Flag } from "effect/cli"
-import * as WebhookScheme from "../api/WebhookScheme.ts"
-import { defaultTolerance, layerMac } from "../api/WebhookSignature.ts"
-import type { DeliveryIdPlace } from "../task/WebhookHandler.ts"
-import * as WebhookReceiver from "../task/WebhookReceiver.ts"
-import { UsageError } from "./ExitStatus.ts"
+import * as WebhookScheme from "../../api/WebhookScheme.ts"
+import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
+import type { DeliveryIdPlace } from "../../task/WebhookHandler.ts"
+import * as WebhookReceiver from "../../task/WebhookReceiver.ts"
+import { UsageError } from "../output/ExitStatus.ts"
 import { durationsLook, readDuration } from "./Settings.ts"
 
 /** What stands in an environment variable, too. Read as text, so that both are checked alike. */

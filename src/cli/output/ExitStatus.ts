@@ -16,7 +16,7 @@
  * A command that was stopped by a signal ends with 128 + its number: 130 for SIGINT, 143 for SIGTERM.
  */
 import { Schema } from "effect"
-import type { RunStatus } from "../pipeline/RunReport.ts"
+import type { RunStatus } from "../../pipeline/RunReport.ts"
 
 export const done = 0
 export const failure = 1

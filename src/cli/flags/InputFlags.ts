@@ -4,14 +4,14 @@
  */
 import { Console, type Duration, Effect, Option, Record } from "effect"
 import { Argument, Flag } from "effect/cli"
-import { formatNames } from "../source/format/Format.ts"
-import { layoutNames } from "../source/layout/Layout.ts"
-import * as Listing from "../source/place/Listing.ts"
-import * as PlaceName from "../source/place/PlaceName.ts"
-import type { Source } from "../source/Source.ts"
-import * as Sources from "../source/Source.ts"
-import { parseLimit } from "../task/RejectLimit.ts"
-import { UsageError } from "./ExitStatus.ts"
+import { formatNames } from "../../source/format/Format.ts"
+import { layoutNames } from "../../source/layout/Layout.ts"
+import * as Listing from "../../source/place/Listing.ts"
+import * as PlaceName from "../../source/place/PlaceName.ts"
+import type { Source } from "../../source/Source.ts"
+import * as Sources from "../../source/Source.ts"
+import { parseLimit } from "../../task/RejectLimit.ts"
+import { UsageError } from "../output/ExitStatus.ts"
 import * as Settings from "./Settings.ts"
 
 const path = (name: string, description: string) =>

@@ -5,17 +5,17 @@
  */
 import { Cause, Console, Duration, Effect, Option, Schedule, Schema, type Stdio } from "effect"
 import { Flag } from "effect/cli"
-import * as FileLock from "../node/FileLock.ts"
-import { LimitsNotKept } from "../pipeline/Export.ts"
-import * as Pipeline from "../pipeline/Pipeline.ts"
-import * as RunReport from "../pipeline/RunReport.ts"
-import { AnnotationClientError } from "../task/AnnotationClientError.ts"
-import * as ExitStatus from "./ExitStatus.ts"
-import { messageOf } from "./Failure.ts"
-import * as Quiet from "./Quiet.ts"
-import * as Settings from "./Settings.ts"
-import * as Stop from "./Stop.ts"
-import { say } from "./Talk.ts"
+import * as FileLock from "../../node/FileLock.ts"
+import { LimitsNotKept } from "../../pipeline/Export.ts"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
+import * as RunReport from "../../pipeline/RunReport.ts"
+import { AnnotationClientError } from "../../task/AnnotationClientError.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { messageOf } from "../output/Failure.ts"
+import * as Quiet from "../output/Quiet.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as Stop from "../output/Stop.ts"
+import { say } from "../output/Messages.ts"
 
 const grace = Settings.duration("grace").pipe(
   Flag.withDescription(

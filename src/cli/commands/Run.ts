@@ -3,29 +3,29 @@
  */
 import { Console, type Duration, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as JobFolder from "../pipeline/JobFolder.ts"
-import * as Pipeline from "../pipeline/Pipeline.ts"
-import * as AnnotationService from "../service/AnnotationService.ts"
-import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
-import * as PublishedLimits from "../task/PublishedLimits.ts"
-import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
-import { UsageError } from "./ExitStatus.ts"
-import { askingFlags, askingOf } from "./AskingFlags.ts"
-import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "./InputFlags.ts"
-import { asJob, graceOf, jobFlags, orInDoubt, orLimits, waitForOthers, withGrace } from "./JobFlags.ts"
-import { judgeOf } from "./JudgeFlags.ts"
-import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
-import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
-import * as Progress from "./Progress.ts"
-import * as Settings from "./Settings.ts"
-import * as Summary from "./Summary.ts"
-import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
+import * as JobFolder from "../../pipeline/JobFolder.ts"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
+import * as AnnotationService from "../../service/AnnotationService.ts"
+import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
+import * as PublishedLimits from "../../task/PublishedLimits.ts"
+import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { annotationFlags, annotationOf } from "../flags/AnnotationFlags.ts"
+import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "../flags/InputFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, orLimits, waitForOthers, withGrace } from "./Job.ts"
+import { judgeOf } from "../flags/JudgeFlags.ts"
+import { ledgerFlags, ledgerOf, placeOf } from "../flags/LedgerFlags.ts"
+import { fromProgram, isPipelineFile, reported } from "../flags/PipelineFile.ts"
+import * as Progress from "../output/Progress.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as Summary from "../output/Summary.ts"
+import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 
 const flags = {
   ...inputFlags,
   ...rejectFlags,
   ...Settings.task,
-  ...askingFlags,
+  ...annotationFlags,
   ...Settings.service,
   ...webhookFlags,
   ...Settings.embedded,
@@ -125,7 +125,7 @@ export const runCommand = Command.make(
 const fromFlags = Effect.fnUntraced(function* (
   flags: InputFlags &
     Parameters<typeof Settings.submitOptionsOf>[0] &
-    Parameters<typeof askingOf>[0] &
+    Parameters<typeof annotationOf>[0] &
     Settings.ServiceFlags & {
       readonly directory: Option.Option<string>
       readonly listen: Option.Option<unknown>
@@ -138,7 +138,7 @@ const fromFlags = Effect.fnUntraced(function* (
 ) {
   const directory = Settings.directoryOf(flags.directory)
   const source = yield* sourceOf(flags, directory)
-  const options = { ...(yield* Settings.submitOptionsOf(flags)), ...(yield* askingOf(flags)) }
+  const options = { ...(yield* Settings.submitOptionsOf(flags)), ...(yield* annotationOf(flags)) }
   if (Option.isSome(flags.baseUrl) && (flags.experts.length > 0 || Option.isSome(flags.turnaround))) {
     return yield* new UsageError({
       message: "--expert, --turnaround: only for the embedded service, which is not used with a base URL",

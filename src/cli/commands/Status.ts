@@ -3,12 +3,12 @@
  */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
-import * as JobStatus from "../pipeline/JobStatus.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
-import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
-import * as Settings from "./Settings.ts"
-import * as StatusSummary from "./StatusSummary.ts"
-import * as Summary from "./Summary.ts"
+import * as JobStatus from "../../pipeline/JobStatus.ts"
+import * as LedgerLocation from "../../task/LedgerLocation.ts"
+import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "../flags/LedgerFlags.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as StatusSummary from "../output/StatusSummary.ts"
+import * as Summary from "../output/Summary.ts"
 
 export const statusCommand = Command.make(
   "status",

@@ -4,11 +4,10 @@
  * Guarantees: each item is named by its place in the input; reads the ledger and changes nothing.
  */
 import { Effect, Option } from "effect"
-import { type TroubleReport, troubleReport } from "../pipeline/RunReport.ts"
-import { Ledger } from "../task/Ledger.ts"
-import type { ItemDetails } from "../task/LedgerModel.ts"
-import { word } from "./LedgerFlags.ts"
-import { count, number as digits } from "./Summary.ts"
+import { type TroubleReport, troubleReport } from "../../pipeline/RunReport.ts"
+import { Ledger } from "../../task/Ledger.ts"
+import type { ItemDetails } from "../../task/LedgerModel.ts"
+import { count, number as digits, word } from "./Summary.ts"
 
 export interface ListedTask extends TroubleReport {
   /** Null where they were pruned. */
@@ -26,7 +25,7 @@ export interface ListedTask extends TroubleReport {
 const mostShown = 20
 
 /** The tasks with these numbers. */
-export const make = Effect.fn("TroubleList.make")(function* (numbers: ReadonlyArray<number>) {
+export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArray<number>) {
   const ledger = yield* Ledger
   const tasks = yield* ledger.tasksOf(numbers)
   return yield* Effect.forEach(

@@ -1,17 +1,17 @@
 /** The flags that say what becomes of judgments: choices, filters, pairs, limits, splits, formats, and the card. */
 import { Effect, Option, Record, Struct } from "effect"
 import { Flag } from "effect/cli"
-import { type FormatName, formatNames } from "../dataset/format/Formats.ts"
-import { Split } from "../domain/Split.ts"
-import { bestAgainstOne } from "../pair/BestAgainstOne.ts"
-import { bestAgainstRest } from "../pair/BestAgainstRest.ts"
-import * as Checks from "../pair/Checks.ts"
-import { fullRanking } from "../pair/FullRanking.ts"
-import type { PairStrategy } from "../pair/Pairs.ts"
-import type { Shares } from "../pair/text/Splits.ts"
-import type { DatasetSettings } from "../pipeline/DatasetSettings.ts"
-import * as Source from "../source/Source.ts"
-import { UsageError } from "./ExitStatus.ts"
+import { type FormatName, formatNames } from "../../dataset/format/Formats.ts"
+import { Split } from "../../domain/Split.ts"
+import { bestAgainstOne } from "../../pair/BestAgainstOne.ts"
+import { bestAgainstRest } from "../../pair/BestAgainstRest.ts"
+import * as Checks from "../../pair/Checks.ts"
+import { fullRanking } from "../../pair/FullRanking.ts"
+import type { PairStrategy } from "../../pair/Pairs.ts"
+import type { Shares } from "../../pair/text/Splits.ts"
+import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
+import * as Source from "../../source/Source.ts"
+import { UsageError } from "../output/ExitStatus.ts"
 
 /** By a seed, for those that draw. */
 const strategies = {

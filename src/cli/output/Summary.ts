@@ -5,13 +5,13 @@
  * whole. The same facts for machines are the report itself, as JSON.
  */
 import { Console, Effect } from "effect"
-import { render } from "../domain/Conversation.ts"
-import * as Origin from "../domain/Origin.ts"
-import type { DatasetInfo } from "../dataset/Dataset.ts"
-import type { PreferencePair } from "../domain/PreferencePair.ts"
-import * as JobFolder from "../pipeline/JobFolder.ts"
-import type { RejectCount } from "../pipeline/RejectCounts.ts"
-import type { RunReport, TroubleReport } from "../pipeline/RunReport.ts"
+import { render } from "../../domain/Conversation.ts"
+import * as Origin from "../../domain/Origin.ts"
+import type { DatasetInfo } from "../../dataset/Dataset.ts"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import * as JobFolder from "../../pipeline/JobFolder.ts"
+import type { RejectCount } from "../../pipeline/RejectCounts.ts"
+import type { RunReport, TroubleReport } from "../../pipeline/RunReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 
 interface Options extends TextOptions {
@@ -261,3 +261,7 @@ export const duration = (seconds: number): string =>
       : seconds < 86_400
         ? `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
         : `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
+
+/** As a shell takes it for one word. */
+export const word = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -6,9 +6,9 @@
  */
 import { Config, Effect, Option, Record, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { defaults } from "../service/expert/JudgeEndpoint.ts"
-import type { JudgeSettings } from "../service/expert/JudgeSettings.ts"
-import { UsageError } from "./ExitStatus.ts"
+import { defaults } from "../../service/expert/JudgeEndpoint.ts"
+import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
+import { UsageError } from "../output/ExitStatus.ts"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))
 

@@ -3,16 +3,16 @@
  */
 import { Config, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { mostVotes } from "../api/AnnotationApi.ts"
-import * as AnnotationService from "../service/AnnotationService.ts"
-import { defaultRateLimit } from "../service/http/RateLimit.ts"
-import { Accounts } from "../service/account/Accounts.ts"
-import { OwnAddress } from "../service/http/OwnAddress.ts"
-import { Tokens } from "../service/account/Tokens.ts"
-import { UsageError } from "./ExitStatus.ts"
-import { judgeOf } from "./JudgeFlags.ts"
-import * as Settings from "./Settings.ts"
-import * as Stop from "./Stop.ts"
+import { mostVotes } from "../../api/AnnotationApi.ts"
+import * as AnnotationService from "../../service/AnnotationService.ts"
+import { defaultRateLimit } from "../../service/http/RateLimit.ts"
+import { Accounts } from "../../service/account/Accounts.ts"
+import { OwnAddress } from "../../service/http/OwnAddress.ts"
+import { Tokens } from "../../service/account/Tokens.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { judgeOf } from "../flags/JudgeFlags.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as Stop from "../output/Stop.ts"
 
 /** What whoever starts the service has to know: all that is said, then the settings of its clients as data. */
 const announce = Effect.fnUntraced(function* (flags: {

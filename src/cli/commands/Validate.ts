@@ -3,17 +3,17 @@
  */
 import { Console, Effect, FileSystem, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as Origin from "../domain/Origin.ts"
-import type { Reject } from "../domain/Reject.ts"
-import * as Inspection from "../pipeline/Inspection.ts"
-import * as Listing from "../source/place/Listing.ts"
-import * as PlaceName from "../source/place/PlaceName.ts"
-import { allows, TooManyRejects } from "../task/RejectLimit.ts"
-import { counts } from "./InspectCommand.ts"
-import { UsageError } from "./ExitStatus.ts"
-import { type InputFlags, inputFlags, maxRejects, sayFound, sourceOf } from "./InputFlags.ts"
-import * as Settings from "./Settings.ts"
-import { number, printable } from "./Summary.ts"
+import * as Origin from "../../domain/Origin.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import * as Inspection from "../../pipeline/Inspection.ts"
+import * as Listing from "../../source/place/Listing.ts"
+import * as PlaceName from "../../source/place/PlaceName.ts"
+import { allows, TooManyRejects } from "../../task/RejectLimit.ts"
+import { counts } from "./Inspect.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { type InputFlags, inputFlags, maxRejects, sayFound, sourceOf } from "../flags/InputFlags.ts"
+import * as Settings from "../flags/Settings.ts"
+import { number, printable } from "../output/Summary.ts"
 
 const defaultShown = 100
 

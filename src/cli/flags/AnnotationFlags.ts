@@ -4,19 +4,19 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
-import * as GoldFile from "../source/GoldFile.ts"
-import { defaultSeed } from "../task/CompletionDraw.ts"
-import { defaultRate, highestRate } from "../task/GoldItems.ts"
-import { defaultShuffleSeed } from "../task/Order.ts"
-import type { SubmitOptions } from "../task/Submit.ts"
-import { UsageError } from "./ExitStatus.ts"
+import * as GoldFile from "../../source/GoldFile.ts"
+import { defaultSeed } from "../../task/CompletionDraw.ts"
+import { defaultRate, highestRate } from "../../task/GoldItems.ts"
+import { defaultShuffleSeed } from "../../task/Order.ts"
+import type { SubmitOptions } from "../../task/Submit.ts"
+import { UsageError } from "../output/ExitStatus.ts"
 
 /** More experts than that are a poll. */
 const mostVotes = 100
 
 const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(highestRate))
 
-export const askingFlags = {
+export const annotationFlags = {
   votes: Flag.Int("votes").pipe(
     Flag.withMetavar("N"),
     Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostVotes }))),
@@ -82,7 +82,7 @@ export const drawOf = Effect.fnUntraced(function* ({ completionsPerItem, complet
 })
 
 /** What they become. Reads the gold file. */
-export const askingOf = Effect.fnUntraced(function* (
+export const annotationOf = Effect.fnUntraced(function* (
   flags: DrawFlags & {
     readonly votes: Option.Option<number>
     readonly shuffle: boolean

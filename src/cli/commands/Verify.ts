@@ -3,10 +3,10 @@
  */
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import * as Dataset from "../dataset/Dataset.ts"
-import * as ExitStatus from "./ExitStatus.ts"
-import * as Settings from "./Settings.ts"
-import * as Summary from "./Summary.ts"
+import * as Dataset from "../../dataset/Dataset.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as Summary from "../output/Summary.ts"
 
 const directory = Argument.Directory("dataset", { mustExist: true }).pipe(
   Argument.withDescription("The dataset's folder, such as week-48/dataset"),

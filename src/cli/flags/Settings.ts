@@ -6,11 +6,11 @@
  */
 import { Config, ConfigProvider, Context, Duration, Effect, FileSystem, Layer, Option, Redacted, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../api/ServiceProfile.ts"
-import { type BatchLimits, defaultLimits } from "../task/Batch.ts"
-import type { Replannable } from "../task/LedgerResolve.ts"
-import { defaultMaxAttempts, type SubmitOptions } from "../task/Submit.ts"
-import { done, Finished, UsageError } from "./ExitStatus.ts"
+import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../../api/ServiceProfile.ts"
+import { type BatchLimits, defaultLimits } from "../../task/Batch.ts"
+import type { Replannable } from "../../task/LedgerResolve.ts"
+import { defaultMaxAttempts, type SubmitOptions } from "../../task/Submit.ts"
+import { done, Finished, UsageError } from "../output/ExitStatus.ts"
 import { judgeFlags } from "./JudgeFlags.ts"
 
 const Positive = Schema.Int.check(Schema.isGreaterThan(0))

@@ -3,13 +3,13 @@
  */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as LedgerCare from "../task/LedgerCare.ts"
-import type { CheckReport } from "../task/LedgerCheck.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
-import * as ExitStatus from "./ExitStatus.ts"
-import { ledgerFlags, ledgerOf, misnamed } from "./LedgerFlags.ts"
-import * as Settings from "./Settings.ts"
-import { count, number, printable, size } from "./Summary.ts"
+import * as LedgerCare from "../../task/LedgerCare.ts"
+import type { CheckReport } from "../../task/LedgerCheck.ts"
+import * as LedgerLocation from "../../task/LedgerLocation.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { ledgerFlags, ledgerOf, misnamed } from "../flags/LedgerFlags.ts"
+import * as Settings from "../flags/Settings.ts"
+import { count, number, printable, size } from "../output/Summary.ts"
 
 const flags = { directory: Settings.directory, ...ledgerFlags, json: Settings.json }
 

@@ -11,10 +11,10 @@
  * by itself, or being stopped is its normal end.
  */
 import { Cause, Clock, Context, Duration, Effect, Exit, Fiber, Option, Queue } from "effect"
-import { defaultGrace } from "../pipeline/Pipeline.ts"
+import { defaultGrace } from "../../pipeline/Pipeline.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { duration } from "./Summary.ts"
-import { say } from "./Talk.ts"
+import { say } from "./Messages.ts"
 
 /** The signals that stop a command, with their numbers. */
 export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const

@@ -3,16 +3,16 @@
  */
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import * as Pipeline from "../pipeline/Pipeline.ts"
-import * as PublishedLimits from "../task/PublishedLimits.ts"
-import { askingFlags, askingOf } from "./AskingFlags.ts"
-import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "./InputFlags.ts"
-import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./JobFlags.ts"
-import { ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
-import { fromProgram, isPipelineFile, reported } from "./PipelineFile.ts"
-import * as Progress from "./Progress.ts"
-import * as Settings from "./Settings.ts"
-import * as Summary from "./Summary.ts"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
+import * as PublishedLimits from "../../task/PublishedLimits.ts"
+import { annotationFlags, annotationOf } from "../flags/AnnotationFlags.ts"
+import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "../flags/InputFlags.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./Job.ts"
+import { ledgerFlags, ledgerOf, placeOf } from "../flags/LedgerFlags.ts"
+import { fromProgram, isPipelineFile, reported } from "../flags/PipelineFile.ts"
+import * as Progress from "../output/Progress.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as Summary from "../output/Summary.ts"
 
 export const submitCommand = Command.make(
   "submit",
@@ -20,7 +20,7 @@ export const submitCommand = Command.make(
     ...inputFlags,
     ...rejectFlags,
     ...Settings.task,
-    ...askingFlags,
+    ...annotationFlags,
     ...Settings.service,
     ...jobFlags,
     directory: Settings.directory,
@@ -71,11 +71,11 @@ export const submitCommand = Command.make(
 const fromFlags = Effect.fnUntraced(function* (
   flags: InputFlags &
     Parameters<typeof Settings.submitOptionsOf>[0] &
-    Parameters<typeof askingOf>[0] & { readonly directory: Option.Option<string> },
+    Parameters<typeof annotationOf>[0] & { readonly directory: Option.Option<string> },
 ) {
   return Pipeline.make({
     ...(yield* Settings.submitOptionsOf(flags)),
-    ...(yield* askingOf(flags)),
+    ...(yield* annotationOf(flags)),
     directory: Settings.directoryOf(flags.directory),
     source: yield* sourceOf(flags, Settings.directoryOf(flags.directory)),
     service: Settings.serviceRequired,

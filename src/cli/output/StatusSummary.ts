@@ -5,7 +5,7 @@
  * rests on.
  */
 import { DateTime, Option } from "effect"
-import type { Estimate, JobStatus } from "../pipeline/JobStatus.ts"
+import type { Estimate, JobStatus } from "../../pipeline/JobStatus.ts"
 import * as Summary from "./Summary.ts"
 
 export const text = (status: JobStatus, options: Summary.TextOptions): string =>

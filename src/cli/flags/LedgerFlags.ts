@@ -6,10 +6,11 @@
  */
 import { Config, Effect, Layer, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
-import * as JobFolder from "../pipeline/JobFolder.ts"
-import { Ledger } from "../task/Ledger.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
-import { UsageError } from "./ExitStatus.ts"
+import * as JobFolder from "../../pipeline/JobFolder.ts"
+import { Ledger } from "../../task/Ledger.ts"
+import * as LedgerLocation from "../../task/LedgerLocation.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { word } from "../output/Summary.ts"
 
 export const ledgerFlags = {
   ledger: Flag.String("ledger").pipe(
@@ -33,10 +34,6 @@ interface LedgerFlags {
   readonly ledger: Option.Option<string>
   readonly partition: Option.Option<string>
 }
-
-/** As a shell takes it for one word. */
-export const word = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 /** The flags that name a job to another command: those that were given, not what the environment says to it, too. */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: Option.Option<string>) {

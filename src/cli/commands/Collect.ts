@@ -3,15 +3,15 @@
  */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as Pipeline from "../pipeline/Pipeline.ts"
-import { UsageError } from "./ExitStatus.ts"
-import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./JobFlags.ts"
-import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
-import { jobOf, pipelineArgument, reported } from "./PipelineFile.ts"
-import * as Progress from "./Progress.ts"
-import * as Settings from "./Settings.ts"
-import * as Summary from "./Summary.ts"
-import { webhookFlags, webhookOf } from "./WebhookFlags.ts"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./Job.ts"
+import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "../flags/LedgerFlags.ts"
+import { jobOf, pipelineArgument, reported } from "../flags/PipelineFile.ts"
+import * as Progress from "../output/Progress.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as Summary from "../output/Summary.ts"
+import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 
 export const collectCommand = Command.make(
   "collect",

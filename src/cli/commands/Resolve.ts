@@ -7,18 +7,18 @@
  */
 import { Console, Effect, FileSystem, Option, Struct } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as IdLimit from "../domain/IdLimit.ts"
-import * as JobFolder from "../pipeline/JobFolder.ts"
-import * as RejectsFile from "../pipeline/RejectsFile.ts"
-import { troubleReport } from "../pipeline/RunReport.ts"
-import { Ledger } from "../task/Ledger.ts"
-import * as LedgerLocation from "../task/LedgerLocation.ts"
-import type { TaskState } from "../task/LedgerModel.ts"
-import { UsageError } from "./ExitStatus.ts"
-import { existingLedger, givenOf, ledgerFlags, ledgerOf } from "./LedgerFlags.ts"
-import * as Settings from "./Settings.ts"
-import { count, printable } from "./Summary.ts"
-import * as TroubleList from "./TroubleList.ts"
+import * as IdLimit from "../../domain/IdLimit.ts"
+import * as JobFolder from "../../pipeline/JobFolder.ts"
+import * as RejectsFile from "../../pipeline/RejectsFile.ts"
+import { troubleReport } from "../../pipeline/RunReport.ts"
+import { Ledger } from "../../task/Ledger.ts"
+import * as LedgerLocation from "../../task/LedgerLocation.ts"
+import type { TaskState } from "../../task/LedgerModel.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { existingLedger, givenOf, ledgerFlags, ledgerOf } from "../flags/LedgerFlags.ts"
+import * as Settings from "../flags/Settings.ts"
+import { count, printable } from "../output/Summary.ts"
+import * as IssueList from "../output/IssueList.ts"
 
 /** What can't be done as it was said is told like any wrong command line. */
 const asUsage = ({ message }: { readonly message: string }) => Effect.fail(new UsageError({ message }))
@@ -77,13 +77,13 @@ export const resolveCommand = Command.make(
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
       const given = yield* givenOf(flags, flags.directory)
-      const printJson = Effect.flatMap(TroubleList.make(numbers).pipe(read), (tasks) =>
+      const printJson = Effect.flatMap(IssueList.make(numbers).pipe(read), (tasks) =>
         Console.log(JSON.stringify(tasks)),
       )
       if (decision === undefined) {
         return yield* flags.json
           ? printJson
-          : Effect.flatMap(TroubleList.text(numbers, given).pipe(read), (text) => Console.log(printable(text)))
+          : Effect.flatMap(IssueList.text(numbers, given).pipe(read), (text) => Console.log(printable(text)))
       }
       const before = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       yield* decide(numbers, decision).pipe(
@@ -93,7 +93,7 @@ export const resolveCommand = Command.make(
       if (flags.json) return yield* printJson
       const after = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       const anew = after.filter(({ attempt }, i) => attempt !== before[i]!.attempt).length
-      const hints = TroubleList.waitAgain(after.map(troubleReport), given)
+      const hints = IssueList.waitAgain(after.map(troubleReport), given)
       yield* Console.log(printable([said(numbers, decision, anew), ...hints].join("\n")))
     },
     Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),

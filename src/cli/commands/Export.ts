@@ -3,15 +3,15 @@
  */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as Pipeline from "../pipeline/Pipeline.ts"
-import * as RunReport from "../pipeline/RunReport.ts"
-import { Ledger } from "../task/Ledger.ts"
-import { datasetFlags, datasetOf } from "./DatasetFlags.ts"
-import { orLimits } from "./JobFlags.ts"
-import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "./LedgerFlags.ts"
-import { jobOf, pipelineArgument } from "./PipelineFile.ts"
-import * as Settings from "./Settings.ts"
-import * as Summary from "./Summary.ts"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
+import * as RunReport from "../../pipeline/RunReport.ts"
+import { Ledger } from "../../task/Ledger.ts"
+import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
+import { orLimits } from "./Job.ts"
+import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "../flags/LedgerFlags.ts"
+import { jobOf, pipelineArgument } from "../flags/PipelineFile.ts"
+import * as Settings from "../flags/Settings.ts"
+import * as Summary from "../output/Summary.ts"
 
 const campaignOf = (text: string): Option.Option<number | "all"> =>
   text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()

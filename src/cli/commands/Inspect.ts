@@ -3,18 +3,18 @@
  */
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as Conversation from "../domain/Conversation.ts"
-import * as Origin from "../domain/Origin.ts"
-import type { SourceItem } from "../domain/PromptItem.ts"
-import * as Inspection from "../pipeline/Inspection.ts"
-import type { Found } from "../source/SourceRecord.ts"
-import * as TaskLimits from "../service/http/TaskLimits.ts"
-import * as PublishedLimits from "../task/PublishedLimits.ts"
-import { askingFlags, drawOf } from "./AskingFlags.ts"
-import * as ExitStatus from "./ExitStatus.ts"
-import { inputFlags, sourceOf } from "./InputFlags.ts"
-import * as Settings from "./Settings.ts"
-import { count, duplicates, number, printable, rejectCount, type Rows, table } from "./Summary.ts"
+import * as Conversation from "../../domain/Conversation.ts"
+import * as Origin from "../../domain/Origin.ts"
+import type { SourceItem } from "../../domain/PromptItem.ts"
+import * as Inspection from "../../pipeline/Inspection.ts"
+import type { Found } from "../../source/SourceRecord.ts"
+import * as TaskLimits from "../../service/http/TaskLimits.ts"
+import * as PublishedLimits from "../../task/PublishedLimits.ts"
+import { annotationFlags, drawOf } from "../flags/AnnotationFlags.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { inputFlags, sourceOf } from "../flags/InputFlags.ts"
+import * as Settings from "../flags/Settings.ts"
+import { count, duplicates, number, printable, rejectCount, type Rows, table } from "../output/Summary.ts"
 
 export const inspectCommand = Command.make(
   "inspect",
@@ -26,9 +26,9 @@ export const inspectCommand = Command.make(
     baseUrl: Settings.service.baseUrl,
     token: Settings.service.token,
     maxCompletions: Settings.service.maxCompletions,
-    votes: askingFlags.votes,
-    completionsPerItem: askingFlags.completionsPerItem,
-    completionsSeed: askingFlags.completionsSeed,
+    votes: annotationFlags.votes,
+    completionsPerItem: annotationFlags.completionsPerItem,
+    completionsSeed: annotationFlags.completionsSeed,
     show: Flag.Int("show").pipe(
       Flag.withMetavar("N"),
       Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
