@@ -11,7 +11,7 @@
 import { Cause, Duration, Effect, Exit, Fiber, Latch, Layer, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import type { InputFile } from "../domain/InputFile.ts"
-import { InputLog } from "../source/InputLog.ts"
+import { InputLog } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"

@@ -7,7 +7,7 @@
 import { Effect, Result, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
-import { originOf } from "./Row.ts"
+import { originOf } from "./record/Row.ts"
 import * as Files from "./Files.ts"
 
 /** A gold file can't be used as it is. */

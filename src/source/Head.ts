@@ -5,8 +5,8 @@
  */
 import { Array, Effect, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"
-import { isObject } from "./layout/Found.ts"
-import type { Row, RowResult } from "./Row.ts"
+import { isObject } from "./record/Values.ts"
+import type { Row, RowResult } from "./record/Row.ts"
 import * as RowFiles from "./RowFiles.ts"
 
 export interface Head {

@@ -10,10 +10,10 @@
  */
 import { Array, Effect, Result, Stream } from "effect"
 import type * as Lines from "./format/Lines.ts"
-import * as ItemDecoder from "./ItemDecoder.ts"
+import * as ItemDecoder from "./item/ItemDecoder.ts"
 import * as RowFiles from "./RowFiles.ts"
-import { invalidOption, requireFiles } from "./SourceError.ts"
-import type { Source } from "./SourceRecord.ts"
+import { invalidOption, requireFiles } from "./record/SourceError.ts"
+import type { Source } from "./record/SourceRecord.ts"
 
 export interface JsonLinesOptions extends Lines.LinesOptions {}
 

@@ -6,8 +6,8 @@
  */
 import { Array, Option, Result, Stream } from "effect"
 import type { PromptItem } from "../domain/PromptItem.ts"
-import * as ItemDecoder from "./ItemDecoder.ts"
-import type { Source } from "./SourceRecord.ts"
+import * as ItemDecoder from "./item/ItemDecoder.ts"
+import type { Source } from "./record/SourceRecord.ts"
 
 export const fromIterable = (items: Iterable<PromptItem>): Source<never, never> =>
   fromStream(Stream.fromIterable(items))

@@ -8,9 +8,9 @@
  */
 export { files, type FilesOptions } from "./Files.ts"
 export { read as gold } from "./GoldFile.ts"
-export { join, type JoinOptions } from "./layout/Join.ts"
+export { join, type JoinOptions } from "./Join.ts"
 export { jsonl, type JsonLinesOptions } from "./JsonLinesItems.ts"
 export { fromIterable, fromStream } from "./Memory.ts"
-export { SourceError } from "./SourceError.ts"
+export { SourceError } from "./record/SourceError.ts"
 export { texts } from "./Texts.ts"
-export type { Found, Source, SourceRecord } from "./SourceRecord.ts"
+export type { Found, Source, SourceRecord } from "./record/SourceRecord.ts"

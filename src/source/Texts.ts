@@ -7,11 +7,11 @@
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
 import * as Head from "./Head.ts"
-import * as Field from "./layout/Field.ts"
-import { describe } from "./layout/Found.ts"
+import * as Field from "./record/Field.ts"
+import { describe } from "./record/Values.ts"
 import * as RowFiles from "./RowFiles.ts"
-import type { RowResult } from "./Row.ts"
-import { FileUnreadable, invalidOption, SourceError } from "./SourceError.ts"
+import type { RowResult } from "./record/Row.ts"
+import { FileUnreadable, invalidOption, SourceError } from "./record/SourceError.ts"
 
 const unusable = (place: Origin.Origin, problem: string): SourceError =>
   new SourceError({ reason: new FileUnreadable({ file: Origin.describe(place), problem }) })

@@ -5,7 +5,7 @@
  * like Windows-1252 is a guess: it is for a message, and nothing is read by it.
  */
 import { Effect, Result, Stream } from "effect"
-import { invalidOption, type SourceError, unreadable } from "../SourceError.ts"
+import { invalidOption, type SourceError, unreadable } from "../record/SourceError.ts"
 
 type Bytes = Stream.Stream<Uint8Array, SourceError>
 

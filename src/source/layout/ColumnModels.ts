@@ -6,7 +6,7 @@
  * Names that only tell the columns apart (`response_a`, `output_1`, `chosen`, `Antwort B`) are none, nor are numbers that
  * count them: `claude-1` beside `claude-2`.
  */
-import type { Field } from "./Field.ts"
+import type { Field } from "../record/Field.ts"
 
 /** Nothing where the names are no models'. */
 export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {

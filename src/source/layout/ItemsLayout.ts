@@ -5,13 +5,13 @@
  * zero-based index of the right answer, or as the name of its model.
  */
 import { Result } from "effect"
-import * as ItemDecoder from "../ItemDecoder.ts"
-import { reject, type Row } from "../Row.ts"
-import type { SourceRecord } from "../SourceRecord.ts"
-import * as BestCompletion from "./BestCompletion.ts"
-import { type Field, fromText } from "./Field.ts"
-import { describe, isEmpty, isObject } from "./Found.ts"
-import type { Kept } from "./Kept.ts"
+import * as ItemDecoder from "../item/ItemDecoder.ts"
+import { reject, type Row } from "../record/Row.ts"
+import type { SourceRecord } from "../record/SourceRecord.ts"
+import * as BestCompletion from "../item/BestCompletion.ts"
+import { type Field, fromText } from "../record/Field.ts"
+import { describe, isEmpty, isObject } from "../record/Values.ts"
+import type { Kept } from "../item/Metadata.ts"
 
 export interface ItemsFields {
   readonly id: Field

@@ -12,8 +12,8 @@ import type { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import type { Place, Row } from "../Row.ts"
-import type { SourceRecord } from "../SourceRecord.ts"
+import type { Place, Row } from "../record/Row.ts"
+import type { SourceRecord } from "../record/SourceRecord.ts"
 
 export const layoutNames = ["items", "wide", "pairs", "long"] as const
 export type LayoutName = (typeof layoutNames)[number]

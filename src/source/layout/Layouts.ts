@@ -8,17 +8,17 @@
  * is `prompt`. Elsewhere a field that is not given is not read.
  */
 import { Result } from "effect"
-import type { Row } from "../Row.ts"
-import type { SourceRecord } from "../SourceRecord.ts"
+import type { Row } from "../record/Row.ts"
+import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as ColumnModels from "./ColumnModels.ts"
-import * as Field from "./Field.ts"
-import { list } from "./Found.ts"
+import * as Field from "../record/Field.ts"
+import { list } from "../record/Values.ts"
 import { flags } from "./LayoutFlags.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
-import * as Kept from "./Kept.ts"
+import * as Kept from "../item/Metadata.ts"
 import { fieldOptions, type Layout, type LayoutOptions } from "./Layout.ts"
 import * as LongLayout from "./LongLayout.ts"
-import * as SystemPrompt from "./SystemPrompt.ts"
+import * as SystemPrompt from "../item/SystemPrompt.ts"
 import * as WideLayout from "./WideLayout.ts"
 
 /** The failure is one line, for the user. Without `layout`, it is `items`. */

@@ -12,9 +12,9 @@
  */
 import { Array as Arr, Result } from "effect"
 import type { Message } from "../../domain/Message.ts"
-import { fromText } from "./Field.ts"
-import { describe } from "./Found.ts"
-import * as Messages from "./Messages.ts"
+import { fromText } from "../record/Field.ts"
+import { describe } from "../record/Values.ts"
+import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
   readonly prompt: Arr.NonEmptyReadonlyArray<Message>

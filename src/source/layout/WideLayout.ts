@@ -10,13 +10,13 @@
  * models' earlier answers differ.
  */
 import { Result } from "effect"
-import * as ItemDecoder from "../ItemDecoder.ts"
-import { reject, type Row } from "../Row.ts"
-import type { SourceRecord } from "../SourceRecord.ts"
-import * as BestCompletion from "./BestCompletion.ts"
-import { type Field, fromText } from "./Field.ts"
-import { describe, isEmpty, isObject } from "./Found.ts"
-import type { Kept } from "./Kept.ts"
+import * as ItemDecoder from "../item/ItemDecoder.ts"
+import { reject, type Row } from "../record/Row.ts"
+import type { SourceRecord } from "../record/SourceRecord.ts"
+import * as BestCompletion from "../item/BestCompletion.ts"
+import { type Field, fromText } from "../record/Field.ts"
+import { describe, isEmpty, isObject } from "../record/Values.ts"
+import type { Kept } from "../item/Metadata.ts"
 import * as SharedPrompt from "./SharedPrompt.ts"
 
 export interface WideFields {

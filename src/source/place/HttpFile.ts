@@ -13,7 +13,7 @@ import { Effect, Layer, Result, type Scope, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as NodeHttpClient from "../../node/HttpClient.ts"
-import { FileNotFound, SourceError, unreadable } from "../SourceError.ts"
+import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 import * as Remote from "./Remote.ts"
 

@@ -5,7 +5,7 @@
  * or was changed meanwhile, is a failure and no shorter file. Each run of `bytes` begins anew.
  */
 import type { Effect, Stream } from "effect"
-import type { SourceError } from "../SourceError.ts"
+import type { SourceError } from "../record/SourceError.ts"
 
 export interface Input {
   /** As messages, rejects and the manifest name it: a path, a URL, `standard input`. */

@@ -14,7 +14,7 @@
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
-import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../SourceError.ts"
+import { FileNotFound, fromPlatformError, SourceError, unreadable } from "../record/SourceError.ts"
 import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 

@@ -10,7 +10,7 @@
  * notice bytes of a stream that are overwritten in place.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
-import { fromPlatformError, requireFiles, type SourceError, unreadable } from "../SourceError.ts"
+import { fromPlatformError, requireFiles, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 

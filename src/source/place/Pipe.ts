@@ -11,7 +11,7 @@
  */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
-import { type SourceError, unreadable } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 
 /** In bytes. */

@@ -5,7 +5,7 @@
  */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
-import { type SourceError, unreadable } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../record/SourceError.ts"
 import * as HttpFile from "./HttpFile.ts"
 import type { Input } from "./Input.ts"
 import * as LocalFile from "./LocalFile.ts"

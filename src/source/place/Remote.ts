@@ -7,7 +7,7 @@
  * that long; a connection that falls silent later is given up before, where the file can be read on over another one.
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
-import { type SourceError, unreadable } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, Version } from "./Input.ts"
 
 /** May work if it is tried again. */

@@ -8,7 +8,7 @@
  * None of the library's types is exported: who reads no S3 need not have it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
-import { FileNotFound, SourceError, unreadable } from "../SourceError.ts"
+import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
 import * as Remote from "./Remote.ts"
 
 /** Answers of the protocol, as far as they are used here. */

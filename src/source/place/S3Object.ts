@@ -4,7 +4,7 @@
  * Guarantees: an object that was changed since it was opened is a failure.
  */
 import { Effect, type Scope, Stream } from "effect"
-import { type SourceError, unreadable } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 import * as Remote from "./Remote.ts"
 import * as S3Client from "./S3Client.ts"

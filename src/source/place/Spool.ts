@@ -5,7 +5,7 @@
  * however that ends. What came through a pipe is put into a file once, and stays there for the process.
  */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
-import { type SourceError, unreadable } from "../SourceError.ts"
+import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 import * as LocalFile from "./LocalFile.ts"
 import * as Pipe from "./Pipe.ts"

@@ -1,10 +1,10 @@
 /** Records as a layout reads them, which is found by looking at them or set. */
 import { Result } from "effect"
 import type { SourceItem } from "../../../src/domain/PromptItem.ts"
-import * as Detect from "../../../src/source/layout/Detect.ts"
+import * as Detect from "../../../src/source/detect/Detect.ts"
 import type { LayoutOptions, Part } from "../../../src/source/layout/Layout.ts"
 import * as Layouts from "../../../src/source/layout/Layouts.ts"
-import type { Row } from "../../../src/source/Row.ts"
+import type { Row } from "../../../src/source/record/Row.ts"
 
 /** @param isTextual as the cells of CSV are */
 export const toRows = (values: ReadonlyArray<unknown>, isTextual = false): ReadonlyArray<Row> =>

@@ -11,7 +11,7 @@
  * What it does not: Brotli has no checksum, and a Zstandard frame may lack one: damage in them can go unnoticed.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
-import { type SourceError, unreadable } from "../../SourceError.ts"
+import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import { ByteReader } from "./ByteReader.ts"
 import { concat } from "../RecordBuffer.ts"
 import * as Unpacker from "./Unpacker.ts"

@@ -5,7 +5,7 @@
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
-import type { SourceError } from "../../SourceError.ts"
+import type { SourceError } from "../../record/SourceError.ts"
 import type { ByteReader } from "./ByteReader.ts"
 import * as Zstd from "./ZstdFrame.ts"
 

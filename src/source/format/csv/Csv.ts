@@ -19,8 +19,8 @@
  * It is also several times slower (`test/bench/csv.ts`).
  */
 import { Effect, Result, Stream } from "effect"
-import { reject, type Row, type RowResult } from "../../Row.ts"
-import { FileUnreadable, invalidOption, SourceError } from "../../SourceError.ts"
+import { reject, type Row, type RowResult } from "../../record/Row.ts"
+import { FileUnreadable, invalidOption, SourceError } from "../../record/SourceError.ts"
 import { CellReader, type CsvRecord, isBlank } from "./CsvCells.ts"
 import { type RecordResult, RecordSplitter } from "./CsvRecords.ts"
 import { defaultMaxLineBytes } from "../Lines.ts"

@@ -14,7 +14,7 @@
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
-import { reject, type RowResult } from "../../Row.ts"
+import { reject, type RowResult } from "../../record/Row.ts"
 import { decode, RecordBuffer, notUtf8, shownIn, tooLarge } from "../RecordBuffer.ts"
 import * as Json from "./Json.ts"
 import { defaultMaxLineBytes, type LinesOptions } from "../Lines.ts"

@@ -4,7 +4,7 @@
  * Guarantees: every line that is not blank gives one record, in order.
  */
 import { Array, Result, Stream } from "effect"
-import { reject, type RowResult } from "../../Row.ts"
+import { reject, type RowResult } from "../../record/Row.ts"
 import * as Json from "./Json.ts"
 import * as Lines from "../Lines.ts"
 

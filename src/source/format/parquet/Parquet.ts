@@ -18,8 +18,8 @@
  */
 import { Effect, Stream } from "effect"
 import type { Input } from "../../place/Input.ts"
-import type { RowResult } from "../../Row.ts"
-import { type SourceError, unreadable } from "../../SourceError.ts"
+import type { RowResult } from "../../record/Row.ts"
+import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import * as Footer from "./ParquetFooter.ts"
 import * as RowGroup from "./ParquetRowGroup.ts"
 import * as Schema from "./ParquetSchema.ts"

@@ -5,7 +5,7 @@
  * where that is larger.
  */
 import { Effect } from "effect"
-import type { SourceError } from "../../SourceError.ts"
+import type { SourceError } from "../../record/SourceError.ts"
 import type { Cursor } from "./ParquetCursor.ts"
 import { type Damage, problemOf } from "./ParquetDamage.ts"
 import * as Page from "./ParquetPage.ts"

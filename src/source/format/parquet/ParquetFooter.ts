@@ -8,7 +8,7 @@
 import { Effect } from "effect"
 import { type ColumnChunk, type FileMetaData, parquetMetadata } from "hyparquet"
 import type { Input } from "../../place/Input.ts"
-import { type SourceError, unreadable } from "../../SourceError.ts"
+import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import type { Chunk } from "./ParquetColumn.ts"
 import { damaged, problemOf } from "./ParquetDamage.ts"
 import * as Schema from "./ParquetSchema.ts"

@@ -5,8 +5,8 @@
  * held of the group but a window and a page for each column that is read (see `Parquet`).
  */
 import { Array, Effect, Option, Result, Stream } from "effect"
-import { reject, type RowResult } from "../../Row.ts"
-import { type SourceError, unreadable } from "../../SourceError.ts"
+import { reject, type RowResult } from "../../record/Row.ts"
+import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import * as Column from "./ParquetColumn.ts"
 import { Cursor, elementsMax, type Tally } from "./ParquetCursor.ts"
 import { Damage, problemOf } from "./ParquetDamage.ts"

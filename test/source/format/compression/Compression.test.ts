@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Ref, Schema, Stream } from "effect"
 import * as zlib from "node:zlib"
 import * as Compression from "../../../../src/source/format/compression/Compression.ts"
-import { FileUnreadable, SourceError } from "../../../../src/source/SourceError.ts"
+import { FileUnreadable, SourceError } from "../../../../src/source/record/SourceError.ts"
 import { cut } from "../support.ts"
 
 const bytesOf = (text: string) => Buffer.from(text)

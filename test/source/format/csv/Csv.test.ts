@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import * as Csv from "../../../../src/source/format/csv/Csv.ts"
-import type { RowResult } from "../../../../src/source/Row.ts"
+import type { RowResult } from "../../../../src/source/record/Row.ts"
 import { cut } from "../support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)

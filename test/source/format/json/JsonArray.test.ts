@@ -3,7 +3,7 @@ import { Effect, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import * as JsonArray from "../../../../src/source/format/json/JsonArray.ts"
 import type { LinesOptions } from "../../../../src/source/format/Lines.ts"
-import type { RowResult } from "../../../../src/source/Row.ts"
+import type { RowResult } from "../../../../src/source/record/Row.ts"
 import { cut } from "../support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)

@@ -5,8 +5,8 @@ import { ByteWriter } from "hyparquet-writer"
 import { serializeTCompactProtocol } from "hyparquet-writer/src/thrift.js"
 import * as Parquet from "../../../../src/source/format/parquet/Parquet.ts"
 import type { Input } from "../../../../src/source/place/Input.ts"
-import type { RowResult } from "../../../../src/source/Row.ts"
-import type { SourceError } from "../../../../src/source/SourceError.ts"
+import type { RowResult } from "../../../../src/source/record/Row.ts"
+import type { SourceError } from "../../../../src/source/record/SourceError.ts"
 import * as readers from "../../../support/datasetReaders.ts"
 
 /** The bytes as a file; tells of each slice. */

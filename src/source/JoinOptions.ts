@@ -1,0 +1,149 @@
+/**
+ * What a join is told: its files, and where in their records the parts of an item stand.
+ */
+import { Effect, Path } from "effect"
+import type { FormatOptions } from "./format/Format.ts"
+import * as Listing from "./place/Listing.ts"
+import { invalidOption, type SourceError } from "./record/SourceError.ts"
+import * as PlaceName from "./place/PlaceName.ts"
+import * as Field from "./record/Field.ts"
+import * as FileModels from "./combine/FileModels.ts"
+import * as Kept from "./item/Metadata.ts"
+import * as Misnamed from "./detect/UnknownFields.ts"
+import * as SystemPrompt from "./item/SystemPrompt.ts"
+
+/**
+ * Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
+ * `Listing.expand` reads names: also by folders and patterns.
+ */
+export interface JoinOptions extends FormatOptions {
+  /** A record is a prompt. Of several files, each key counts once in all of them. */
+  readonly prompts: string | ReadonlyArray<string>
+  /** A record is a completion; two files or more, one for each model. */
+  readonly completions: string | ReadonlyArray<string>
+  /** The key in all files, text or a safe integer. Default `id`. */
+  readonly key?: string | undefined
+  /** The key in the prompts file, where it is another. */
+  readonly promptKey?: string | undefined
+  /** The key in the completions files, where it is another. */
+  readonly completionKey?: string | undefined
+  /** In the prompts file. Default `prompt`. */
+  readonly promptPath?: string | undefined
+  /** A system prompt in the prompts file, to stand before the prompt. Without `promptPath`, one of `SystemPrompt.names`. */
+  readonly systemPath?: string | undefined
+  /** In the completions files. Default `completion`. */
+  readonly completionPath?: string | undefined
+  /** An object in the prompts file. Default `metadata`. */
+  readonly metadataPath?: string | undefined
+  /**
+   * Top-level members of both files that go along in the metadata, under their names, or `*` for all others; those of the
+   * completions as `Kept.withCompletions` says.
+   */
+  readonly keep?: ReadonlyArray<string> | undefined
+  /**
+   * In the prompts file: the name of the best completion's model; or an index, alone or as `best_completion_index`, which
+   * counts in the record's own list of models. Default `gold`.
+   */
+  readonly goldPath?: string | undefined
+  /**
+   * The names of who wrote the completions, in the completions files. Default: the names of these files, without
+   * folder and extensions.
+   */
+  readonly modelPath?: string | undefined
+  /**
+   * In the prompts file, a list of models, in whose order the completions then stand. Default `models`, or the metadata's
+   * member of this name.
+   */
+  readonly modelsPath?: string | undefined
+  /**
+   * What becomes of a prompt for which some file has no row: it is refused, or kept
+   * with the completions there are, if they are two or more, of which the gold answer's is one. Default `reject`.
+   */
+  readonly missing?: "reject" | "keep" | undefined
+  /** Where the scratch database is made. Default: the system's place for temporary files. */
+  readonly scratchDirectory?: string | undefined
+}
+
+/** The files that names, folders and patterns mean: each name's in their order, those of a folder or pattern by name. */
+export const files = Effect.fnUntraced(function* (options: JoinOptions) {
+  const prompts = yield* Listing.expand(toList(options.prompts))
+  const completions = yield* Listing.expand(toList(options.completions))
+  const inEmpty = (empty: ReadonlyArray<string>) =>
+    empty.length === 0 ? "" : `, and none in ${empty.map(PlaceName.shown).join(", ")}`
+  if (prompts.files.length === 0) {
+    return yield* invalidOption(
+      "prompts",
+      `expected a file, found none in ${prompts.empty.map(PlaceName.shown).join(", ")}`,
+    )
+  }
+  if (completions.files.length < 2) {
+    const found = `expected at least two files, found ${completions.files.length}`
+    return yield* invalidOption("completions", `${found}${inEmpty(completions.empty)}`)
+  }
+  return {
+    prompts: prompts.files,
+    completions: completions.files,
+    empty: [...prompts.empty, ...completions.empty].map(PlaceName.shown),
+  }
+})
+
+export type Files = Effect.Success<ReturnType<typeof files>>
+
+export const toList = (names: string | ReadonlyArray<string>): ReadonlyArray<string> =>
+  typeof names === "string" ? [names] : names
+
+/** The names that records have at their top: of the prompts files, and of the completions files. */
+export interface Members {
+  readonly prompts: ReadonlySet<string>
+  readonly completions: ReadonlySet<string>
+}
+
+/** The options with their defaults, paths parsed. */
+export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files: Files, members: Members) {
+  const fieldOf =
+    (members: ReadonlySet<string>) =>
+    (option: keyof JoinOptions, text: string): Effect.Effect<Field.Field, SourceError> =>
+      Effect.mapError(Effect.fromResult(Field.parse(Field.ofMembers(text, members))), (problem) =>
+        invalidOption(option, `${problem}${Misnamed.noMember([...members])}`),
+      )
+  const ofPrompts = fieldOf(members.prompts)
+  const ofCompletions = fieldOf(members.completions)
+  const { completionKey: ownKey, key = "id", promptKey: promptsKey } = options
+  const promptKey = yield* ofPrompts(promptsKey === undefined ? "key" : "promptKey", promptsKey ?? key)
+  const completionKey = yield* ofCompletions(ownKey === undefined ? "key" : "completionKey", ownKey ?? key)
+  const prompt = yield* ofPrompts("promptPath", options.promptPath ?? "prompt")
+  const systems = yield* Effect.forEach(systemPaths(options), (text) => ofPrompts("systemPath", text))
+  const completion = yield* ofCompletions("completionPath", options.completionPath ?? "completion")
+  const metadata = yield* ofPrompts("metadataPath", options.metadataPath ?? "metadata")
+  const gold = yield* ofPrompts("goldPath", options.goldPath ?? "gold")
+  const models = yield* ofPrompts("modelsPath", options.modelsPath ?? "models")
+  const model = options.modelPath === undefined ? undefined : yield* ofCompletions("modelPath", options.modelPath)
+  const keep = options.keep ?? []
+  return {
+    ...files,
+    promptKey,
+    completionKey,
+    prompt,
+    systems,
+    completion,
+    metadata,
+    gold,
+    models,
+    model,
+    /** The list of models is kept, too: other lists of the prompt may count in it. */
+    keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt, ...systems], gold),
+    keptOfCompletions: Kept.make(undefined, keep, [completionKey, completion, model]),
+    modelNames: FileModels.of(yield* Path.Path, files.completions),
+    hasOwnModels: options.modelsPath !== undefined,
+    keepIncomplete: options.missing === "keep",
+    format: options,
+    scratchDirectory: options.scratchDirectory,
+  }
+})
+
+const systemPaths = ({ promptPath, systemPath }: JoinOptions): ReadonlyArray<string> => {
+  if (systemPath !== undefined) return [systemPath]
+  return promptPath === undefined ? SystemPrompt.names : []
+}
+
+export type Resolved = Effect.Success<ReturnType<typeof resolve>>

@@ -1,0 +1,163 @@
+/**
+ * A database on disk, for what joins and groups cannot hold in memory.
+ *
+ * Guarantees: nobody but the owner can read it, and it is gone with the scope, and with the process however
+ * that ends: on the systems that can do so, its file has no name from the moment it is open. (So the room that
+ * it takes is seen by `df`, and not by `du`.) What older versions and other systems left behind is removed by the
+ * next one that is made in the same place.
+ *
+ * Nothing in it outlives anything: there is no journal, and nothing is synced.
+ */
+import { Clock, Context, Effect, FileSystem, Layer, Option, Path } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Origin } from "../../domain/Origin.ts"
+import * as SqliteClient from "../../node/SqliteClient.ts"
+import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
+
+export type Value = string | number | Uint8Array | null
+
+export interface Scratch {
+  /** @param parameters of the `?` in the statement, in their order */
+  readonly run: <Row extends object>(
+    statement: string,
+    parameters?: ReadonlyArray<Value>,
+  ) => Effect.Effect<ReadonlyArray<Row>, SourceError>
+  /** Appends rows, each with a value for every column. */
+  readonly append: (table: Table, rows: ReadonlyArray<ReadonlyArray<Value>>) => Effect.Effect<void, SourceError>
+  /** Runs a statement that sorts: what it cannot sort in memory goes where the database is. */
+  readonly sort: (statement: string) => Effect.Effect<void, SourceError>
+}
+
+export interface Table {
+  readonly name: string
+  readonly columns: ReadonlyArray<string>
+}
+
+const prefix = "prefstream-scratch-"
+
+/** With what older versions made. */
+const isScratch = (name: string): boolean => /^prefstream-(?:scratch|join)-/.test(name)
+
+/** For pages: an index of a million short keys fits. */
+const cacheBytes = 32 * 1024 * 1024
+
+/**
+ * Rows of one statement, a power of two, as are all smaller numbers that are used: of each number there is one
+ * statement, which stays prepared and takes room.
+ */
+const mostRows = 64
+
+const failed = (error: SqlError): SourceError =>
+  new SourceError({ reason: new ScratchFailed({ problem: error.message, cause: error }) })
+
+/** Made within `directory`, by default the system's own for temporary files. */
+export const make = Effect.fnUntraced(function* (directory: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = yield* fs
+    .makeTempDirectoryScoped({ prefix, directory })
+    .pipe(Effect.mapError((error) => fromPlatformError(directory ?? "the directory for temporary files", error)))
+  yield* removeStale(path.dirname(folder))
+  const filename = path.join(folder, "scratch.sqlite")
+  const context = yield* Effect.mapError(
+    Layer.build(SqliteClient.layer({ filename, synchronous: "off", cacheBytes })),
+    failed,
+  )
+  const sql = Context.get(context, SqlClient.SqlClient)
+
+  const run: Scratch["run"] = <Row extends object>(statement: string, parameters: ReadonlyArray<Value> = []) =>
+    Effect.mapError(sql.unsafe<Row>(statement, parameters), failed)
+
+  yield* run("PRAGMA journal_mode = OFF")
+  yield* run("PRAGMA locking_mode = EXCLUSIVE")
+  // What is longer stands in a chain of pages, each read by itself.
+  yield* run("PRAGMA page_size = 16384")
+  yield* run("VACUUM")
+  // Where an open file cannot be removed, it stays until the scope closes.
+  yield* Effect.ignore(fs.remove(folder, { recursive: true }))
+
+  const statements = new Map<string, string>()
+  const insertOf = ({ columns, name }: Table, count: number) => {
+    const key = `${name} ${count}`
+    const known = statements.get(key)
+    if (known !== undefined) return known
+    const row = `(${columns.map(() => "?").join(", ")})`
+    const statement = `INSERT INTO ${name} (${columns.join(", ")}) VALUES ${Array.from({ length: count }, () => row).join(", ")}`
+    statements.set(key, statement)
+    return statement
+  }
+  const append: Scratch["append"] = Effect.fnUntraced(function* (table, rows) {
+    let count = mostRows
+    for (let start = 0; start < rows.length; start += count) {
+      while (count > rows.length - start) count /= 2
+      yield* run(insertOf(table, count), rows.slice(start, start + count).flat())
+    }
+  })
+
+  // The pragma acts when it is prepared, for the whole process: it is set for this one statement.
+  const sortIn = (place: string) =>
+    Effect.mapError(sql.unsafe(`PRAGMA temp_store_directory = '${place.replaceAll("'", "''")}'`).unprepared, failed)
+  const sort: Scratch["sort"] = (statement) =>
+    directory === undefined
+      ? run(statement)
+      : Effect.acquireUseRelease(
+          sortIn(path.resolve(directory)),
+          () => run(statement),
+          () => Effect.ignore(sortIn("")),
+        )
+
+  const scratch: Scratch = { run, append, sort }
+  return scratch
+})
+
+/** One that is being made has its name for milliseconds. */
+const staleAfter = 60_000
+
+/** What cannot be removed is in use, or another user's. */
+const removeStale = Effect.fnUntraced(
+  function* (directory: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const now = yield* Clock.currentTimeMillis
+    for (const name of yield* fs.readDirectory(directory)) {
+      if (!isScratch(name)) continue
+      const folder = path.join(directory, name)
+      const { mtime } = yield* fs.stat(folder)
+      const changed = Option.map(mtime, (date) => date.getTime())
+      if (Option.exists(changed, (time) => now - time > staleAfter)) {
+        yield* Effect.ignore(fs.remove(folder, { recursive: true }))
+      }
+    }
+  },
+  (effect) => Effect.ignore(effect),
+)
+
+/** Files as numbers, in columns. */
+export const makeFileNumbers = () => {
+  const names: Array<string> = []
+  const numbers = new Map<string, number>()
+  return {
+    numberOf: (file: string): number => {
+      const known = numbers.get(file)
+      if (known !== undefined) return known
+      numbers.set(file, names.length)
+      names.push(file)
+      return names.length - 1
+    },
+    /** The place that columns tell. */
+    originOf: ({ file, line, row }: PlaceColumns): Origin => toOrigin(names[file]!, line, row),
+  }
+}
+
+export const toOrigin = (file: string, line: number | null, row: number | null): Origin => ({
+  file,
+  ...(line === null ? undefined : { line }),
+  ...(row === null ? undefined : { row }),
+})
+
+export interface PlaceColumns {
+  readonly file: number
+  readonly line: number | null
+  readonly row: number | null
+}

@@ -1,0 +1,36 @@
+/**
+ * Texts that may be meant as lists: they stay as they are, and the user is told how lists are read.
+ */
+import { Result } from "effect"
+import type { Row } from "../record/Row.ts"
+import * as Field from "../record/Field.ts"
+import { isEmpty } from "../record/Values.ts"
+import type { LayoutOptions } from "../layout/Layout.ts"
+import { flags } from "../layout/LayoutFlags.ts"
+
+/** One line for each prompt or completion that is a list as JSON text in all records that have it. */
+export const hints = (
+  rows: ReadonlyArray<Row>,
+  { completion, completions, layout, prompt }: LayoutOptions,
+): ReadonlyArray<string> => {
+  // Elsewhere a list is what is read.
+  const prompts = layout === "long" && completion === undefined ? undefined : prompt
+  const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
+  return [...among(rows, flags.prompt, prompts), ...among(rows, flags.completion, texts)]
+}
+
+const among = (
+  rows: ReadonlyArray<Row>,
+  flag: string,
+  paths: string | ReadonlyArray<string> = [],
+): ReadonlyArray<string> =>
+  [paths].flat().flatMap((path) => {
+    const field = Result.getOrUndefined(Field.parse(path))
+    if (field === undefined || field.isTemplate || path.endsWith("[]")) return []
+    const values = rows.map(({ isTextual, value }) => field.get(value, isTextual)).filter((value) => !isEmpty(value))
+    return values.length > 0 && values.every(isListAsText)
+      ? [`${JSON.stringify(field.label)} holds JSON lists as text, which stay text; ${flag} '${path}[]' reads lists`]
+      : []
+  })
+
+const isListAsText = (value: unknown): boolean => typeof value === "string" && Array.isArray(Field.fromText(value))

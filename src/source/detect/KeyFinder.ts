@@ -1,0 +1,96 @@
+/**
+ * What groups the records of a long file, and who wrote their completions.
+ *
+ * A member named after the prompt is the key wherever most records have it. One with another name, as `id`, may merely
+ * tell rows apart: it is the key only where its values repeat with their prompts.
+ *
+ * The key names the items, so a file that grows by a few records, however odd, must keep it: what is decided by looking
+ * at values is decided by most records, never by a single one. Not guaranteed: that a file keeps it whose new records
+ * among the first change what most have.
+ */
+import { Result } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
+import * as FieldPath from "../record/FieldPath.ts"
+import { isEmpty } from "../record/Values.ts"
+import * as Messages from "../item/Messages.ts"
+import { find, type Member, type Profile, valueAt } from "./Sample.ts"
+
+/** Named after the prompt. */
+const promptKeys = ["prompt_id", "question_id", "instruction_id", "query_id", "problem_id"]
+/** May as well be a row's, or a subject's. */
+const anyKeys = [
+  "item_id",
+  "group_id",
+  "group",
+  "id",
+  "key",
+  "task_id",
+  "example_id",
+  "instance_id",
+  "conversation_id",
+  "uid",
+  "idx",
+  "index",
+]
+const modelNames = ["model", "model_id", "model_name", "generator", "model_used", "llm", "engine"]
+
+/** A prompt as text to be compared, without the last message where this is the completion. */
+export const promptText = (prompt: unknown, isWithCompletion: boolean): string => {
+  if (!Array.isArray(prompt)) return typeof prompt === "string" ? prompt : ""
+  const messages = Messages.decode(isWithCompletion ? prompt.slice(0, -1) : prompt, "")
+  return Result.isSuccess(messages) ? Conversation.render(messages.success) : ""
+}
+
+/**
+ * The key's path; none where it is the prompt.
+ *
+ * @param prompts of the records, in their order
+ */
+export const key = (profile: Profile, prompts: ReadonlyArray<string>): string | undefined => {
+  const valuesOf = (member: Member) => profile.records.map((record) => valueAt(record, member.name))
+  const named = (names: ReadonlyArray<string>) =>
+    names.flatMap((name) => profile.members.filter(({ plainName }) => plainName === name))
+  const found =
+    named(promptKeys).find((member) => valuesOf(member).filter(isKey).length * 2 > prompts.length) ??
+    named(anyKeys).find((member) => groups(valuesOf(member), prompts))
+  return found === undefined ? undefined : FieldPath.format([found.name])
+}
+
+/**
+ * Whether more records repeat a value together with its prompt than there are that have a new value for a known
+ * prompt, or a known value for a new prompt.
+ */
+const groups = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
+  const promptsOf = new Map<unknown, Set<string>>()
+  const known = new Set<string>()
+  let balance = 0
+  values.forEach((value, i) => {
+    if (!isKey(value)) return
+    const prompt = prompts[i]!
+    const seen = promptsOf.get(value)
+    if (seen?.has(prompt) === true) balance++
+    else if (seen !== undefined || known.has(prompt)) balance--
+    promptsOf.set(value, (seen ?? new Set()).add(prompt))
+    known.add(prompt)
+  })
+  return balance > 0
+}
+
+/** Text that is not blank, or a safe integer. */
+export const isKey = (value: unknown): boolean =>
+  (typeof value === "string" && value.trim() !== "") || Number.isSafeInteger(value)
+
+/** `source` counts where it tells completions to the same prompt apart; elsewhere it is the prompt's. */
+export const model = (profile: Profile, prompts: ReadonlyArray<string>): string | undefined => {
+  const named = find(profile, modelNames, ["text"])
+  if (named !== undefined) return FieldPath.format([named.name])
+  const source = find(profile, ["source"], ["text"])
+  if (source === undefined) return undefined
+  const first = new Map<string | undefined, unknown>()
+  const differs = profile.records.some((record, i) => {
+    const value = valueAt(record, source.name)
+    if (!first.has(prompts[i])) first.set(prompts[i], value)
+    return !isEmpty(value) && first.get(prompts[i]) !== value
+  })
+  return differs ? FieldPath.format([source.name]) : undefined
+}

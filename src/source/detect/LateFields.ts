@@ -1,0 +1,78 @@
+/**
+ * What a layout that was found by looking at the first records could not know of the later ones.
+ *
+ * Guarantees: a later record that fills a member which was empty in all that were looked at, and which
+ * would have been part of the prompt or a completion, is a reject: what it holds is not left out in silence.
+ */
+import { Result } from "effect"
+import { reject, type Row, type RowResult } from "../record/Row.ts"
+import * as Detect from "./Detect.ts"
+import * as Field from "../record/Field.ts"
+import { describe, isEmpty, isObject } from "../record/Values.ts"
+import type { LayoutOptions } from "../layout/Layout.ts"
+import { flags } from "../layout/LayoutFlags.ts"
+
+export interface Foresight {
+  /** Top-level members that must be read beside those of the layout, empty so far. */
+  readonly columns: ReadonlyArray<string>
+  readonly check: (row: Row) => RowResult
+}
+
+/** More new names than these are not tried: each takes another look at the first records. */
+const mostTried = 200
+
+/** What experts see depends on these. */
+const partsOf = ({ completion, completions, layout, prompt, system }: LayoutOptions): string =>
+  JSON.stringify([layout, prompt, system, completions, completion])
+
+/**
+ * @param seen the records that were looked at
+ * @param given what was set
+ * @param found what was found
+ */
+export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: LayoutOptions): Foresight => {
+  const filled = new Set(seen.flatMap(({ value }) => namesOf(value).filter((name) => !isEmpty(valueAt(value, name)))))
+  const parts = partsOf(found)
+  const verdicts = new Map<string, boolean>()
+  const wouldMatter = (name: string, row: Row): boolean => {
+    const known = verdicts.get(name)
+    if (known !== undefined) return known
+    if (verdicts.size === mostTried) return false
+    const other = Detect.detect([...seen, row], given)
+    const verdict = Result.isFailure(other) || partsOf(other.success) !== parts
+    verdicts.set(name, verdict)
+    return verdict
+  }
+  const [last] = seen.slice(-1)
+  const empty = [...new Set(seen.flatMap(({ value }) => namesOf(value)))].filter((name) => !filled.has(name))
+  const columns = last === undefined ? [] : empty.filter((name) => wouldMatter(name, withText(last, name)))
+  // A column's text there says little of its later values.
+  verdicts.clear()
+  return {
+    columns,
+    check: (row) => {
+      for (const name of namesOf(row.value)) {
+        if (filled.has(name)) continue
+        const value = valueAt(row.value, name)
+        if (isEmpty(value) || !wouldMatter(name, row)) continue
+        const expected = `expected nothing there, as in the first ${seen.length} records, by which the layout was found`
+        const advice = `say where each part stands (${flags.prompt}, ${flags.system}, ${flags.completion}, ${flags.completions})`
+        return reject(
+          row.place,
+          "invalid_shape",
+          `${Field.ofMember(name)}: ${expected}, found ${describe(value)}; ${advice}`,
+        )
+      }
+      return Result.succeed(row)
+    },
+  }
+}
+
+const namesOf = (value: unknown): ReadonlyArray<string> => (isObject(value) ? Object.keys(value) : [])
+
+const valueAt = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
+
+const withText = (row: Row, name: string): Row => ({
+  ...row,
+  value: isObject(row.value) ? Object.fromEntries([...Object.entries(row.value), [name, "text"]]) : row.value,
+})

@@ -1,0 +1,105 @@
+/**
+ * What the first records of a file hold, member by member: their names and the kinds of their values.
+ *
+ * Guarantees: members stand in the order in which they were first met; only a record's own members count.
+ */
+import type { Row } from "../record/Row.ts"
+import { fromText } from "../record/Field.ts"
+import * as FieldPath from "../record/FieldPath.ts"
+import { isEmpty, isObject } from "../record/Values.ts"
+import * as Messages from "../item/Messages.ts"
+
+/** `message` is one, `messages` a list of them, `texts` and `objects` are lists, `other` is none of these. */
+export type Kind = "text" | "number" | "boolean" | "message" | "messages" | "texts" | "objects" | "object" | "other"
+
+export interface Member {
+  readonly name: string
+  /** The name as names are compared: in small letters, with `_` for blanks and hyphens. */
+  readonly plainName: string
+  /** The values that are there: neither absent nor null nor empty text. Of text cells that are JSON, what they say. */
+  readonly values: ReadonlyArray<unknown>
+  readonly kinds: ReadonlySet<Kind>
+  /** Whether its values are cells of text, whatever they say. */
+  readonly isTextual: boolean
+}
+
+/** A record, its textual cells read. */
+export type RecordSeen = { readonly [member: string]: unknown }
+
+export interface Profile {
+  readonly records: ReadonlyArray<RecordSeen>
+  /** The records' rows, in their order. */
+  readonly rows: ReadonlyArray<Row>
+  readonly isTextual: boolean
+  readonly members: ReadonlyArray<Member>
+}
+
+export const of = (all: ReadonlyArray<Row>): Profile => {
+  const rows = all.filter(({ value }) => isObject(value))
+  const isTextual = rows.some((row) => row.isTextual === true)
+  const records = rows.flatMap(({ value }) => (isObject(value) ? [isTextual ? withCells(value) : value] : []))
+  const names = new Set(records.flatMap((record) => Object.keys(record)))
+  const members = [...names].map((name) => {
+    const values = records.map((record) => valueAt(record, name)).filter((value) => !isEmpty(value))
+    return { name, plainName: plain(name), values, kinds: new Set(values.map(kindOf)), isTextual }
+  })
+  return { records, rows, isTextual, members }
+}
+
+export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
+
+export const valueAt = (record: RecordSeen, name: string): unknown =>
+  Object.hasOwn(record, name) ? record[name] : undefined
+
+const withCells = (record: RecordSeen): RecordSeen =>
+  Object.fromEntries(Object.entries(record).map(([name, cell]) => [name, fromText(cell)]))
+
+export const kindOf = (value: unknown): Kind => {
+  if (typeof value === "string") return "text"
+  if (typeof value === "number") return "number"
+  if (typeof value === "boolean") return "boolean"
+  if (Messages.isMessageLike(value)) return "message"
+  if (isObject(value)) return "object"
+  if (Messages.isList(value)) return "messages"
+  if (!Array.isArray(value) || value.length === 0) return "other"
+  if (value.every((element) => typeof element === "string")) return "texts"
+  return value.every(isObject) ? "objects" : "other"
+}
+
+/** The first member of one of the names, in their order, that has a value of one of the kinds. */
+export const find = (
+  { members }: Profile,
+  names: ReadonlyArray<string>,
+  kinds: ReadonlyArray<Kind>,
+): Member | undefined => findAll(members, names, kinds)[0]
+
+export const findAll = (
+  members: ReadonlyArray<Member>,
+  names: ReadonlyArray<string>,
+  kinds: ReadonlyArray<Kind>,
+): ReadonlyArray<Member> =>
+  names.flatMap((name) => members.filter(({ plainName }) => plainName === name)).filter((member) => has(member, kinds))
+
+/** Whether most of the member's values are of one of the kinds. Cells of text are text, whatever else they are. */
+export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
+  (isTextual && values.length > 0 && kinds.includes("text")) ||
+  values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length
+
+/** Paths to a record's longest texts below its top level, to be suggested. */
+export const nestedTexts = ({ records }: Profile): ReadonlyArray<string> => {
+  const texts = pathsIn(records[0], []).filter(({ keys }) => keys.length > 1)
+  return texts
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, 2)
+    .map(({ keys }) => FieldPath.format(keys))
+}
+
+const pathsIn = (
+  value: unknown,
+  keys: ReadonlyArray<string | number>,
+): ReadonlyArray<{ readonly keys: ReadonlyArray<string | number>; readonly length: number }> => {
+  if (typeof value === "string") return value.length < 16 ? [] : [{ keys, length: value.length }]
+  if (typeof value !== "object" || value === null || keys.length > 6) return []
+  const entries = Array.isArray(value) ? [[0, value[0]] as const] : Object.entries(value).slice(0, 50)
+  return entries.flatMap(([key, member]) => pathsIn(member, [...keys, key]))
+}

@@ -1,0 +1,72 @@
+/**
+ * Which of the completions a value names as the best.
+ *
+ * In wide records it may be the name of the column (`output_1`), what tells the column from the others (`1`, `a`),
+ * this after another word (`model_a` beside `response_a`), or the name of the model. A number counts only as
+ * part of a name: whether it would count from 0 or from 1, no one says.
+ *
+ * Guarantees: what names none of the completions, or several, is a failure; what names a tie, or
+ * nothing, is no gold.
+ */
+import { Result } from "effect"
+import { describe, isEmpty, list } from "../record/Values.ts"
+
+const ties = new Set(
+  "tie,tied,tie (bothbad),tie (both bad),bothbad,both_bad,both bad,both,draw,equal,same,none,neither,null".split(","),
+)
+
+/** Whether the value says that no completion is the best. */
+export const isNone = (value: unknown): boolean =>
+  isEmpty(value) || (typeof value === "string" && ties.has(value.trim().toLowerCase()))
+
+/** The index that a value is, also as text of digits. */
+export const indexOf = (value: unknown): number | undefined => {
+  if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
+  return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
+}
+
+const words = "model,response,output,completion,answer,generation,candidate,assistant,option,conversation,system".split(
+  ",",
+)
+
+/**
+ * @param names of the completions' columns
+ * @returns of a value that is not `isNone` and of the record's models, the zero-based index; the failure is the
+ * reason, without path
+ */
+export const among = (
+  names: ReadonlyArray<string>,
+): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
+  const aliases = names.map(aliasesOf)
+  const quoted = list(
+    names.map((name) => JSON.stringify(name)),
+    "or",
+  )
+  return (value, models) => {
+    const text = typeof value === "string" || Number.isSafeInteger(value) ? String(value).trim() : undefined
+    const named = names.flatMap((_, i) =>
+      text !== undefined && (models[i] === text || aliases[i]!.has(text.toLowerCase())) ? [i] : [],
+    )
+    return named.length === 1
+      ? Result.succeed(named[0]!)
+      : Result.fail(
+          `expected what names one of ${quoted}, found ${describe(value)}${named.length > 1 ? `, which names ${named.length}` : ""}`,
+        )
+  }
+}
+
+/** Names beyond these are no more than themselves: no one would write a part of them, and the parts would be many. */
+const mostCharacters = 200
+const mostWords = 16
+
+const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
+
+/** The name, what it begins and ends with, and these ends after other words; in small letters. */
+const aliasesOf = (name: string): ReadonlySet<string> => {
+  const ends = name.length > mostCharacters ? [] : [...name.matchAll(wordsEnd)]
+  if (ends.length >= mostWords) return new Set([name.toLowerCase()])
+  const heads = ends.map(({ index }) => name.slice(0, index))
+  const tails = ends.map(({ 0: gap, index }) => name.slice(index + gap.length))
+  const renamed = tails.flatMap((tail) => words.flatMap((word) => [`${word}_${tail}`, `${word} ${tail}`, word + tail]))
+  return new Set([name, ...heads, ...tails, ...renamed].map((alias) => alias.toLowerCase()))
+}

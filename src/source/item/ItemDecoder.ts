@@ -1,0 +1,314 @@
+/**
+ * An unknown value to a `SourceRecord`: the one gate through which items of every layout pass.
+ *
+ * Guarantees: an item satisfies `PromptItem`, and its metadata can be written as
+ * JSON and read by any JSON reader. A reject's reason is one line: the field's
+ * path as it is in the file, what was expected, what was found. Members that
+ * `PromptItem` does not have are left out.
+ *
+ * Taken as well, and brought into the item's form: messages as `Messages` reads them, a completion that
+ * is the assistant's turn of a conversation, gold and metadata as the text of a JSON object, and nulls for
+ * optional members, which count as absent: that is how tables are exported.
+ */
+import { Result, Schema, SchemaIssue } from "effect"
+import { SchemaJITCompiler } from "effect/schema"
+import * as IdLimit from "../../domain/IdLimit.ts"
+import type { Prompt } from "../../domain/Message.ts"
+import { type Metadata, PromptItem, WellFormedPromptItem } from "../../domain/PromptItem.ts"
+import { FilledText } from "../../domain/Text.ts"
+import { fromText } from "../record/Field.ts"
+import * as FieldPath from "../record/FieldPath.ts"
+import { describe, isEmpty, isObject } from "../record/Values.ts"
+import * as Messages from "./Messages.ts"
+import { originOf, type Place, reject } from "../record/Row.ts"
+import type { SourceRecord } from "../record/SourceRecord.ts"
+
+SchemaJITCompiler.enable(PromptItem.ast)
+SchemaJITCompiler.enable(WellFormedPromptItem.ast)
+
+const parseItem = Schema.decodeUnknownResult(PromptItem, { reportInput: true })
+const parseWellFormedItem = Schema.decodeUnknownResult(WellFormedPromptItem, { reportInput: true })
+const parseText = Schema.decodeUnknownResult(FilledText, { reportInput: true })
+const parsePrompt = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
+
+/** What a list is called, and what its elements are. */
+export interface ListName {
+  readonly name: string
+  readonly nameAt: (index: number) => string
+}
+
+/** What the members of an item are called in the file, where it is not their own name. */
+export interface MemberNames {
+  readonly id?: string
+  readonly prompt?: string
+  readonly completions?: ListName
+  readonly models?: ListName
+  readonly gold?: string
+  readonly metadata?: string
+}
+
+/**
+ * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
+ *
+ * @param isTextual whether the lists of completions and models, gold, metadata and numbers may stand in their
+ * members as text, and an empty text for nothing; a prompt or a completion that is text stays as it is
+ * @param isWellFormed whether no text can have a lone surrogate
+ */
+export const decode = (
+  value: unknown,
+  place: Place,
+  names: MemberNames = {},
+  isTextual = false,
+  isWellFormed = false,
+): SourceRecord => {
+  const usual = toUsual(value, names, isTextual)
+  if (Result.isFailure(usual)) return reject(place, "invalid_shape", usual.failure)
+  const item = (isWellFormed ? parseWellFormedItem : parseItem)(usual.success)
+  if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
+  const problem = jsonProblem(item.success.metadata, names.metadata ?? "metadata")
+  return problem === undefined
+    ? Result.succeed({ item: item.success, origin: originOf(place) })
+    : reject(place, "invalid_shape", problem)
+}
+
+/** A prompt of its own; the failure is the reason, and names `path`. */
+export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt, string> =>
+  Result.flatMap(toPrompt(value, path), (prompt) =>
+    Result.mapError(parsePrompt(prompt), ({ issue }) => {
+      const problem = firstProblem(issue)
+      return `${path}${FieldPath.formatTail(problem.path)}: ${problem.message}`
+    }),
+  )
+
+/** A completion of its own, which may be given as messages. The failure is the reason, and names `path`. */
+export const decodeCompletion = (
+  value: unknown,
+  prompt: Prompt | undefined,
+  path: string,
+): Result.Result<string, string> => Result.flatMap(toCompletion(value, prompt, path), (text) => decodeText(text, path))
+
+/** What goes along with an item; nothing where it is null. The failure is the reason, and names `path`. */
+export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
+  const metadata = isEmpty(value) ? undefined : fromText(value)
+  if (metadata === undefined) return Result.succeed(undefined)
+  if (!isObject(metadata)) return Result.fail(`${path}: expected an object, found ${describe(value)}`)
+  const problem = jsonProblem(metadata, path)
+  return problem === undefined ? Result.succeed(metadata) : Result.fail(problem)
+}
+
+/** A prompt's or completion's text; the failure is the reason, and names `path`. */
+export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
+  Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
+
+/**
+ * A key as text: a safe integer counts as its decimal digits. NUL is refused, which
+ * databases cannot keep in text. The failure is the reason, and names `path`.
+ */
+export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
+  if (Number.isSafeInteger(value)) return Result.succeed(String(value))
+  if (typeof value !== "string")
+    return Result.fail(`${path}: expected a string or a safe integer, found ${describe(value)}`)
+  if (value.includes("\0")) return Result.fail(`${path}: expected text without NUL, found ${describe(value)}`)
+  return decodeText(value, path)
+}
+
+/** An item's id: a key that is no longer than a ledger's index takes. */
+const decodeId = (value: unknown, path: string): Result.Result<string, string> =>
+  Result.filterOrFail(
+    decodeKey(value, path),
+    IdLimit.fits,
+    () => `${path}: expected at most ${IdLimit.limit} of text, found ${describe(value)}`,
+  )
+
+/** The value in the form that the schema has; it stays the same object where it is in this form already. */
+const toUsual = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
+  if (!isObject(value)) return Result.succeed(value)
+  if (isTextual || !isUsual(value)) {
+    const usual = mend(value, names, isTextual)
+    return Result.flatMap(usual, (object) => withTextId(object, names))
+  }
+  return withTextId(value, names)
+}
+
+type Members = { readonly [member: string]: unknown }
+
+const isUsual = (value: Members): boolean =>
+  typeof value["prompt"] === "string" &&
+  hasTextsAlone(value["completions"]) &&
+  value["id"] !== null &&
+  value["models"] !== null &&
+  isUsualObject(value["metadata"]) &&
+  isUsualObject(value["gold"]) &&
+  !(isObject(value["gold"]) && value["gold"]["rationale"] === null)
+
+const isUsualObject = (value: unknown): boolean => value !== null && typeof value !== "string"
+
+const hasTextsAlone = (values: unknown): boolean => {
+  if (!Array.isArray(values)) return false
+  for (const value of values) if (typeof value !== "string") return false
+  return true
+}
+
+const mend = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> => {
+  const prompt = toPrompt(own(value, "prompt"), names.prompt ?? "prompt")
+  if (Result.isFailure(prompt)) return Result.fail(prompt.failure)
+  const completions = toCompletions(own(value, "completions"), prompt.success, names, isTextual)
+  if (Result.isFailure(completions)) return Result.fail(completions.failure)
+  const metadata = fromText(own(value, "metadata"))
+  const gold = fromText(own(value, "gold"))
+  const optional = {
+    id: own(value, "id"),
+    models: isTextual ? fromText(own(value, "models")) : own(value, "models"),
+    gold: isObject(gold) ? withoutEmpty(isTextual ? withNumber(gold) : gold, isTextual) : gold,
+    metadata,
+  }
+  return Result.succeed({
+    prompt: prompt.success,
+    ...(completions.success === undefined ? undefined : { completions: completions.success }),
+    ...withoutEmpty(optional, isTextual),
+  })
+}
+
+const own = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
+
+const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> => {
+  if (typeof value === "string") return Result.succeed(value)
+  return Array.isArray(value)
+    ? Messages.decode(value, path)
+    : Result.fail(`${path}: expected text or a list of messages, found ${describe(value)}`)
+}
+
+const toCompletions = (
+  value: unknown,
+  prompt: Prompt,
+  names: MemberNames,
+  isTextual: boolean,
+): Result.Result<unknown, string> => {
+  const values = isTextual ? fromText(value) : value
+  if (!Array.isArray(values)) return Result.succeed(values)
+  const completions: Array<unknown> = []
+  for (const [i, completion] of values.entries()) {
+    const text = toCompletion(completion, prompt, names.completions?.nameAt(i) ?? `completions[${i}]`)
+    if (Result.isFailure(text)) return Result.fail(text.failure)
+    completions.push(text.success)
+  }
+  return Result.succeed(completions)
+}
+
+/** What is neither text nor messages stays as it is, for the schema to refuse. */
+const toCompletion = (value: unknown, prompt: Prompt | undefined, path: string): Result.Result<unknown, string> => {
+  if (Messages.isList(value)) return Messages.decodeCompletion(value, prompt, path)
+  return Messages.isMessageLike(value) ? Messages.decodeCompletion([value], prompt, path) : Result.succeed(value)
+}
+
+const withoutEmpty = (object: Members, isTextual: boolean): Members =>
+  Object.fromEntries(
+    Object.entries(object).filter(([, member]) =>
+      isTextual ? !isEmpty(member) : member !== null && member !== undefined,
+    ),
+  )
+
+const withNumber = (gold: Members): Members => {
+  const index = gold["best_completion_index"]
+  return typeof index === "string" && /^\d{1,15}$/.test(index)
+    ? { ...gold, best_completion_index: Number(index) }
+    : gold
+}
+
+const withTextId = (value: Members, names: MemberNames): Result.Result<Members, string> =>
+  Object.hasOwn(value, "id") && !isPlainId(value["id"])
+    ? Result.map(decodeId(value["id"], names.id ?? "id"), (id) => (id === value["id"] ? value : { ...value, id }))
+    : Result.succeed(value)
+
+/** An id that the schema alone has to look at. */
+const isPlainId = (id: unknown): boolean => typeof id === "string" && /^[^\0]{0,200}$/s.test(id)
+
+const expectedTypes: { readonly [tag: string]: string } = {
+  Arrays: "an array",
+  Number: "a number",
+  Objects: "an object",
+  String: "a string",
+}
+
+const found = (issue: SchemaIssue.Issue): string =>
+  `found ${describe(SchemaIssue.hasInput(issue) ? issue.input : undefined)}`
+
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    if (issue._tag === "MissingKey") return "expected a value, found nothing"
+    if (issue._tag === "InvalidType")
+      return `expected ${expectedTypes[issue.ast._tag] ?? issue.ast._tag}, ${found(issue)}`
+    return SchemaIssue.defaultLeafHook(issue)
+  },
+  checkHook: (issue) => {
+    const expected = issue.filter.annotations?.expected
+    return (
+      SchemaIssue.defaultCheckHook(issue) ??
+      (expected === undefined ? undefined : `expected ${expected}, ${found(issue)}`)
+    )
+  },
+})
+
+const firstProblem = (
+  issue: SchemaIssue.Issue,
+): { readonly path: ReadonlyArray<PropertyKey>; readonly message: string } => {
+  const [first] = formatIssue(issue).issues
+  return {
+    path: (first?.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment)),
+    message: first?.message ?? "invalid",
+  }
+}
+
+const describeIssue = (issue: SchemaIssue.Issue, names: MemberNames): string => {
+  const { path, message } = firstProblem(issue)
+  const [member, index, ...rest] = path
+  if (member === undefined) return message
+  const name = new Map<PropertyKey, string | ListName>(Object.entries(names)).get(member) ?? String(member)
+  if (typeof name === "object" && typeof index === "number") {
+    return `${name.nameAt(index)}${FieldPath.formatTail(rest)}: ${message}`
+  }
+  return `${typeof name === "object" ? name.name : name}${FieldPath.formatTail(path.slice(1))}: ${message}`
+}
+
+/** Readers of JSON give up at depths from about 100 on, and so does the engine's own writer at some thousands. */
+const maxDepth = 100
+
+/**
+ * Why a value cannot be written as JSON and read again; it may come from a program, so it may even hold itself.
+ * Names `path` and what follows it.
+ */
+export const jsonProblem = (value: unknown, path: string): string | undefined => {
+  const problem = findJsonProblem(value, 0)
+  return problem === undefined ? undefined : `${path}${FieldPath.formatTail(problem.keys ?? [])}: ${problem.message}`
+}
+
+interface JsonProblem {
+  /** Not told of what is nested too deep, since the path would be as long. */
+  readonly keys: ReadonlyArray<string | number> | undefined
+  readonly message: string
+}
+
+const findJsonProblem = (value: unknown, depth: number): JsonProblem | undefined => {
+  const message = scalarProblem(value)
+  if (message !== undefined) return { keys: [], message }
+  if (typeof value !== "object" || value === null) return undefined
+  if (depth === maxDepth)
+    return { keys: undefined, message: `expected at most ${maxDepth} levels of nesting, found more` }
+  for (const key of Object.keys(value)) {
+    const problem = findJsonProblem(Reflect.get(value, key), depth + 1)
+    if (problem !== undefined) {
+      return { ...problem, keys: problem.keys && [Array.isArray(value) ? Number(key) : key, ...problem.keys] }
+    }
+  }
+  return undefined
+}
+
+const scalarProblem = (value: unknown): string | undefined => {
+  if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") {
+    return `expected values that JSON has, found a ${typeof value}`
+  }
+  return typeof value === "number" &&
+    (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+    ? `expected numbers that keep their digits, up to 2^53, or text, found ${value}`
+    : undefined
+}

@@ -1,0 +1,54 @@
+/**
+ * A system prompt in a member of its own, beside the prompt that it belongs to.
+ *
+ * Guarantees: it means the same in every layout: it stands before the prompt, as text and an empty line before text,
+ * as a message of `system` before messages. Messages that begin with the same one stay as they are. A record
+ * without one has its prompt alone.
+ */
+import { Result } from "effect"
+import type { Prompt } from "../../domain/Message.ts"
+import * as ItemDecoder from "./ItemDecoder.ts"
+import { reject, type Row } from "../record/Row.ts"
+import type { SourceRecord } from "../record/SourceRecord.ts"
+import type { Field } from "../record/Field.ts"
+import { isEmpty } from "../record/Values.ts"
+
+/** As members are called that hold one, in small letters. */
+export const names = ["system", "system_prompt", "system_message"]
+
+/**
+ * The prompt with what one of the fields holds before it. The failure is the reason, and names the field.
+ *
+ * @param fields of which the first counts that is filled
+ */
+export const add = (
+  fields: ReadonlyArray<Field>,
+  { isTextual, value }: Pick<Row, "isTextual" | "value">,
+  prompt: Prompt,
+): Result.Result<Prompt, string> => {
+  for (const field of fields) {
+    const system = field.get(value, isTextual)
+    if (isEmpty(system) || (typeof system === "string" && system.trim() === "")) continue
+    return Result.map(ItemDecoder.decodeText(system, field.name), (text) => before(text, prompt))
+  }
+  return Result.succeed(prompt)
+}
+
+const before = (system: string, prompt: Prompt): Prompt => {
+  if (typeof prompt === "string") return `${system}\n\n${prompt}`
+  const [first] = prompt
+  return first.role === "system" && first.content === system ? prompt : [{ role: "system", content: system }, ...prompt]
+}
+
+/** An item as it was read, with the row's system prompt before its prompt. */
+export const addTo = (
+  record: SourceRecord,
+  fields: ReadonlyArray<Field>,
+  row: Pick<Row, "isTextual" | "place" | "value">,
+): SourceRecord =>
+  Result.flatMap(record, (source) => {
+    const prompt = add(fields, row, source.item.prompt)
+    return Result.isSuccess(prompt)
+      ? Result.succeed({ ...source, item: { ...source.item, prompt: prompt.success } })
+      : reject(row.place, "invalid_shape", prompt.failure)
+  })

@@ -1,0 +1,83 @@
+/**
+ * Which files were read, with what they held: for a dataset's manifest.
+ *
+ * Guarantees: a file is told once it was read to its end, with the size and the digest of the bytes that
+ * were read, and not of those that stand there later. Of a remote file of which only parts were read, what its
+ * server says is told, and no digest. Who reads a file has nothing to do for it.
+ */
+import { Context, Effect, Stream } from "effect"
+import type { InputFile } from "../../domain/InputFile.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import type { Input } from "./Input.ts"
+
+/** Who is told; nobody by default. */
+export const InputLog = Context.Reference<((input: InputFile) => void) | undefined>("prefstream/source/InputLog", {
+  defaultValue: () => undefined,
+})
+
+/** The same bytes; at their end, the log is told of the file. */
+export const logged =
+  (file: string) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+    Stream.unwrap(Effect.map(InputLog, (tell) => (tell === undefined ? bytes : digested(file, tell)(bytes))))
+
+/** The same bytes, and what tells the log of the file once more was read than these: of what was unpacked of them, say. */
+export const loggedLater = (file: string, bytes: Input["bytes"]) => {
+  let found: InputFile | undefined
+  return {
+    bytes: digested(file, (input) => (found = input))(bytes),
+    told: Effect.flatMap(InputLog, (tell) =>
+      Effect.sync(() => {
+        if (found !== undefined) tell?.(found)
+      }),
+    ),
+  }
+}
+
+/** The same records; at their end, the log is told of the file with their number, usable or not. */
+export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+  Stream.unwrap(
+    Effect.map(InputLog, (tell) => {
+      if (tell === undefined) return records
+      let found: InputFile | undefined
+      let count = 0
+      return records.pipe(
+        Stream.mapArray((array) => {
+          count += array.length
+          return array
+        }),
+        Stream.provideService(InputLog, (input) => (found = input)),
+        Stream.onEnd(
+          Effect.sync(() => {
+            if (found !== undefined) tell({ ...found, records: count })
+          }),
+        ),
+      )
+    }),
+  )
+
+/** Tells the log of a file that was read in slices. */
+export const tellSliced = Effect.fnUntraced(function* ({ name, size = 0, sliced }: Input) {
+  const tell = yield* InputLog
+  if (tell === undefined || sliced === undefined) return
+  if (Stream.isStream(sliced)) yield* Stream.runDrain(digested(name, tell)(sliced))
+  else tell({ file: name, bytes: size, ...sliced })
+})
+
+const digested =
+  (file: string, tell: (input: InputFile) => void) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
+    Stream.suspend(() => {
+      const digest = Sha256.running()
+      let size = 0
+      return bytes.pipe(
+        Stream.mapArray((chunks) => {
+          for (const chunk of chunks) {
+            digest.update(chunk)
+            size += chunk.length
+          }
+          return chunks
+        }),
+        Stream.onEnd(Effect.sync(() => tell({ file, bytes: size, sha256: digest.digest() }))),
+      )
+    })

@@ -1,0 +1,37 @@
+/**
+ * A record of a file as its format gives it, before anything is known of its layout.
+ *
+ * Guarantees: a format gives one `RowResult` for each record of the file, in order. A value is
+ * what JSON has: null, text, numbers, booleans, arrays, plain objects; a member may be called
+ * `__proto__` and is then a member like any other.
+ */
+import { Result } from "effect"
+import type { Origin } from "../../domain/Origin.ts"
+import type { Reject } from "../../domain/Reject.ts"
+
+/** Where a record stands, and its text for the reject. */
+export interface Place extends Origin {
+  /** As it stands in the file; of a format without text, as JSON. May be computed when it is asked for. */
+  readonly raw: string | undefined
+}
+
+export interface Row {
+  readonly place: Place
+  readonly value: unknown
+  /** Set where cells hold text alone, so that lists, objects and numbers stand in them as text (CSV). */
+  readonly isTextual?: true | undefined
+  /** Set where no text of it can have a lone surrogate: it was decoded from UTF-8, and has no escapes. */
+  readonly isWellFormed?: boolean | undefined
+}
+
+export type RowResult = Result.Result<Row, Reject>
+
+export const originOf = ({ file, line, row }: Origin): Origin => {
+  if (row === undefined) return line === undefined ? { file } : { file, line }
+  return line === undefined ? { file, row } : { file, line, row }
+}
+
+export const reject = (place: Place, code: Reject["code"], reason: string): Result.Result<never, Reject> => {
+  const { raw } = place
+  return Result.fail({ ...originOf(place), code, reason, ...(raw === undefined ? undefined : { raw }) })
+}

@@ -1,0 +1,44 @@
+/**
+ * What every source gives, whatever it reads.
+ *
+ * Guarantees: one `SourceRecord` for each record read, so that records read are
+ * items plus rejects by construction. Lines that hold only white space are no
+ * records.
+ */
+import type { Effect, FileSystem, Path, Result, Stream } from "effect"
+import type { SourceItem } from "../../domain/PromptItem.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import type { SourceError } from "./SourceError.ts"
+
+/** One record of the input: an item, or the reason why it was refused. */
+export type SourceRecord = Result.Result<SourceItem, Reject>
+
+/** What files are, and how their records make items. */
+export interface Found {
+  /** Those that were looked at: the first ones, up to one that has records. */
+  readonly files: ReadonlyArray<{
+    readonly name: string
+    /** Such as `CSV with ";", gzip`. */ readonly description: string
+  }>
+  /** How many there are in all. */
+  readonly count: number
+  /** Folders and patterns without a file. */
+  readonly empty: ReadonlyArray<string>
+  /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing where there is no record. */
+  readonly layout: string | undefined
+  /** What was set, and no record has of those that were looked at: `"winer" (--gold-path)`. */
+  readonly absent: ReadonlyArray<string>
+  /** What the records may be meant to be, and how to say so. */
+  readonly hints: ReadonlyArray<string>
+  /** Top-level members that are not used. */
+  readonly ignored: ReadonlyArray<string>
+}
+
+export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
+  /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
+  readonly description: string
+  /** What was found by looking at the input's beginning, for those who want to see it before anything is read. */
+  readonly found?: Effect.Effect<Found, E, R> | undefined
+  /** Comes in arrays, one for each piece of the input. Fails only with what ends the run. */
+  readonly records: Stream.Stream<SourceRecord, E, R>
+}
