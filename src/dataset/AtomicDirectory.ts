@@ -14,7 +14,7 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
 import * as Sync from "../node/Sync.ts"
-import { about, DatasetError, DirectoryRefused, FileSystemFailure } from "./DatasetError.ts"
+import { about, DatasetError, DirectoryRefused, FileSystemFailure } from "./file/DatasetError.ts"
 import * as Manifest from "./Manifest.ts"
 
 /**

@@ -10,12 +10,11 @@
  *
  * A pair with a lone surrogate, which UTF-8 can't carry, makes no row.
  */
-import { Record } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import type { Message } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as PairTexts from "./format/PairTexts.ts"
-import type { Feature, Features, Json, JsonRow } from "./format/Format.ts"
+import type { Feature, Json, JsonRow } from "./file/Features.ts"
 
 export type Shape = "standard" | "conversational"
 
@@ -45,17 +44,6 @@ const messages: Feature = { list: { struct: { role: "string", content: "string" 
 const conversational: PairFeatures = { ...standard, prompt: messages, chosen: messages, rejected: messages }
 
 export const featuresOf = (shape: Shape): PairFeatures => (shape === "standard" ? standard : conversational)
-
-/** The features as `datasets` writes them, for its `Features.from_dict`. */
-export const declaration = (features: Features): { readonly [column: string]: Json } =>
-  Record.map(features, declarationOf)
-
-const declarationOf = (feature: Feature): Json => {
-  if (typeof feature === "string") return { dtype: feature, _type: "Value" }
-  return "list" in feature
-    ? { feature: declarationOf(feature.list), _type: "List" }
-    : Record.map(feature.struct, declarationOf)
-}
 
 type Text = string | ReadonlyArray<Message>
 

@@ -18,18 +18,18 @@ import * as WorkerThreads from "../node/WorkerThreads.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
 import { featuresOf, illFormed, type Row, type Shape, toRow } from "./Columns.ts"
-import type { DatasetError } from "./DatasetError.ts"
+import type { DatasetError } from "./file/DatasetError.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
-import type { FormatName } from "./format/Formats.ts"
+import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
-import * as OutputFile from "./OutputFile.ts"
-import * as Refused from "./Refused.ts"
-import type * as RowGroup from "./RowGroup.ts"
+import * as OutputFile from "./file/OutputFile.ts"
+import * as Refused from "./OmittedPairs.ts"
+import type * as RowGroup from "./file/RowGroup.ts"
 import * as Shards from "./Shards.ts"
 import * as TrainerFiles from "./TrainerFiles.ts"
 
 export { recover } from "./AtomicDirectory.ts"
-export { DatasetError } from "./DatasetError.ts"
+export { DatasetError } from "./file/DatasetError.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
 export { type Finding, format as formatFinding } from "./Findings.ts"
 export { type Verification, verify } from "./Verify.ts"
@@ -83,7 +83,7 @@ export interface Options<E = never, R = never, AE = E, AR = R, DE = E, DR = R> {
 const maxEncoders = 2
 
 // Beside this file, with its ending: a source runs as it is.
-const encoderThread = new URL(`./encoderThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
+const encoderThread = new URL(`./file/encoderThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
 
 /** As many as `datasets` takes: 500 MB. */
 const defaultShardBytes = 500_000_000

@@ -8,8 +8,8 @@ import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
 import { Provenance } from "./DatasetFacts.ts"
-import { formatNames } from "./format/Formats.ts"
-import { Refused } from "./Refused.ts"
+import { formatNames } from "./format/TrainerFormats.ts"
+import { Refused } from "./OmittedPairs.ts"
 
 export const fileName = "manifest.json"
 

@@ -13,12 +13,12 @@ import type { Scope } from "effect"
 import { Effect, Fiber, FileSystem, Path } from "effect"
 import type { Split } from "../domain/Split.ts"
 import { type Row, sizeOf } from "./Columns.ts"
-import { about, type DatasetError } from "./DatasetError.ts"
-import type { Features } from "./format/Format.ts"
-import * as Jsonl from "./Jsonl.ts"
+import { about, type DatasetError } from "./file/DatasetError.ts"
+import type { Features } from "./file/Features.ts"
+import * as Jsonl from "./file/Jsonl.ts"
 import type { DatasetFile } from "./Manifest.ts"
-import * as OutputFile from "./OutputFile.ts"
-import * as Parquet from "./Parquet.ts"
+import * as OutputFile from "./file/OutputFile.ts"
+import * as Parquet from "./file/Parquet.ts"
 
 export interface SplitFiles {
   readonly split: Split

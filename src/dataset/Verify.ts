@@ -14,7 +14,7 @@ import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as Card from "./Card.ts"
 import * as Findings from "./Findings.ts"
 import * as Manifest from "./Manifest.ts"
-import * as ReadBack from "./ReadBack.ts"
+import * as ReadBack from "./file/ReadBack.ts"
 import * as VerifyRows from "./VerifyRows.ts"
 
 export interface Verification {

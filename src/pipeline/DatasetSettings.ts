@@ -3,7 +3,7 @@
  */
 import { Effect, Schema } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
-import { type FormatName, formatNames } from "../dataset/format/Formats.ts"
+import { type FormatName, formatNames } from "../dataset/format/TrainerFormats.ts"
 import * as Checks from "../pair/Checks.ts"
 import type { CurationOptions } from "../pair/Curation.ts"
 import * as Splits from "../pair/text/Splits.ts"

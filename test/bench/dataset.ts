@@ -36,8 +36,8 @@ const pairsOf = (input: string) =>
   )
 
 const parquetAlone: Contender = async (input, output) => {
-  const OutputFile = await import("../../src/dataset/OutputFile.ts")
-  const Parquet = await import("../../src/dataset/Parquet.ts")
+  const OutputFile = await import("../../src/dataset/file/OutputFile.ts")
+  const Parquet = await import("../../src/dataset/file/Parquet.ts")
   const { featuresOf, sizeOf, toRow } = await import("../../src/dataset/Columns.ts")
   const program = Effect.gen(function* () {
     const file = yield* OutputFile.create(output, "train.parquet")

@@ -16,7 +16,7 @@ import { asText, content, type SourceItem } from "../../src/domain/PromptItem.ts
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { rlhfRanking } from "../../src/domain/Task.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
-import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
+import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import { AnnotationClient } from "../../src/task/AnnotationClient.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Judgment } from "../../src/domain/Judgment.ts"
-import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
+import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 
 const judgment: Judgment = {
   taskId: "task_1",

@@ -7,7 +7,7 @@
  */
 import { Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
-import { FileSystemFailure } from "../../dataset/DatasetError.ts"
+import { FileSystemFailure } from "../../dataset/file/DatasetError.ts"
 import { FileLockError, LockUnavailable } from "../../node/FileLock.ts"
 import { BackupFailed } from "../../task/LedgerCare.ts"
 

@@ -13,7 +13,7 @@
  * always written, since the code reads it without asking.
  */
 import { Result, Schema } from "effect"
-import { type Format, refuse, rowPerPair } from "./Format.ts"
+import { type Format, refuse, rowPerPair } from "./TrainerFormat.ts"
 import { describe } from "./Found.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { at, Assistant, differ, Filled, messages, OpenMessages, Text } from "./RowSchema.ts"

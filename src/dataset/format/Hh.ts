@@ -8,7 +8,7 @@
  * other roles.
  */
 import { Result, Schema } from "effect"
-import { type Format, type Refusal, refuse, rowPerPair } from "./Format.ts"
+import { type Format, type Refusal, refuse, rowPerPair } from "./TrainerFormat.ts"
 import { describe } from "./Found.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { at, Text } from "./RowSchema.ts"

@@ -11,7 +11,8 @@
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
-import { type Format, type JsonRow, rowPerPair } from "./Format.ts"
+import type { JsonRow } from "../file/Features.ts"
+import { type Format, rowPerPair } from "./TrainerFormat.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { at, differ, Filled, inTurn, Text } from "./RowSchema.ts"
 import * as Unpaired from "./Unpaired.ts"

@@ -3,7 +3,7 @@
  * with their ranks, of which the lower is better.
  */
 import { Result, Schema } from "effect"
-import { type Format, rowPerPair } from "./Format.ts"
+import { type Format, rowPerPair } from "./TrainerFormat.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { Answer, at, messages, OpenMessages } from "./RowSchema.ts"
 

@@ -6,7 +6,7 @@
  * of a call, which a prompt's messages don't have; they are refused.
  */
 import { Result, Schema } from "effect"
-import { type Format, rowPerPair } from "./Format.ts"
+import { type Format, rowPerPair } from "./TrainerFormat.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { Answer, at, messages, OpenMessages } from "./RowSchema.ts"
 

@@ -8,7 +8,7 @@
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import { type Format, type FormatOptions, refuse, rowPerPair } from "./Format.ts"
+import { type Format, type FormatOptions, refuse, rowPerPair } from "./TrainerFormat.ts"
 import { describe } from "./Found.ts"
 import * as PairTexts from "./PairTexts.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

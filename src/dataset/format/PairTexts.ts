@@ -8,7 +8,7 @@
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import { type Refusal, refuse } from "./Format.ts"
+import { type Refusal, refuse } from "./TrainerFormat.ts"
 import { describe } from "./Found.ts"
 
 type Checked<A> = Result.Result<A, Refusal>

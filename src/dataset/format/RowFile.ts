@@ -6,7 +6,7 @@
  * failed. No byte order mark is dropped.
  */
 import { Effect, FileSystem, Result, Stream } from "effect"
-import * as ReadBack from "../ReadBack.ts"
+import * as ReadBack from "../file/ReadBack.ts"
 
 export interface NumberedRow {
   /** One-based. */

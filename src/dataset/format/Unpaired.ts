@@ -8,15 +8,8 @@
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import {
-  type Encoded,
-  type Encoder,
-  FormatReject,
-  type JsonRow,
-  type Problem,
-  type Refusal,
-  toReject,
-} from "./Format.ts"
+import type { JsonRow } from "../file/Features.ts"
+import { type Encoded, type Encoder, FormatReject, type Problem, type Refusal, toReject } from "./TrainerFormat.ts"
 import { describe } from "./Found.ts"
 
 type ToRow = (completion: string, label: boolean) => JsonRow

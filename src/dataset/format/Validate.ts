@@ -11,7 +11,8 @@
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import { Finding } from "./Finding.ts"
-import type { Format, FormatOptions, JsonRow, Problem } from "./Format.ts"
+import type { JsonRow } from "../file/Features.ts"
+import type { Format, FormatOptions, Problem } from "./TrainerFormat.ts"
 import { describe, formatPath } from "./Found.ts"
 import * as RowFile from "./RowFile.ts"
 

@@ -6,7 +6,7 @@
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import { type Format, rowPerPair } from "./Format.ts"
+import { type Format, rowPerPair } from "./TrainerFormat.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { differ, Filled } from "./RowSchema.ts"
 

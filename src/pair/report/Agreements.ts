@@ -8,8 +8,8 @@
  */
 import { Array as Arr } from "effect"
 import type { Agreement } from "../../domain/QualityReport.ts"
-import type { Consensus } from "../Consensus.ts"
-import { isDecided } from "../ItemVotes.ts"
+import type { Consensus } from "../votes/Consensus.ts"
+import { isDecided } from "../votes/ItemVotes.ts"
 import * as FreeMarginalKappa from "../stats/FreeMarginalKappa.ts"
 import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
 

@@ -7,7 +7,7 @@
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import { agreesWithOthers } from "../../domain/Tally.ts"
 import type { ExpertRow } from "../../domain/QualityReport.ts"
-import type { Consensus } from "../Consensus.ts"
+import type { Consensus } from "../votes/Consensus.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import { isRight } from "./GoldScore.ts"
 

@@ -6,8 +6,8 @@
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
-import type { Consensus } from "../Consensus.ts"
-import { isDecided, type ItemVote, textOf } from "../ItemVotes.ts"
+import type { Consensus } from "../votes/Consensus.ts"
+import { isDecided, type ItemVote, textOf } from "../votes/ItemVotes.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
 
 const wrongShown = 10

@@ -10,7 +10,7 @@
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"
-import type { ItemVote } from "../ItemVotes.ts"
+import type { ItemVote } from "../votes/ItemVotes.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
 
 export const make = () => {

@@ -9,8 +9,8 @@
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import { textOf } from "../ItemVotes.ts"
-import * as NormalisedPrompt from "../text/NormalisedPrompt.ts"
+import { textOf } from "../votes/ItemVotes.ts"
+import * as NormalisedPrompt from "../text/NormalizedPrompt.ts"
 
 export type Kind = "none" | "copied" | "own"
 

@@ -14,7 +14,7 @@
  * Two texts of one long template with little that differs are near-duplicates, too.
  */
 import * as MinHash from "./MinHash.ts"
-import * as NormalisedPrompt from "./NormalisedPrompt.ts"
+import * as NormalisedPrompt from "./NormalizedPrompt.ts"
 
 export interface Finding {
   /** The prompts that this one nearly repeats, as zero-based ordinals, earliest first; of an equal normal form the first alone. */

@@ -17,7 +17,7 @@ import type { Prompt } from "../../domain/Message.ts"
 import { Split, splits } from "../../domain/Split.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as NearDuplicates from "./NearDuplicates.ts"
-import * as NormalisedPrompt from "./NormalisedPrompt.ts"
+import * as NormalisedPrompt from "./NormalizedPrompt.ts"
 
 /** The shares of the prompts, which add up to 1, such as `{ train: 0.9, test: 0.1 }`. A split without a share stays empty. */
 export type Shares = { readonly [split in Split]?: number | undefined }

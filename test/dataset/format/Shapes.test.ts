@@ -1,7 +1,8 @@
 /** The rows of each format, as its trainer's documentation shows them. */
 import { assert, describe, it } from "@effect/vitest"
-import type { FormatOptions, JsonRow } from "../../../src/dataset/format/Format.ts"
-import type { FormatName } from "../../../src/dataset/format/Formats.ts"
+import type { JsonRow } from "../../../src/dataset/file/Features.ts"
+import type { FormatOptions } from "../../../src/dataset/format/TrainerFormat.ts"
+import type { FormatName } from "../../../src/dataset/format/TrainerFormats.ts"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import { assistant, encode, sky, system, tool, user } from "./support.ts"
 

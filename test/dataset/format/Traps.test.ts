@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Effect } from "effect"
-import type { FormatName } from "../../../src/dataset/format/Formats.ts"
+import type { FormatName } from "../../../src/dataset/format/TrainerFormats.ts"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
 import { assistant, encode, findings, refusal, said, sky, system, tool, user, written } from "./support.ts"

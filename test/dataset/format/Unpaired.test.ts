@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as fc from "fast-check"
-import { formats } from "../../../src/dataset/format/Formats.ts"
+import { formats } from "../../../src/dataset/format/TrainerFormats.ts"
 import { pair } from "../../support/pairs.ts"
 import { encode } from "./support.ts"
 

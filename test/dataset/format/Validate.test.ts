@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import * as DatasetInfo from "../../../src/dataset/format/DatasetInfo.ts"
-import { formats } from "../../../src/dataset/format/Formats.ts"
+import { formats } from "../../../src/dataset/format/TrainerFormats.ts"
 import { encode, findings, sky, written, writtenText } from "./support.ts"
 
 const good = '{"chosen":"q\\n\\na","rejected":"q\\n\\nb"}'

@@ -1,8 +1,9 @@
 /** What the tests of formats share. */
 import { Effect, FileSystem, Result, Stream } from "effect"
-import type { FormatOptions, JsonRow } from "../../../src/dataset/format/Format.ts"
-import { type FormatName, formats } from "../../../src/dataset/format/Formats.ts"
-import * as JsonLine from "../../../src/dataset/format/JsonLine.ts"
+import type { JsonRow } from "../../../src/dataset/file/Features.ts"
+import type { FormatOptions } from "../../../src/dataset/format/TrainerFormat.ts"
+import { type FormatName, formats } from "../../../src/dataset/format/TrainerFormats.ts"
+import * as JsonLine from "../../../src/dataset/file/JsonLine.ts"
 import { validate } from "../../../src/dataset/format/Validate.ts"
 import type { Message } from "../../../src/domain/Message.ts"
 import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"

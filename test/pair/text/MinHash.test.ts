@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
+import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { hostile, words } from "./support.ts"
 
 const isEastAsian = (unit: string) => unit.charCodeAt(0) >= 0x2e80

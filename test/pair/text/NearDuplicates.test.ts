@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
+import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { edited, hostile, words } from "./support.ts"
 

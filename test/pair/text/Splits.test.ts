@@ -3,7 +3,7 @@ import { Effect, Exit } from "effect"
 import * as fc from "fast-check"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
+import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
 import { edited, hostile, words } from "./support.ts"
 

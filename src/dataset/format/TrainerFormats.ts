@@ -1,7 +1,7 @@
 /**
  * Every trainer format, by the name that `--format` takes.
  */
-import type { Format } from "./Format.ts"
+import type { Format } from "./TrainerFormat.ts"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
 import { hh } from "./Hh.ts"
 import { llamaFactoryAlpaca, llamaFactoryKto, llamaFactoryShareGpt } from "./LlamaFactory.ts"

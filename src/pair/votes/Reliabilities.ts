@@ -6,10 +6,10 @@
  * model of `stats/DawidSkene`. Votes that rank several completions together at the top do not count. Memory: 8 bytes for each vote and each item of several votes.
  */
 import { Effect, Stream } from "effect"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
-import { firstOfText } from "../domain/Tally.ts"
+import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import { firstOfText } from "../../domain/Tally.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
-import * as DawidSkene from "./stats/DawidSkene.ts"
+import * as DawidSkene from "../stats/DawidSkene.ts"
 
 export interface Reliabilities {
   /** The probability that a vote of the expert is right, above 0 and below 1; null where no item of several votes has one. */

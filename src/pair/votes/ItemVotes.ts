@@ -11,11 +11,11 @@
  * the expert that `annotations.expert` names, if it does.
  */
 import { Option, Schema } from "effect"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
-import type { Judgment } from "../domain/Judgment.ts"
-import { byText as votedByText, firstOfText, topOf } from "../domain/Tally.ts"
-import { type Ranking, Vote } from "../domain/Vote.ts"
-import { rankingOf } from "./Pairs.ts"
+import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { Judgment } from "../../domain/Judgment.ts"
+import { byText as votedByText, firstOfText, topOf } from "../../domain/Tally.ts"
+import { type Ranking, Vote } from "../../domain/Vote.ts"
+import { rankingOf } from "./Ranking.ts"
 
 export interface ItemVote {
   /** As the service names the expert; null where it does not. */

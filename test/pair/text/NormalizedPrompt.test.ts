@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalisedPrompt.ts"
+import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { hostile } from "./support.ts"
 
 const { ofPrompt, ofText } = NormalisedPrompt

@@ -6,8 +6,8 @@
  * same rows give the same bytes, however they are cut into arrays.
  */
 import { Effect } from "effect"
-import type { Features } from "./format/Format.ts"
-import * as JsonLine from "./format/JsonLine.ts"
+import type { Features } from "./Features.ts"
+import * as JsonLine from "./JsonLine.ts"
 import type { OutputFile, RowWriter } from "./OutputFile.ts"
 
 /** UTF-16 units gathered before they are written. */

@@ -13,10 +13,9 @@
  */
 import { Effect, Record } from "effect"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
-import type * as WorkerThreads from "../node/WorkerThreads.ts"
-import { declaration } from "./Columns.ts"
+import type * as WorkerThreads from "../../node/WorkerThreads.ts"
+import { type Features, type Json, declaration } from "./Features.ts"
 import { DatasetError, EncoderFailure } from "./DatasetError.ts"
-import type { Features, Json } from "./format/Format.ts"
 import type { OutputFile, RowWriter } from "./OutputFile.ts"
 import * as PackedColumn from "./PackedColumn.ts"
 import * as RowGroup from "./RowGroup.ts"

@@ -7,9 +7,9 @@
  * closed. It is closed with the scope in any case.
  */
 import { Effect, Exit, FileSystem, Path, Scope } from "effect"
-import * as Sha256 from "../node/Sha256.ts"
+import * as Sha256 from "../../node/Sha256.ts"
 import { about, type DatasetError } from "./DatasetError.ts"
-import type { JsonRow } from "./format/Format.ts"
+import type { JsonRow } from "./Features.ts"
 
 export interface OutputFile {
   /** `bytes` may be used again once the effect has succeeded. */

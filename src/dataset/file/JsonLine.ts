@@ -6,7 +6,7 @@
  * are whole there, fails at the first fraction after them.
  */
 import { Record } from "effect"
-import type { Features, JsonRow } from "./Format.ts"
+import type { Features, JsonRow } from "./Features.ts"
 
 /** The line, without its end. */
 export const make = (features: Features): ((row: JsonRow) => string) => {

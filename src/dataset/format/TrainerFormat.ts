@@ -10,24 +10,7 @@
  */
 import { Result, Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-
-/** A value that JSON has. */
-export type Json = Schema.Json
-
-/** One line of a JSON Lines file, or one row of a Parquet file: columns by name. */
-export type JsonRow = { readonly [column: string]: Json }
-
-/** A column's type, with the names of `datasets`. Every value may be null. */
-export type Feature =
-  | "string"
-  | "bool"
-  | "int32"
-  | "float64"
-  | "null"
-  | { readonly list: Feature }
-  | { readonly struct: Features }
-
-export type Features = { readonly [column: string]: Feature }
+import type { Features, JsonRow } from "../file/Features.ts"
 
 export interface FormatOptions {
   /**

@@ -8,8 +8,8 @@ import { Record } from "effect"
 import type { RowGroup, SchemaElement } from "hyparquet"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
 import { unconvertMinMax } from "hyparquet-writer/src/unconvert.js"
-import * as Zstd from "../node/Zstd.ts"
-import type { Feature, Features } from "./format/Format.ts"
+import * as Zstd from "../../node/Zstd.ts"
+import type { Feature, Features } from "./Features.ts"
 import * as PackedColumn from "./PackedColumn.ts"
 
 /** Pages of 8 MB make the file 6% smaller than the usual 1 MB. */

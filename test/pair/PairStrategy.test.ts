@@ -2,10 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import type { Judgment } from "../../src/domain/Judgment.ts"
-import { bestAgainstOne } from "../../src/pair/BestAgainstOne.ts"
-import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
-import { fullRanking } from "../../src/pair/FullRanking.ts"
-import type { PairStrategy } from "../../src/pair/Pairs.ts"
+import { type PairStrategy, bestAgainstOne, bestAgainstRest, fullRanking } from "../../src/pair/PairStrategy.ts"
 
 interface Case {
   readonly texts: ReadonlyArray<string>

@@ -3,9 +3,9 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { featuresOf, sizeOf, toRow } from "../../src/dataset/Columns.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
-import * as OutputFile from "../../src/dataset/OutputFile.ts"
-import * as Parquet from "../../src/dataset/Parquet.ts"
-import type * as RowGroup from "../../src/dataset/RowGroup.ts"
+import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
+import * as Parquet from "../../src/dataset/file/Parquet.ts"
+import type * as RowGroup from "../../src/dataset/file/RowGroup.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import * as WorkerThreads from "../../src/node/WorkerThreads.ts"
 import * as readers from "../support/datasetReaders.ts"
@@ -298,7 +298,7 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
-      const url = new URL("../../src/dataset/encoderThread.ts", import.meta.url)
+      const url = new URL("../../src/dataset/file/encoderThread.ts", import.meta.url)
       const threads = yield* WorkerThreads.make<RowGroup.Rows, RowGroup.EncodedGroup>(url, 2)
       for (const shape of shapes) {
         const digests = yield* Effect.forEach(

@@ -6,7 +6,7 @@
  * struct, which becomes one of nulls.
  */
 import { Record } from "effect"
-import type { Feature, Json } from "./format/Format.ts"
+import type { Feature, Json } from "./Features.ts"
 
 export type PackedColumn =
   | { readonly type: "text"; readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: Int32Array<ArrayBuffer> }

@@ -6,10 +6,10 @@
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
-import type { JsonRow } from "./format/Format.ts"
-import * as RandomAccessFile from "../node/RandomAccessFile.ts"
-import * as Sha256 from "../node/Sha256.ts"
-import * as Zstd from "../node/Zstd.ts"
+import type { JsonRow } from "./Features.ts"
+import * as RandomAccessFile from "../../node/RandomAccessFile.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import * as Zstd from "../../node/Zstd.ts"
 
 /** A file that is not what its name says. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", { why: Schema.String }) {}

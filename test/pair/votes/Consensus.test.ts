@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as Reliabilities from "../../src/pair/Reliabilities.ts"
-import * as Consensus from "../../src/pair/Consensus.ts"
-import { bestAgainstRest } from "../../src/pair/BestAgainstRest.ts"
-import { fullRanking } from "../../src/pair/FullRanking.ts"
-import { marginOf, votesOf } from "../../src/pair/ItemVotes.ts"
-import { judgedItem, type Said } from "../support/judged.ts"
+import * as Reliabilities from "../../../src/pair/votes/Reliabilities.ts"
+import * as Consensus from "../../../src/pair/votes/Consensus.ts"
+import { bestAgainstRest, fullRanking } from "../../../src/pair/PairStrategy.ts"
+import { marginOf, votesOf } from "../../../src/pair/votes/ItemVotes.ts"
+import { judgedItem, type Said } from "../../support/judged.ts"
 
 const abc = ["a", "b", "c"]
 

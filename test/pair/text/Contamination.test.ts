@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as Leaks from "../../../src/pair/text/Leaks.ts"
+import * as Leaks from "../../../src/pair/text/Contamination.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { hostile, words } from "./support.ts"
 

@@ -6,12 +6,14 @@
  * they are not independent: as single examples, pairs of one prompt overfit (Ouyang et al.,
  * 2022, "Training language models to follow instructions with human feedback", 3.5).
  */
-import { Option, Schema } from "effect"
+import { Array as Arr, Option, Order } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { firstOfText, rankTexts } from "../domain/Tally.ts"
-import { Ranking } from "../domain/Vote.ts"
+import { firstOfText } from "../domain/Tally.ts"
+import type { Ranking } from "../domain/Vote.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import { rankingOf, representatives } from "./votes/Ranking.ts"
 
 /** How a judgment becomes pairs, which stand one after another in the dataset. */
 export interface PairStrategy {
@@ -37,32 +39,6 @@ export const settingsOf = (strategy: PairStrategy): StrategySettings =>
 
 /** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]
-
-const asRanking = Schema.decodeUnknownOption(Ranking)
-
-/** For each completion, the one that stands for its text: the best one, or else the first. */
-const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
-  const first = firstOfText(completions)
-  return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
-}
-
-/**
- * The experts' ranking as groups of indices, best first, one for each text, which stands where the best completion
- * that has it was ranked; none where the service gives none, or one that does not fit: an index twice, or of no
- * completion, or the best one not at the top.
- */
-export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
-  asRanking(judgment.annotations["ranking"]).pipe(
-    Option.filter((groups) => {
-      const indices = groups.flat()
-      return (
-        new Set(indices).size === indices.length &&
-        indices.every((index) => index < judgment.completions.length) &&
-        groups[0]?.includes(judgment.bestCompletionIndex) === true
-      )
-    }),
-    Option.map((groups) => rankTexts(groups, representatives(judgment))),
-  )
 
 /** The indices that the best one is better than, one for each text: all but those that are ranked beside it. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
@@ -110,3 +86,47 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     metadata: metadataText,
   }))
 }
+
+/** At most `completions.length - 1` pairs, in the order of the completions; none against one that is ranked as equally good. */
+export const bestAgainstRest = named({ strategy: "best-against-rest" }, (judgment) =>
+  make(
+    judgment,
+    restOf(judgment).map((rejected) => [judgment.bestCompletionIndex, rejected]),
+  ),
+)
+
+/**
+ * One pair per item: the best against one of the rest, drawn by seed, item id, and the completions' texts: the same
+ * when data grow, and in whatever order the completions stand.
+ *
+ * @param seed a whole number; each gives another draw
+ */
+export const bestAgainstOne = (seed = 0) =>
+  named({ strategy: "best-against-one", seed }, (judgment) => {
+    const { bestCompletionIndex, completions, itemId } = judgment
+    const candidates = restOf(judgment)
+      .map((rejected): IndexPair => [bestCompletionIndex, rejected])
+      .filter((pair) => differ(judgment, pair))
+    const draw = ([, rejected]: IndexPair) => Sha256.hex(JSON.stringify([seed, itemId, completions[rejected]]))
+    return Arr.isReadonlyArrayNonEmpty(candidates)
+      ? make(judgment, [Arr.min(candidates, Order.mapInput(Order.String, draw))])
+      : []
+  })
+
+/**
+ * In the order of the ranking. Completions that are ranked together make no pair. Where there is
+ * no ranking, the best one against each of the rest.
+ */
+export const fullRanking = named({ strategy: "full-ranking" }, (judgment) =>
+  Option.match(rankingOf(judgment), {
+    onNone: () => bestAgainstRest(judgment),
+    onSome: (groups) =>
+      make(
+        judgment,
+        groups.flatMap((better, i) => {
+          const worse = groups.slice(i + 1).flat()
+          return better.flatMap((chosen) => worse.map((rejected): IndexPair => [chosen, rejected]))
+        }),
+      ),
+  }),
+)

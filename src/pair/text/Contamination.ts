@@ -17,7 +17,7 @@
  * words, or in another language.
  */
 import * as GramTable from "./GramTable.ts"
-import * as NormalisedPrompt from "./NormalisedPrompt.ts"
+import * as NormalisedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Leak {

@@ -8,14 +8,14 @@
  * how reliable the experts are (Dawid & Skene, 1979; see `stats/DawidSkene`).
  */
 import { Array as Arr, Option } from "effect"
-import { flagsIn } from "../domain/Flag.ts"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
-import type { Judgment } from "../domain/Judgment.ts"
-import type { PreferencePair } from "../domain/PreferencePair.ts"
-import { type Ballot, firstOfText, tally, topOf } from "../domain/Tally.ts"
-import type { Ranking } from "../domain/Vote.ts"
+import { flagsIn } from "../../domain/Flag.ts"
+import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { Judgment } from "../../domain/Judgment.ts"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import { type Ballot, firstOfText, tally, topOf } from "../../domain/Tally.ts"
+import type { Ranking } from "../../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
-import { rankingOf } from "./Pairs.ts"
+import { rankingOf } from "./Ranking.ts"
 
 export interface Consensus {
   /** The first task's, with the choice, ranking and rationale that the votes come to, and the flags of all tasks. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as JsonLine from "../../../src/dataset/format/JsonLine.ts"
+import * as JsonLine from "../../../src/dataset/file/JsonLine.ts"
 
 const lineOf = JsonLine.make({ text: "string", count: "int32", score: "float64" })
 

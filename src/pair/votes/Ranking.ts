@@ -1,0 +1,31 @@
+/** The ranking that a judgment gives, one index for each text. */
+import { Option, Schema } from "effect"
+import type { Judgment } from "../../domain/Judgment.ts"
+import { firstOfText, rankTexts } from "../../domain/Tally.ts"
+import { Ranking } from "../../domain/Vote.ts"
+
+const asRanking = Schema.decodeUnknownOption(Ranking)
+
+/** For each completion, the one that stands for its text: the best one, or else the first. */
+export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
+  const first = firstOfText(completions)
+  return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
+}
+
+/**
+ * The experts' ranking as groups of indices, best first, one for each text, which stands where the best completion
+ * that has it was ranked; none where the service gives none, or one that does not fit: an index twice, or of no
+ * completion, or the best one not at the top.
+ */
+export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
+  asRanking(judgment.annotations["ranking"]).pipe(
+    Option.filter((groups) => {
+      const indices = groups.flat()
+      return (
+        new Set(indices).size === indices.length &&
+        indices.every((index) => index < judgment.completions.length) &&
+        groups[0]?.includes(judgment.bestCompletionIndex) === true
+      )
+    }),
+    Option.map((groups) => rankTexts(groups, representatives(judgment))),
+  )
