@@ -7,7 +7,7 @@
  */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer, Result, Stream } from "effect"
-import { AnnotationService, bestAgainstRest, collect, Dataset, Judgments, Pipeline, Source, submit } from "prefstream"
+import { AnnotationService, bestAgainstRest, collect, Dataset, Pipeline, Results, Source, submit } from "prefstream"
 
 const directory = "stages"
 
@@ -19,7 +19,7 @@ const program = Effect.gen(function* () {
   yield* submit(items, { guidelines: "Prefer the completion that is correct." })
   yield* collect()
 
-  const pairs = Judgments.fromLedger.pipe(
+  const pairs = Results.fromLedger.pipe(
     Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstRest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )

@@ -23,9 +23,9 @@ import { fullRanking } from "../pair/PairStrategy.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
-import * as Judgments from "../task/Judgments.ts"
-import { Ledger } from "../task/Ledger.ts"
-import type { ItemStandings } from "../task/LedgerItems.ts"
+import * as Results from "../task/Results.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import type { ItemStandings } from "../task/ledger/ItemOutcomes.ts"
 import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
@@ -84,7 +84,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   const { campaign } = settings
   const directory = JobFolder.dataset(settings.directory)
   const isThere = yield* fs.exists(directory)
-  if (isThere && Option.isNone(yield* Stream.runHead(Judgments.ofCampaign(campaign)))) {
+  if (isThere && Option.isNone(yield* Stream.runHead(Results.ofCampaign(campaign)))) {
     const which = yield* Facts.nameOf(campaign)
     yield* Effect.logInfo(
       `the ledger has no results of ${which}: the dataset that is there, ${directory}, stays as it is`,
@@ -94,7 +94,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
 
   const reliabilities =
     settings.aggregate === "dawid-skene"
-      ? Option.some(yield* Reliabilities.of(Judgments.items(campaign)))
+      ? Option.some(yield* Reliabilities.of(Results.items(campaign)))
       : Option.none<Reliabilities.Reliabilities>()
   const ledger = yield* Ledger
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
@@ -125,7 +125,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     return pairs
   }
 
-  const pairs = Judgments.items(campaign).pipe(
+  const pairs = Results.items(campaign).pipe(
     Stream.chunks,
     Stream.map((items) => items.flatMap(curate)),
     Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),

@@ -9,7 +9,7 @@ import type { QualityReport } from "../domain/QualityReport.ts"
 import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest, fullRanking, settingsOf as strategyOf } from "../pair/PairStrategy.ts"
 import * as Sha256 from "../node/Sha256.ts"
-import { Ledger } from "../task/Ledger.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
 import { type DatasetSettings, type Which, wholeShares } from "./DatasetSettings.ts"
 
 /** A campaign, in words. */

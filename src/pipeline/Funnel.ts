@@ -9,8 +9,8 @@ import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import type { LossReason } from "../pair/Curation.ts"
-import { Ledger } from "../task/Ledger.ts"
-import { type ItemStandings, type Standing, standings } from "../task/LedgerItems.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import { type ItemStandings, type Standing, standings } from "../task/ledger/ItemOutcomes.ts"
 
 type Losses = FunnelStep["lost"]
 

@@ -13,10 +13,11 @@ import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { Source } from "../source/Source.ts"
-import * as Batch from "../task/Batch.ts"
-import * as CompletionDraw from "../task/CompletionDraw.ts"
-import { conflict, identify, identifyReordered, tooManyCompletions } from "../task/TaskQuestion.ts"
-import * as RejectLimit from "../task/RejectLimit.ts"
+import * as Batch from "../task/plan/Batch.ts"
+import type { BatchItem } from "../task/ledger/Model.ts"
+import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
+import { conflict, identify, identifyReordered, tooManyCompletions } from "../task/plan/TaskRequests.ts"
+import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
@@ -88,7 +89,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const draw = CompletionDraw.make({ completionsPerItem, completionsSeed })
   const counts = { drawn: 0, read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
 
-  const see = (source: SourceItem, item = identify(source)): ReadonlyArray<Result.Result<Batch.BatchItem, Reject>> => {
+  const see = (source: SourceItem, item = identify(source)): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
     const content = short(item.contentHash)
     const identity = short(Sha256.hex(item.itemId))
     const known = seen.get(identity)

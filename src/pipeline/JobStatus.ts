@@ -7,9 +7,9 @@
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
-import { Ledger } from "../task/Ledger.ts"
-import type { Campaign, StateCounts } from "../task/LedgerModel.ts"
-import type { Arrivals, Progress } from "../task/LedgerStatus.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import type { Campaign, StateCounts } from "../task/ledger/Model.ts"
+import type { Arrivals, Progress } from "../task/ledger/Status.ts"
 import * as RunReport from "./RunReport.ts"
 
 export interface CampaignStatus {

@@ -11,8 +11,8 @@
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sync from "../node/Sync.ts"
-import { Ledger } from "../task/Ledger.ts"
-import type { DroppedTask } from "../task/LedgerStreams.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import type { DroppedTask } from "../task/ledger/Streams.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 

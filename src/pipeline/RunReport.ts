@@ -16,10 +16,10 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
-import { Ledger } from "../task/Ledger.ts"
-import { lostStates, type StateCounts, type TaskState, type Trouble } from "../task/LedgerModel.ts"
-import type { Progress } from "../task/LedgerStatus.ts"
-import type { RejectLimit } from "../task/RejectLimit.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import { lostStates, type StateCounts, type TaskState, type Trouble } from "../task/ledger/Model.ts"
+import type { Progress } from "../task/ledger/Status.ts"
+import { parseLimit, type RejectLimit } from "../task/plan/RejectLimit.ts"
 import type { RejectCount } from "./RejectCounts.ts"
 
 /** How a job stands, by the severest of what is left. */
@@ -155,7 +155,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     run: 0,
     campaign: null,
     readFinished: true,
-    maxRejects: Option.none<RejectLimit>(),
+    maxRejects: Option.none<string>(),
     counts: { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 },
   }))
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
@@ -184,7 +184,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     reordered: counts.reordered,
     rejected,
     rejects: options.rejects ?? null,
-    max_rejects: Option.getOrNull(maxRejects),
+    max_rejects: Option.getOrNull(Option.flatMap(maxRejects, parseLimit)),
     tasks,
     votes: progress.votes,
     gold: progress.gold,

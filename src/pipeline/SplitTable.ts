@@ -13,7 +13,7 @@ import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as Splits from "../pair/text/Splits.ts"
-import { Ledger } from "../task/Ledger.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 

@@ -19,12 +19,12 @@
  */
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
-import { AnnotationClient } from "./AnnotationClient.ts"
-import { type AnnotationClientError, asksTooMuch } from "./AnnotationClientError.ts"
-import { matchAnswer } from "./Judgments.ts"
-import { Ledger } from "./Ledger.ts"
-import type { OpenTask } from "./LedgerModel.ts"
-import * as SecondLook from "./SecondLook.ts"
+import { AnnotationClient } from "./client/AnnotationClient.ts"
+import { type AnnotationClientError, asksTooMuch } from "./client/AnnotationClientError.ts"
+import { matchAnswer } from "./ledger/ResultMatch.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import type { OpenTask } from "./ledger/Model.ts"
+import * as Recheck from "./Recheck.ts"
 import * as Workers from "./Workers.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
@@ -139,7 +139,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
           return yield* later(task)
         case "Failed":
-          return yield* ledger.markFailed(task.seq, SecondLook.reported(view.status), task.taskId)
+          return yield* ledger.markFailed(task.seq, Recheck.reported(view.status), task.taskId)
         case "Completed": {
           const judgments = yield* matchAnswer(ledger, task.seq, task.taskId, view)
           if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
@@ -166,7 +166,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         }
         failures.delete(task.seq)
         yield* say(`${task.taskId} has vanished: ${failure.message}`)
-        return yield* ledger.markFailed(task.seq, SecondLook.vanished(failure), task.taskId)
+        return yield* ledger.markFailed(task.seq, Recheck.vanished(failure), task.taskId)
       case "UnusableAnswer":
       case "Refused":
       case "TooLarge":

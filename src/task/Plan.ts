@@ -11,13 +11,13 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
-import * as Batch from "./Batch.ts"
-import type { Draw, DrawOptions } from "./CompletionDraw.ts"
-import type * as GoldItems from "./GoldItems.ts"
-import { Ledger } from "./Ledger.ts"
-import type { ReadCounts, Run, RunTerms, Sighting } from "./LedgerModel.ts"
-import type * as RejectLimit from "./RejectLimit.ts"
-import { conflict, identify, identifyReordered, newTasks, tooManyCompletions } from "./TaskQuestion.ts"
+import * as Batch from "./plan/Batch.ts"
+import type { Draw, DrawOptions } from "./plan/CompletionDraw.ts"
+import type * as GoldItems from "./plan/GoldItems.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import type { BatchItem, ReadCounts, Run, RunTerms, Sighting } from "./ledger/Model.ts"
+import type * as RejectLimit from "./plan/RejectLimit.ts"
+import { conflict, identify, identifyReordered, newTasks, tooManyCompletions } from "./plan/TaskRequests.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
@@ -59,11 +59,11 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     const kept = options.keepReordered === true ? items.map(identifyReordered) : []
     const keptSightings = yield* ledger.sight(run, kept)
     const hashes = new Map(batches.waiting().map((item) => [item.itemId, item.contentHash]))
-    const fresh: Array<Batch.BatchItem> = []
+    const fresh: Array<BatchItem> = []
     const known: Array<string> = []
     let duplicates = 0
     let reordered = 0
-    const see = (item: Batch.BatchItem, inLedger: Sighting): Sighting => {
+    const see = (item: BatchItem, inLedger: Sighting): Sighting => {
       const before = hashes.get(item.itemId)
       return before === undefined ? inLedger : before === item.contentHash ? "duplicate" : "conflict"
     }

@@ -28,19 +28,19 @@ import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
-import { AnnotationClient } from "./AnnotationClient.ts"
-import type { AnnotationClientError } from "./AnnotationClientError.ts"
-import * as Breakdown from "./Breakdown.ts"
+import { AnnotationClient } from "./client/AnnotationClient.ts"
+import type { AnnotationClientError } from "./client/AnnotationClientError.ts"
+import * as Breakdown from "./client/FailureStreak.ts"
 import { firstLook } from "./Collect.ts"
-import * as CompletionDraw from "./CompletionDraw.ts"
-import { Ledger } from "./Ledger.ts"
-import * as GoldItems from "./GoldItems.ts"
-import type { PlannedTask, TaskQuestion } from "./LedgerModel.ts"
-import type { Replannable } from "./LedgerResolve.ts"
+import * as CompletionDraw from "./plan/CompletionDraw.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import * as GoldItems from "./plan/GoldItems.ts"
+import type { PlannedTask, TaskQuestion } from "./ledger/Model.ts"
+import type { Replannable } from "./ledger/Resolve.ts"
 import { plan, type PlanOptions } from "./Plan.ts"
-import * as RejectLimit from "./RejectLimit.ts"
-import * as SecondLook from "./SecondLook.ts"
-import { halve } from "./TaskQuestion.ts"
+import * as RejectLimit from "./plan/RejectLimit.ts"
+import * as Recheck from "./Recheck.ts"
+import { halve } from "./plan/TaskRequests.ts"
 import * as Workers from "./Workers.ts"
 
 /**
@@ -129,7 +129,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const run = yield* ledger.startRun(options)
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
-    Effect.flatMap(SecondLook.dead),
+    Effect.flatMap(Recheck.dead),
     Effect.flatMap((dead) => ledger.replan(run.campaign, resubmit, maxAttempts, dead)),
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
@@ -148,7 +148,12 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
       Effect.gen(function* () {
         const exit = (yield* Deferred.isDone(halt)) ? yield* Effect.exit(Deferred.await(halt)) : Exit.void
         const failure = Exit.isFailure(exit) ? reasonOf(exit.cause) : undefined
-        yield* Effect.ignore(ledger.endRun(run, { maxRejects: counter.isTooMany() ? maxRejects : undefined, failure }))
+        yield* Effect.ignore(
+          ledger.endRun(run, {
+            maxRejects: counter.isTooMany() && maxRejects !== undefined ? String(maxRejects) : undefined,
+            failure,
+          }),
+        )
       }),
     ),
   )

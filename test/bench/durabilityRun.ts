@@ -19,9 +19,10 @@ import * as Sha256 from "../../src/node/Sha256.ts"
 import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
-import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
-import * as Batch from "../../src/task/Batch.ts"
-import * as Judgments from "../../src/task/Judgments.ts"
+import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
+import * as Batch from "../../src/task/plan/Batch.ts"
+import type { BatchItem } from "../../src/task/ledger/Model.ts"
+import { match } from "../../src/task/ledger/ResultMatch.ts"
 
 const [side = "", baseUrl = "", input = "", directory = "", prompts = ""] = process.argv.slice(2)
 const limits = { maxPrompts: Number(prompts), maxBytes: 1024 * 1024 }
@@ -43,7 +44,7 @@ const withLedger = Pipeline.run({ directory, source, guidelines, batch: limits }
   Effect.provide(Pipeline.layer({ directory, service })),
 )
 
-const identify = ({ item, origin }: SourceItem): Batch.BatchItem => {
+const identify = ({ item, origin }: SourceItem): BatchItem => {
   const { prompt } = asText(item)
   const json = content(item)
   const utf8 = new TextEncoder().encode(json)
@@ -59,7 +60,7 @@ const withoutLedger = Effect.gen(function* () {
     Stream.mapAccumArray(
       () => Batch.make(limits),
       (batches, records) => {
-        const fresh: Array<Batch.BatchItem> = []
+        const fresh: Array<BatchItem> = []
         for (const record of records) {
           if (Result.isFailure(record)) throw new Error(record.failure.reason)
           const item = identify(record.success)
@@ -73,7 +74,7 @@ const withoutLedger = Effect.gen(function* () {
     ),
   )
 
-  const judge = Effect.fnUntraced(function* (items: ReadonlyArray<Batch.BatchItem>) {
+  const judge = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>) {
     const body = `{"task_type":"${rlhfRanking}","prompts":[${items.map(({ json }) => json).join(",")}],"guidelines":${JSON.stringify(guidelines)}}`
     const key = Sha256.hex(
       JSON.stringify([rlhfRanking, guidelines, items.map((item) => [item.itemId, item.contentHash])]),
@@ -90,7 +91,7 @@ const withoutLedger = Effect.gen(function* () {
         ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
       }))
       const prompts = items.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
-      const judgments = () => Result.getOrThrow(Judgments.match(taskId, { items: details, prompts }, view.body))
+      const judgments = () => Result.getOrThrow(match(taskId, { items: details, prompts }, view.body))
       const found = judgments()
       // What is kept is what was sent and what the service answered, as the ledger does.
       return side === "memory" ? { body, judgments } : { judgments: () => found }

@@ -24,7 +24,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { secret, signed } from "../support/webhooks.ts"
 import { batchItem, newTask, nothing } from "../task/support.ts"
 

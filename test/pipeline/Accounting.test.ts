@@ -11,12 +11,12 @@ import type { FunnelStep } from "../../src/domain/QualityReport.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as Funnel from "../../src/pipeline/Funnel.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
+import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
 import { collect } from "../../src/task/Collect.ts"
-import * as Judgments from "../../src/task/Judgments.ts"
-import { defaultPartition, Ledger } from "../../src/task/Ledger.ts"
-import * as LedgerCheck from "../../src/task/LedgerCheck.ts"
-import { TaskState } from "../../src/task/LedgerModel.ts"
+import * as Results from "../../src/task/Results.ts"
+import { defaultPartition, Ledger } from "../../src/task/ledger/Ledger.ts"
+import * as LedgerCheck from "../../src/task/ledger/LedgerCheck.ts"
+import { TaskState } from "../../src/task/ledger/Model.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { platform } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -188,10 +188,10 @@ const check = Effect.gen(function* () {
   }
   assert.deepStrictEqual((yield* LedgerCheck.check({ partition: defaultPartition })).findings, [])
   for (const { campaign } of yield* ledger.campaigns) {
-    const judgments = yield* Stream.runCollect(Judgments.ofCampaign(campaign))
+    const judgments = yield* Stream.runCollect(Results.ofCampaign(campaign))
     const judged = judgments.map(({ itemId, vote }) => `${vote}:${itemId}`)
     assert.strictEqual(new Set(judged).size, judged.length)
-    const byItem = yield* Stream.runCollect(Judgments.items(campaign))
+    const byItem = yield* Stream.runCollect(Results.items(campaign))
     assert.strictEqual(new Set(byItem.map(({ itemId }) => itemId)).size, byItem.length)
     assert.sameDeepMembers(
       byItem.flatMap(({ judgments }) => judgments),

@@ -15,9 +15,9 @@ import * as Source from "../../src/source/Source.ts"
 import { collect } from "../../src/task/Collect.ts"
 import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import { byMajority } from "../../src/pair/votes/Consensus.ts"
-import * as Judgments from "../../src/task/Judgments.ts"
-import { defaultPartition, Ledger } from "../../src/task/Ledger.ts"
-import * as LedgerCheck from "../../src/task/LedgerCheck.ts"
+import * as Results from "../../src/task/Results.ts"
+import { defaultPartition, Ledger } from "../../src/task/ledger/Ledger.ts"
+import * as LedgerCheck from "../../src/task/ledger/LedgerCheck.ts"
 import { submit, type SubmitOptions } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, platform, temporaryDirectory, test } from "../support/job.ts"
@@ -38,7 +38,7 @@ const judgedBy = Effect.fnUntraced(function* (
     yield* collect()
     return {
       report: yield* RunReport.make({}),
-      items: yield* Stream.runCollect(Judgments.items()),
+      items: yield* Stream.runCollect(Results.items()),
       prompts: yield* Stream.runCollect((yield* Ledger).prompts),
     }
   }).pipe(Effect.provide(Pipeline.layer({ directory, service })))
@@ -263,7 +263,7 @@ describe("votes", () => {
         const turnarounds = yield* Stream.runCollect((yield* Ledger).turnarounds(Option.some(1)))
         assert.strictEqual(turnarounds.length, 5)
         assert.isTrue(turnarounds.every((millis) => millis >= 0))
-        return yield* Stream.runCollect(Judgments.items())
+        return yield* Stream.runCollect(Results.items())
       }).pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(
         found.map(({ judgments, prompt }) => [prompt, judgments.map(({ vote }) => vote)]),

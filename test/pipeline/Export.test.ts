@@ -5,7 +5,7 @@ import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import { exportDataset } from "../../src/pipeline/Export.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 

@@ -2,8 +2,8 @@ import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { it } from "@effect/vitest"
 import { Effect, FileSystem, Layer, type Scope } from "effect"
 import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
-import { AnnotationClient } from "../../src/task/AnnotationClient.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
+import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
 
 /** What a real process has: files, and an HTTP client over real sockets. */
 export const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)

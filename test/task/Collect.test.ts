@@ -5,8 +5,8 @@ import { TestClock } from "effect/testing"
 import { defaults, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskResult } from "../../src/domain/Task.ts"
 import { collect, nextLook } from "../../src/task/Collect.ts"
-import * as Judgments from "../../src/task/Judgments.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
+import * as Results from "../../src/task/Results.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, platform, temporaryDirectory, test } from "../support/job.ts"
@@ -18,7 +18,7 @@ import { newTasks, plan } from "./support.ts"
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
 const ledgerState = Ledger.use((ledger) => Effect.all({ counts: ledger.counts, troubles: ledger.troubles(10) }))
-const judgments = Stream.runCollect(Judgments.fromLedger)
+const judgments = Stream.runCollect(Results.fromLedger)
 const collectAll = Effect.gen(function* () {
   yield* collect({ submittingDone: yield* Latch.make(true) })
 })

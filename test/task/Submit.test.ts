@@ -3,7 +3,7 @@ import { type Duration, Effect, Fiber, Latch, Layer, Option, Result, Stream } fr
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { collect } from "../../src/task/Collect.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { stepRecords } from "../../src/task/Plan.ts"
 import { items, records } from "../support/items.ts"

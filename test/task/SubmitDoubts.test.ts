@@ -2,8 +2,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch, Stream } from "effect"
 import { collect } from "../../src/task/Collect.ts"
-import * as Judgments from "../../src/task/Judgments.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
+import * as Results from "../../src/task/Results.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
@@ -160,7 +160,7 @@ describe("a task", () => {
         yield* submit(records(items(2)), { batch: single, votes: 3, shuffleSeed: false })
         yield* collect()
         const ledger = yield* Ledger
-        return { judgments: yield* Stream.runCollect(Judgments.items()), troubles: yield* ledger.troubles(9) }
+        return { judgments: yield* Stream.runCollect(Results.items()), troubles: yield* ledger.troubles(9) }
       }).pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(
         judgments.map((item) => item.judgments.map(({ taskId, vote }) => [taskId, vote])),

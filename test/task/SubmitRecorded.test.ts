@@ -5,9 +5,9 @@ import type { SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as JobStatus from "../../src/pipeline/JobStatus.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
-import * as LedgerCare from "../../src/task/LedgerCare.ts"
-import * as LedgerLocation from "../../src/task/LedgerLocation.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import * as LedgerMaintenance from "../../src/task/ledger/LedgerMaintenance.ts"
+import * as LedgerLocation from "../../src/task/ledger/LedgerLocation.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { stepRecords } from "../../src/task/Plan.ts"
 import { items } from "../support/items.ts"
@@ -30,7 +30,7 @@ const input = (records: ReadonlyArray<Result.Result<SourceItem, Reject>>) =>
 /** Finds nothing wrong with the ledger, and gives what a reader is told of its run. */
 const account = Effect.fnUntraced(function* (directory: string) {
   const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
-  assert.deepStrictEqual((yield* LedgerCare.check(location)).findings, [])
+  assert.deepStrictEqual((yield* LedgerMaintenance.check(location)).findings, [])
   return yield* Effect.all({ report: RunReport.make({}), run: Ledger.use((ledger) => ledger.lastRun) }).pipe(
     Effect.provide(LedgerLocation.layerReadonly(location)),
   )

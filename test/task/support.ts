@@ -4,9 +4,9 @@ import type { SqlClient } from "effect/sql"
 import { asText, content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
-import type { BatchItem } from "../../src/task/Batch.ts"
-import { Ledger } from "../../src/task/Ledger.ts"
-import type { NewTask, ReadCounts } from "../../src/task/LedgerModel.ts"
+import type { BatchItem } from "../../src/task/ledger/Model.ts"
+import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import type { NewTask, ReadCounts } from "../../src/task/ledger/Model.ts"
 import { items } from "../support/items.ts"
 
 export const batchItem = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {

@@ -3,9 +3,9 @@
  */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as LedgerCare from "../../task/LedgerCare.ts"
-import type { CheckReport } from "../../task/LedgerCheck.ts"
-import * as LedgerLocation from "../../task/LedgerLocation.ts"
+import * as LedgerMaintenance from "../../task/ledger/LedgerMaintenance.ts"
+import type { CheckReport } from "../../task/ledger/LedgerCheck.ts"
+import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { ledgerFlags, ledgerOf, misnamed } from "../flags/LedgerFlags.ts"
 import * as Settings from "../flags/Settings.ts"
@@ -17,7 +17,7 @@ const locationOf = (flags: Parameters<typeof ledgerOf>[0] & { readonly directory
   ledgerOf(flags, Settings.directoryOf(flags.directory))
 
 const isMissing = Schema.is(LedgerLocation.LedgerMissing)
-const isNotForPostgres = Schema.is(LedgerCare.NotForPostgres)
+const isNotForPostgres = Schema.is(LedgerMaintenance.NotForPostgres)
 
 /** Failures that are mistakes of the command line. */
 const usage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExitStatus.UsageError, R> =>
@@ -44,7 +44,7 @@ const checkCommand = Command.make(
   Effect.fn("prefstream ledger check")(function* (flags) {
     const location = yield* locationOf(flags)
     yield* Settings.endOfCheck()
-    const report = yield* LedgerCare.check(location, { quick: flags.quick }).pipe(usage)
+    const report = yield* LedgerMaintenance.check(location, { quick: flags.quick }).pipe(usage)
     const { findings, items, results, seconds, tasks } = report
     const place = LedgerLocation.describe(location)
     const text =
@@ -90,7 +90,7 @@ const backupCommand = Command.make(
   Effect.fn("prefstream ledger backup")(function* (flags) {
     const location = yield* locationOf(flags)
     yield* Settings.endOfCheck()
-    const report = yield* LedgerCare.backup(location, yield* backupFile(flags.file)).pipe(usage)
+    const report = yield* LedgerMaintenance.backup(location, yield* backupFile(flags.file)).pipe(usage)
     const { bytes, items, path, results, tasks } = report
     yield* print(
       flags.json,
@@ -118,7 +118,7 @@ const compactCommand = Command.make(
   Effect.fn("prefstream ledger compact")(function* (flags) {
     const location = yield* locationOf(flags)
     yield* Settings.endOfCheck()
-    const report = yield* LedgerCare.compact(location).pipe(usage)
+    const report = yield* LedgerMaintenance.compact(location).pipe(usage)
     yield* print(
       flags.json,
       report,
@@ -177,7 +177,7 @@ const pruneCommand = Command.make(
       return yield* new ExitStatus.UsageError({ message: "--before: this time is still to come" })
     }
     yield* Settings.endOfCheck()
-    const report = yield* LedgerCare.prune(location, {
+    const report = yield* LedgerMaintenance.prune(location, {
       before: Option.getOrUndefined(time),
       results: flags.results,
       dryRun: flags.dryRun,

@@ -4,7 +4,7 @@
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as JobStatus from "../../pipeline/JobStatus.ts"
-import * as LedgerLocation from "../../task/LedgerLocation.ts"
+import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "../flags/LedgerFlags.ts"
 import * as Settings from "../flags/Settings.ts"
 import * as StatusSummary from "../output/StatusSummary.ts"

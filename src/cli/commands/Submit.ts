@@ -4,7 +4,7 @@
 import { Console, Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
-import * as PublishedLimits from "../../task/PublishedLimits.ts"
+import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { annotationFlags, annotationOf } from "../flags/AnnotationFlags.ts"
 import { inputFlags, type InputFlags, rejectFlags, sayFound, sourceOf } from "../flags/InputFlags.ts"
 import { asJob, graceOf, jobFlags, orInDoubt, waitForOthers, withGrace } from "./Job.ts"

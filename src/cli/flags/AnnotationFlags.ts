@@ -5,9 +5,9 @@
 import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import * as GoldFile from "../../source/GoldFile.ts"
-import { defaultSeed } from "../../task/CompletionDraw.ts"
-import { defaultRate, highestRate } from "../../task/GoldItems.ts"
-import { defaultShuffleSeed } from "../../task/Order.ts"
+import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
+import { defaultRate, highestRate } from "../../task/plan/GoldItems.ts"
+import { defaultShuffleSeed } from "../../task/ledger/Model.ts"
 import type { SubmitOptions } from "../../task/Submit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 

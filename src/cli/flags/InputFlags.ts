@@ -10,7 +10,7 @@ import * as Listing from "../../source/place/Listing.ts"
 import * as PlaceName from "../../source/place/PlaceName.ts"
 import type { Source } from "../../source/Source.ts"
 import * as Sources from "../../source/Source.ts"
-import { parseLimit } from "../../task/RejectLimit.ts"
+import { parseLimit } from "../../task/plan/RejectLimit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import * as Settings from "./Settings.ts"
 

@@ -7,8 +7,8 @@
 import { Config, Effect, Layer, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
-import { Ledger } from "../../task/Ledger.ts"
-import * as LedgerLocation from "../../task/LedgerLocation.ts"
+import { Ledger } from "../../task/ledger/Ledger.ts"
+import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { word } from "../output/Summary.ts"
 

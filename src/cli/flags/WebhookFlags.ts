@@ -9,8 +9,8 @@ import { Array as Arr, Config, Console, Duration, Effect, Option, Record, Redact
 import { Flag } from "effect/cli"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
-import type { DeliveryIdPlace } from "../../task/WebhookHandler.ts"
-import * as WebhookReceiver from "../../task/WebhookReceiver.ts"
+import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
+import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { durationsLook, readDuration } from "./Settings.ts"
 

@@ -9,7 +9,7 @@ import { Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { FileSystemFailure } from "../../dataset/file/DatasetError.ts"
 import { FileLockError, LockUnavailable } from "../../node/FileLock.ts"
-import { BackupFailed } from "../../task/LedgerCare.ts"
+import { BackupFailed } from "../../task/ledger/LedgerMaintenance.ts"
 
 const again = "then the same command goes on from here"
 

@@ -5,8 +5,8 @@
  */
 import { Effect, Option } from "effect"
 import { type TroubleReport, troubleReport } from "../../pipeline/RunReport.ts"
-import { Ledger } from "../../task/Ledger.ts"
-import type { ItemDetails } from "../../task/LedgerModel.ts"
+import { Ledger } from "../../task/ledger/Ledger.ts"
+import type { ItemDetails } from "../../task/ledger/Model.ts"
 import { count, number as digits, word } from "./Summary.ts"
 
 export interface ListedTask extends TroubleReport {

@@ -9,7 +9,7 @@
  */
 import { stderr } from "node:process"
 import { Clock, Duration, Effect, Option, Stdio, Stream } from "effect"
-import { Ledger } from "../../task/Ledger.ts"
+import { Ledger } from "../../task/ledger/Ledger.ts"
 import * as Stop from "./Stop.ts"
 import { count, duration, number } from "./Summary.ts"
 

@@ -1,0 +1,76 @@
+/**
+ * The judgments of a ledger, by task and by item, in the order in which the items were planned.
+ *
+ * Guarantees: what `ResultMatch` says of a result. A stored result that no longer fits its task ends the stream.
+ */
+import { Array as Arr, Effect, Option, Schema, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { Judgment } from "../domain/Judgment.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import type { CompletedTask, NoSuchCampaign } from "./ledger/Model.ts"
+import { match } from "./ledger/ResultMatch.ts"
+
+/** A stored result that no longer fits its task: the ledger was changed by something else. */
+export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisfit", {
+  taskId: Schema.String,
+  reason: Schema.String,
+}) {
+  override get message() {
+    return `the result of ${this.taskId} does not fit its task: ${this.reason}`
+  }
+}
+
+const ofTask = (task: CompletedTask) =>
+  Effect.mapError(
+    Effect.fromResult(match(task.taskId, task, task.result, task.vote)),
+    (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
+  )
+
+const completedOf = (campaign: number | "all" | undefined) =>
+  Stream.unwrap(
+    Ledger.use((ledger) =>
+      campaign === "all"
+        ? Effect.succeed(ledger.completed)
+        : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
+    ),
+  )
+
+type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign
+
+/**
+ * The judgments of a campaign, in the order in which their items were planned: of that of the
+ * last run that has read anything, unless one is named, or `"all"`. One for each task and item; gold
+ * items that were mixed in are among them (`isCheck`).
+ */
+export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, JudgmentsError, Ledger> =>
+  completedOf(campaign).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
+
+/**
+ * The same by item, each with the judgments of all its votes whose results are there, in the
+ * order of the votes. In `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one
+ * batch in memory.
+ */
+export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, Ledger> =>
+  completedOf(campaign).pipe(
+    Stream.groupAdjacentBy(({ batch }) => batch),
+    Stream.mapEffect(
+      Effect.fnUntraced(function* ([batch, tasks]) {
+        const places: Array<Array<Judgment>> = Array.from({ length: tasks[0].batchItems }, () => [])
+        for (const task of tasks) {
+          const first = task.seq - batch - (task.vote - 1) * task.batchItems
+          for (const [i, judgment] of (yield* ofTask(task)).entries()) places[first + i]!.push(judgment)
+        }
+        return places.filter(Arr.isArrayNonEmpty).map(judgedItem)
+      }),
+    ),
+    Stream.flatMap(Stream.fromIterable),
+  )
+
+const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
+  const { completions, gold, isCheck, itemId, metadata, models, origin, prompt } = judgments[0]
+  return { itemId, prompt, completions, models, metadata, gold, isCheck, origin, judgments }
+}
+
+/** The judgments of the last campaign. */
+export const fromLedger = ofCampaign()

@@ -1,0 +1,348 @@
+/**
+ * The annotation service as its client sees it: create a task, look at a task.
+ *
+ * Guarantees: base URL, token, pace, time limit and retries are set here and nowhere
+ * else. A request is sent again only where that can't create a second task: where the
+ * service honours idempotency keys, or where it certainly did not take the request. Every
+ * failure is an `AnnotationClientError` whose reason says what may be done about it.
+ *
+ * When a request is sent is up to the `Throttle`, and while the service is down nothing is
+ * (`ServiceHealth`); both hold for all requests of this client. A request that was refused
+ * for its number or reached nobody is sent again until the profile's `patience` is over; one
+ * that failed otherwise as often as the profile's `retries` say. What the contract does not
+ * show is read by the `ServiceProfile`.
+ */
+import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
+import { HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { AnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
+import * as RateLimit from "../../api/RateLimit.ts"
+import { ServiceProfile } from "../../api/ServiceProfile.ts"
+import { TaskRequestText } from "../../domain/Task.ts"
+import * as AnswerText from "./ResponseBody.ts"
+import {
+  AnnotationClientError,
+  asksTooMuch,
+  maybeDone,
+  noAnswer,
+  refusal,
+  retryAfterOf,
+  seemsDown,
+  Unavailable,
+  UnusableAnswer,
+} from "./AnnotationClientError.ts"
+import * as ServiceHealth from "./ServiceHealth.ts"
+import * as TaskIds from "../../api/TaskIds.ts"
+import * as Throttle from "./Throttle.ts"
+
+/** A task as `GET /tasks/{task_id}` shows it. */
+export type TaskView =
+  | { readonly _tag: "Open"; readonly status: string }
+  /** `named`: the id at `task_id`, if there is one. */
+  | { readonly _tag: "Completed"; readonly body: string; readonly named?: string | undefined }
+  | { readonly _tag: "Failed"; readonly status: string }
+
+/** What is done about a task around the request that creates it. */
+export interface Sending<E> {
+  /** Whether what earlier tries were answered leaves it open if one was taken: no refusal settles that. */
+  readonly isDoubtful: boolean
+  /** Run when a request's turn has come, just before it is sent; if it fails, nothing is. */
+  readonly claim: Effect.Effect<unknown, E>
+  /** Run before each further try of a request that is claimed; if it fails, nothing is sent. */
+  readonly repeat: Effect.Effect<unknown, E>
+  /** Run when a try may have been taken, although nothing that can be used says so. */
+  readonly doubt: Effect.Effect<unknown>
+  /** Run before a request that certainly did nothing waits to be sent again, where keys are ignored. */
+  readonly release: Effect.Effect<unknown, E>
+}
+
+const unclaimed: Sending<never> = {
+  isDoubtful: false,
+  claim: Effect.void,
+  repeat: Effect.void,
+  doubt: Effect.void,
+  release: Effect.void,
+}
+
+/** A task that nobody created. */
+const madeUp = "prefstream-probe"
+
+/** So many tasks that the service showed are remembered, for probes. */
+const mostShown = 8
+
+/** A shorter token may be any part of a text. */
+const shortestSecret = 8
+
+const firstDelay = Duration.toMillis("500 millis")
+const longestDelay = Duration.toMillis("30 seconds")
+
+/**
+ * Tries again, at growing distances with jitter, while `again` says so. The waits can be
+ * interrupted, also where what is between them can't be.
+ */
+const persisting = Effect.fnUntraced(function* <A, E, E2>(
+  effect: Effect.Effect<A, E>,
+  again: (failure: E) => Effect.Effect<boolean, E2>,
+): Effect.fn.Return<A, E | E2> {
+  for (let delay = firstDelay; ; delay = Math.min(2 * delay, longestDelay)) {
+    const outcome = yield* Effect.result(effect)
+    if (Result.isSuccess(outcome)) return outcome.success
+    if (!(yield* again(outcome.failure))) return yield* Effect.fail(outcome.failure)
+    const jitter = yield* Random.nextBetween(0.8, 1.2)
+    yield* Effect.interruptible(Effect.sleep(Duration.millis(delay * jitter)))
+  }
+})
+
+const StatusMember = Schema.fromJsonString(
+  Schema.Struct({ status: Schema.String, task_id: Schema.optionalKey(Schema.Unknown) }),
+)
+
+const isClientError = Schema.is(AnnotationClientError)
+
+const make = Effect.gen(function* () {
+  const profile = yield* ServiceProfile
+  const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: profile.baseUrl })
+  const patience = Duration.fromInputUnsafe(profile.patience)
+  const timeLimit = Duration.fromInputUnsafe(profile.requestTimeout)
+
+  const error = (reason: AnnotationClientError["reason"]) =>
+    new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
+
+  const throttle = yield* Throttle.make<AnnotationClientError>({
+    concurrency: profile.concurrency,
+    requestsPerSecond: profile.requestsPerSecond,
+    patience: Duration.toMillis(patience),
+    usedUp: (retryAfter) =>
+      error(
+        new Unavailable({
+          detail: `its quota of requests is used up for ${Duration.format(Duration.seconds(Math.ceil(retryAfter / 1000)))}, longer than a run waits (${Duration.format(patience)})`,
+          retryAfter,
+          maybeDone: false,
+        }),
+      ),
+  })
+
+  const secret = Redacted.value(profile.token)
+  /** A service may repeat the token in its answer; what is quoted from one shows no part of it. */
+  const quotable = (text: string): string =>
+    secret.length < shortestSecret ? text : text.replaceAll(secret, "<token>")
+
+  const unusable = (detail: string, isForeign = false, found?: string) =>
+    error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
+
+  /** What the service says of its load, with any answer. */
+  const heed = Effect.fnUntraced(function* (
+    response: HttpClientResponse.HttpClientResponse,
+    permit: Throttle.Permit | undefined,
+    failure: AnnotationClientError | undefined,
+  ) {
+    const quotas = RateLimit.quotas(response.headers, yield* Clock.currentTimeMillis)
+    if (permit !== undefined) {
+      if (quotas.length > 0) yield* throttle.quota(permit, quotas)
+      if (response.status === 429 || response.status === 503) yield* throttle.refused(permit, response.status)
+      else if (failure === undefined) throttle.taken(permit)
+    }
+    if (failure?.reason._tag === "Unavailable" && failure.reason.retryAfter !== undefined) {
+      yield* throttle.pause(failure.reason.retryAfter, failure)
+    }
+  })
+
+  /** Carries out one request, and reads what is in a 2xx answer. */
+  const attempt = <A, E>(
+    request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
+    onNotFound: "service" | "task",
+    read: (answer: AnswerText.Answer) => Effect.Effect<A, AnnotationClientError>,
+    permit?: Throttle.Permit,
+  ): Effect.Effect<A, AnnotationClientError> =>
+    request.pipe(
+      Effect.flatMap((response) =>
+        Effect.map(AnswerText.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
+      ),
+      Effect.timeout(timeLimit),
+      Effect.mapError((cause) =>
+        error(
+          Cause.isTimeoutError(cause)
+            ? new Unavailable({ detail: `no whole answer within ${Duration.format(timeLimit)}`, maybeDone: true })
+            : noAnswer(cause),
+        ),
+      ),
+      Effect.flatMap(
+        Effect.fnUntraced(function* ({ answer, response }) {
+          if (response.status >= 200 && response.status < 300) {
+            yield* heed(response, permit, undefined)
+            if (answer.problem === "broken off") {
+              return yield* error(new Unavailable({ detail: "the answer broke off", maybeDone: true }))
+            }
+            if (answer.problem !== undefined) return yield* unusable(answer.problem, answer.isForeign)
+            return yield* read(answer)
+          }
+          const retryAfter = yield* retryAfterOf(response)
+          const failure = error(
+            refusal(response, quotable(answer.text), onNotFound, retryAfter, profile.idempotencyKey),
+          )
+          yield* heed(response, permit, failure)
+          return yield* failure
+        }),
+      ),
+    )
+
+  /** What an answer was instead of what was expected. */
+  const misread = (expected: string, answer: AnswerText.Answer) => {
+    const found = AnswerText.describe(answer, quotable)
+    return unusable(`${expected}, found ${found}`, !AnswerText.isJson(answer), found)
+  }
+
+  const readId = (answer: AnswerText.Answer) =>
+    Option.match(
+      Option.flatMap(AnswerText.json(answer), (json) => TaskIds.one(json, profile.taskIdPaths)),
+      {
+        onNone: () =>
+          Effect.fail(
+            misread(
+              `the service took the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}`,
+              answer,
+            ),
+          ),
+        onSome: (taskId) => Effect.succeed(taskId),
+      },
+    )
+
+  const readView = (taskId: string) => (answer: AnswerText.Answer) => {
+    const decoded = Schema.decodeUnknownOption(StatusMember)(answer.text)
+    if (Option.isNone(decoded)) {
+      return Effect.fail(misread(`expected a JSON object with the status of ${taskId}`, answer))
+    }
+    const { status, task_id } = decoded.value
+    return Effect.succeed<TaskView>(
+      profile.completedStatuses.includes(status)
+        ? { _tag: "Completed", body: answer.text, named: Option.getOrUndefined(TaskIds.one({ task_id }, ["task_id"])) }
+        : { _tag: profile.failedStatuses.includes(status) ? "Failed" : "Open", status },
+    )
+  }
+
+  /** Tasks that the service showed; a question about one of them tells whether it is up. */
+  const shown = new Set<string>()
+  const get = (taskId: string, permit?: Throttle.Permit) =>
+    attempt(
+      client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }),
+      "task",
+      readView(taskId),
+      permit,
+    )
+  const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
+    const turn = failed % (shown.size + 1)
+    const id = turn === shown.size ? madeUp : shown.values().next().value!
+    // The next question is about another one.
+    if (shown.delete(id)) shown.add(id)
+    return { ask: get(id), isMadeUp: id === madeUp }
+  })
+  const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
+    request.pipe(
+      Effect.tap(() => health.answered),
+      Effect.tapError(health.failed),
+    )
+
+  /** Creates a task, and gives its id. */
+  const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
+    body: string,
+    idempotencyKey: string,
+    { claim, doubt, isDoubtful, release, repeat }: Sending<E> = unclaimed,
+  ): Effect.fn.Return<string, AnnotationClientError | E> {
+    const payload = yield* decodeRequest(body).pipe(Effect.orDie)
+    const request = client.tasks.create({
+      payload,
+      headers: { "idempotency-key": idempotencyKey },
+      responseMode: "response-only",
+    })
+    let isClaimed = false
+    let doubts = 0
+    const countDoubt = Effect.sync(() => doubts++)
+    let waitsSince: number | undefined
+    const sent = throttle
+      .turn("create", (permit) =>
+        Effect.gen(function* () {
+          yield* isClaimed ? repeat : claim
+          isClaimed = true
+          return yield* noted(attempt(request, "service", readId, permit)).pipe(
+            Effect.tapError((failure) => (maybeDone(failure) ? Effect.andThen(countDoubt, doubt) : Effect.void)),
+          )
+        }),
+      )
+      .pipe(
+        Effect.mapError((failure) => {
+          if (!isClientError(failure)) return failure
+          // A refusal after a try that may have been taken says nothing of that first one.
+          return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
+            ? unusable(`an earlier try may have been taken; then: ${failure.message}`)
+            : failure
+        }),
+      )
+    const again = Effect.fnUntraced(function* (failure: AnnotationClientError | E) {
+      if (!isClientError(failure) || asksTooMuch(failure, patience)) return false
+      if (maybeDone(failure)) return profile.idempotencyKey === "honoured" && doubts <= profile.retries
+      if (failure.reason._tag !== "Unavailable") return false
+      const now = yield* Clock.currentTimeMillis
+      waitsSince ??= now
+      if (now - waitsSince >= Duration.toMillis(patience)) return false
+      if (profile.idempotencyKey === "ignored") {
+        yield* release
+        isClaimed = false
+      }
+      return true
+    })
+    return yield* persisting(sent, again)
+  })
+
+  /**
+   * Looks at a task. A look that fails is over: the task is looked at again when it is due.
+   * `tries` is for those who won't come back.
+   */
+  const look = Effect.fn("AnnotationClient.look")(function* (
+    taskId: string,
+    tries = 1,
+  ): Effect.fn.Return<TaskView, AnnotationClientError> {
+    const asked = throttle.turn("look", (permit) => noted(get(taskId, permit)))
+    let left = tries
+    shown.delete(taskId)
+    const view = yield* persisting(asked, (failure) =>
+      Effect.sync(
+        () =>
+          --left > 0 &&
+          !asksTooMuch(failure, patience) &&
+          (failure.reason._tag === "Unavailable" || seemsDown(failure)),
+      ),
+    )
+    shown.add(taskId)
+    if (shown.size > mostShown) shown.delete(shown.values().next().value!)
+    return view
+  })
+
+  return { create, look }
+})
+
+const decodeRequest = Schema.decodeUnknownEffect(TaskRequestText)
+
+export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<typeof make>>()(
+  "prefstream/task/AnnotationClient",
+) {
+  /** Speaks to the service of the `ServiceProfile` over the `HttpClient`. */
+  static readonly layer = Layer.effect(AnnotationClient, make).pipe(
+    Layer.provide(
+      HttpApiMiddleware.layerClient(
+        OrganizationToken,
+        Effect.map(
+          ServiceProfile,
+          ({ token }) =>
+            ({ next, request }) =>
+              // A few encoded bytes may unfold to any number.
+              next(
+                request.pipe(
+                  HttpClientRequest.bearerToken(token),
+                  HttpClientRequest.setHeader("accept-encoding", "identity"),
+                ),
+              ),
+        ),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,275 @@
+/**
+ * What can go wrong between client and service, and what it means.
+ *
+ * Guarantees: every failure has a reason that says what may be done about it, decided
+ * by status, header and error code, never by a message's text; `maybeDone` is false
+ * only where the service certainly did not take the request.
+ */
+import { Duration, type Effect, Option, Schema } from "effect"
+import { HttpClientError, type HttpClientResponse } from "effect/http"
+import * as RetryAfter from "../../api/RetryAfter.ts"
+import type { ServiceSettings } from "../../api/ServiceProfile.ts"
+import { statusText } from "../../node/StatusText.ts"
+import { instant } from "./Throttle.ts"
+
+/** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
+export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/**
+ * 402, 407 or 426: the service, or a proxy before it, refuses every request until something outside
+ * is settled, and this one was not taken.
+ */
+export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("ServiceBlocked", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** The service refused the first tasks of a run one after another, and took none. */
+export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
+  tasks: Schema.Int,
+  /** Of the last refusal, as are the words. */
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** There is no annotation service at this address: the whole setting is wrong. */
+export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
+  detail: Schema.String,
+}) {}
+
+/** The service refuses this request for good (400, 422 and the like). */
+export class Refused extends Schema.TaggedClass<Refused>()("Refused", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** 413: the request is too large; half of it may pass. */
+export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", { detail: Schema.String }) {}
+
+/** 404 or 410: the service does not know this task, or not any more. */
+export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", {
+  status: Schema.Int,
+  detail: Schema.String,
+}) {}
+
+/** No answer, or one that says: later. */
+export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
+  status: Schema.optionalKey(Schema.Int),
+  detail: Schema.String,
+  /** Milliseconds that the service asked to wait. */
+  retryAfter: Schema.optionalKey(Schema.Finite),
+  /** Whether the request may have been carried out all the same. */
+  maybeDone: Schema.Boolean,
+}) {}
+
+/** The service has been down for longer than a run waits. */
+export class Down extends Schema.TaggedClass<Down>()("Down", {
+  /** Epoch milliseconds. */
+  since: Schema.Finite,
+  patience: Schema.DurationFromMillis,
+  detail: Schema.String,
+}) {}
+
+/** The service answered with success, in a form that can't be used. */
+export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
+  detail: Schema.String,
+  /** Whether it is not even JSON, so that something else than the service may have answered. */
+  isForeign: Schema.optionalKey(Schema.Boolean),
+  /** What it was instead, in short. */
+  found: Schema.optionalKey(Schema.String),
+}) {}
+
+export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
+  baseUrl: Schema.String,
+  reason: Schema.Union([
+    AccessDenied,
+    ServiceBlocked,
+    TasksRefused,
+    NoSuchService,
+    Refused,
+    TooLarge,
+    TaskUnknown,
+    Unavailable,
+    Down,
+    UnusableAnswer,
+  ]),
+}) {
+  get isRetryable(): boolean {
+    return this.reason._tag === "Unavailable" || this.reason._tag === "Down"
+  }
+  override get message(): string {
+    const { reason } = this
+    switch (reason._tag) {
+      case "AccessDenied":
+        return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid one in PREFSTREAM_TOKEN.`
+      case "ServiceBlocked":
+        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, the same command goes on from here.`
+      case "TasksRefused":
+        return `${this.baseUrl} refused the first ${reason.tasks} tasks of this run, and took none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Once the cause is removed, the same command with --resubmit refused sends these tasks again, and the others.`
+      case "NoSuchService":
+        return `no annotation service at ${this.baseUrl}: ${reason.detail}`
+      case "Refused":
+        return `refused (${reason.status}): ${reason.detail}`
+      case "TaskUnknown":
+        return `the service does not know the task (${reason.status}): ${reason.detail}`
+      case "Unavailable":
+        return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
+      case "Down":
+        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${sentence(reason.detail)}. Nothing is lost: the same command goes on from here.`
+      default:
+        return reason.detail
+    }
+  }
+}
+
+/** The service's words, ready for a full stop. */
+const sentence = (detail: string): string => detail.replace(/\.$/, "")
+
+/** Whether the service may have done what was asked, although nothing that can be used says so. */
+export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
+  reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
+
+/** Whether the service asks for more time than a run waits. */
+export const asksTooMuch = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
+  failure.reason._tag === "Unavailable" && (failure.reason.retryAfter ?? 0) > Duration.toMillis(patience)
+
+/**
+ * Whether the service seems to be down: no answer, one that says so, or one that something else
+ * gave in its place. One that refuses requests for their number is up.
+ */
+export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
+  reason._tag === "Unavailable"
+    ? reason.status === undefined || reason.status === 408 || reason.status >= 500
+    : reason._tag === "UnusableAnswer" && reason.isForeign === true
+
+/** What a refused or failed answer means, by its status and `Retry-After` alone. 429 and 425 are believed. */
+export const refusal = (
+  response: HttpClientResponse.HttpClientResponse,
+  text: string,
+  onNotFound: "service" | "task",
+  retryAfter: number | undefined,
+  idempotencyKey: ServiceSettings["idempotencyKey"],
+): AnnotationClientError["reason"] => {
+  const { status } = response
+  const detail = problemDetail(text)
+  if (status === 401 || status === 403) return new AccessDenied({ status, detail })
+  if (status === 402 || status === 407 || status === 426) return new ServiceBlocked({ status, detail })
+  if (status === 413) return new TooLarge({ detail })
+  if ((status === 404 || status === 410) && onNotFound === "task") return new TaskUnknown({ status, detail })
+  if (status < 400 || status === 404 || status === 405 || status === 410) {
+    return new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
+  }
+  // 409 is how a service says that the first request with this idempotency key is still under way.
+  if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
+    return new Unavailable({
+      status,
+      detail,
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      // A gateway also answers 503 when the service behind it broke off. With a time to come back it is mostly a
+      // refusal, which is good enough where another try under the same key does no harm.
+      maybeDone: !(
+        status === 429 ||
+        status === 425 ||
+        (status === 503 && retryAfter !== undefined && idempotencyKey === "honoured")
+      ),
+    })
+  }
+  return new Refused({ status, detail })
+}
+
+/** Causes that say that no connection was made, or no secure one: nothing was sent. */
+const notConnected = new Set([
+  "EPROTO",
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+])
+
+const words: { readonly [code: string]: string } = {
+  EAI_AGAIN: "the host's name could not be resolved",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection broke off",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+  ENOTFOUND: "the host's name is not known",
+  EPIPE: "the connection broke off",
+  ETIMEDOUT: "no answer in time",
+  UND_ERR_BODY_TIMEOUT: "no answer in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
+  UND_ERR_SOCKET: "the connection broke off",
+}
+
+const inWords = (code: string): string => (words[code] === undefined ? code : `${words[code]} (${code})`)
+
+export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
+  if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
+    return new NoSuchService({ detail: failure.message })
+  }
+  const codes = causes(failure).flatMap((cause) =>
+    "code" in cause && typeof cause.code === "string" ? [cause.code] : [],
+  )
+  const [unsendable] = codes.filter((code) =>
+    /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code),
+  )
+  if (unsendable !== undefined) return new NoSuchService({ detail: `the request can't be sent (${unsendable})` })
+  return new Unavailable({
+    detail: codes[0] === undefined ? (failure instanceof Error ? failure.message : String(failure)) : inWords(codes[0]),
+    maybeDone: !codes.some(
+      (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
+    ),
+  })
+}
+
+/** An error and what it was caused by, innermost last. */
+const causes = (failure: unknown): ReadonlyArray<object> => {
+  const chain: Array<object> = []
+  for (let at = failure; typeof at === "object" && at !== null && !chain.includes(at);) {
+    chain.push(at)
+    if ("errors" in at && Array.isArray(at.errors))
+      chain.push(...at.errors.filter((inner) => typeof inner === "object"))
+    at = "cause" in at ? at.cause : "reason" in at ? at.reason : undefined
+  }
+  return chain
+}
+
+/** Milliseconds, however many: `asksTooMuch` says what is too long. */
+export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
+  RetryAfter.millis(headers["retry-after"], Duration.days(365))
+
+const Problem = Schema.Struct({
+  title: Schema.optionalKey(Schema.String),
+  detail: Schema.optionalKey(Schema.String),
+  message: Schema.optionalKey(Schema.String),
+  error: Schema.optionalKey(Schema.Unknown),
+  errors: Schema.optionalKey(Schema.Unknown),
+})
+
+/** The reason that an error's body gives: RFC 9457 members, or what other services use, or its beginning. */
+const problemDetail = (text: string): string =>
+  Option.match(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text), {
+    onNone: () => (text.trim() === "" ? "no reason given" : excerpt(text)),
+    onSome: (problem) => {
+      const words = problem.detail ?? problem.message ?? problem.title
+      const places = problem.errors ?? problem.error
+      return (
+        [
+          words,
+          places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places)),
+        ]
+          .filter((part) => part !== undefined)
+          .join(": ") || excerpt(text)
+      )
+    },
+  })
+
+export const excerpt = (text: string): string => {
+  const line = text.replace(/\s+/g, " ").trim()
+  return line.length <= 300 ? line : `${line.slice(0, 300)}…`
+}

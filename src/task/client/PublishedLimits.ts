@@ -1,0 +1,74 @@
+/**
+ * The limits that a service publishes: keywords of the schemas in the OpenAPI document at `openapi.json` below its base URL,
+ * as prefstream's own service has them.
+ *
+ * Guarantees: the document is requested once, for 5 seconds at most, and its absence is no failure: a service that has
+ * none, or something else there, counts as one without limits.
+ */
+import { Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { ServiceProfile, type ServiceSettings } from "../../api/ServiceProfile.ts"
+import * as AnswerText from "./ResponseBody.ts"
+
+const timeLimit = "5 seconds"
+
+const maxBytes = 4 * 1024 * 1024
+
+const decodePaths = Schema.decodeUnknownOption(
+  Schema.fromJsonString(Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Unknown) })),
+)
+
+const decodeLimit = Schema.decodeUnknownOption(Schema.Int.check(Schema.isGreaterThan(1)))
+
+/** Of the path that creates tasks. */
+const maxCompletionsAt =
+  "post requestBody content application/json schema properties prompts items properties completions maxItems".split(" ")
+
+const limitIn = (document: string): Option.Option<number> =>
+  Option.flatMap(decodePaths(document), ({ paths }) => {
+    const path = Object.keys(paths).find((path) => /(^|\/)tasks$/.test(path))
+    if (path === undefined) return Option.none()
+    return decodeLimit(
+      maxCompletionsAt.reduce<unknown>(
+        (value, name) => (Predicate.hasProperty(value, name) ? value[name] : undefined),
+        paths[path],
+      ),
+    )
+  })
+
+/** Completions of a prompt that the service takes; `Infinity` where it doesn't say. */
+export const maxCompletions = Effect.fn("PublishedLimits.maxCompletions")(function* ({
+  baseUrl,
+  token,
+}: Pick<ServiceSettings, "baseUrl"> & { readonly token: Option.Option<ServiceSettings["token"]> }) {
+  const request = HttpClientRequest.get(`${baseUrl.replace(/\/+$/, "")}/openapi.json`).pipe(
+    HttpClientRequest.setHeaders({ accept: "application/json", "accept-encoding": "identity" }),
+    Option.isSome(token) ? HttpClientRequest.bearerToken(Redacted.value(token.value)) : (request) => request,
+  )
+  const answer = yield* HttpClient.execute(request).pipe(
+    Effect.flatMap((response) => AnswerText.read(response, maxBytes)),
+    Effect.timeout(timeLimit),
+    Effect.option,
+  )
+  return answer.pipe(
+    Option.filter(({ problem, status }) => status === 200 && problem === undefined),
+    Option.flatMap(({ text }) => limitIn(text)),
+    Option.getOrElse(() => Infinity),
+  )
+})
+
+/** The service with the limit that it publishes, where its profile has none. */
+export const layer = <E, R>(
+  service: Layer.Layer<ServiceProfile, E, R>,
+): Layer.Layer<ServiceProfile, E, R | HttpClient.HttpClient> =>
+  Layer.effect(
+    ServiceProfile,
+    Effect.flatMap(ServiceProfile, (profile) =>
+      profile.maxCompletions === Infinity
+        ? Effect.map(maxCompletions({ ...profile, token: Option.some(profile.token) }), (maxCompletions) => ({
+            ...profile,
+            maxCompletions,
+          }))
+        : Effect.succeed(profile),
+    ),
+  ).pipe(Layer.provide(service))

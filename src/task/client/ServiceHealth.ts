@@ -1,0 +1,184 @@
+/**
+ * Whether the service is up: while it is down everything waits, and one question at a time
+ * finds out whether it is back.
+ *
+ * Guarantees: after some failures in a row (`downAfter`), whoever met them, nothing is sent but
+ * a probe, at growing distances with jitter from one second to half a minute, and no sooner than
+ * the service asks for. A probe is a GET, so it can create and cost nothing; each is about another
+ * task, so that no single one can make a service seem down. When the first one has
+ * failed, too, it is said once that the service is down and for how long the job waits, and later
+ * that it is back; a service that answers the first one was never down, only some of its tasks are
+ * broken. When it was down for longer than `patience`, all that waits fails with `Down`; what
+ * comes later begins anew.
+ *
+ * A probe about a task that nobody created may fail for just that. Where a service answers it,
+ * with 500 or the like, requests go on one at a time, looks first, until one is answered as it
+ * should be or the next one fails. No creation is risked so where the service ignores keys.
+ *
+ * Effect's `CircuitBreaker` turns calls away, where here they have to wait, and takes the next
+ * call for its probe, which here could be one that creates a task.
+ */
+import { Clock, Duration, Effect, Random, Result } from "effect"
+import type { ServiceSettings } from "../../api/ServiceProfile.ts"
+import { AnnotationClientError, Down, seemsDown } from "./AnnotationClientError.ts"
+import { instant, type Throttle } from "./Throttle.ts"
+
+export interface ServiceHealth {
+  /** The service answered a request as it should. */
+  readonly answered: Effect.Effect<void>
+  /** A request failed. */
+  readonly failed: (failure: AnnotationClientError) => Effect.Effect<void>
+}
+
+/** A question that finds out whether the service is up. */
+export interface Probe {
+  readonly ask: Effect.Effect<unknown, AnnotationClientError>
+  /** Whether it is about a task that was made up. */
+  readonly isMadeUp: boolean
+}
+
+/** The latest time that there is a date for (ECMA-262, 21.4.1.1). */
+const latest = 8.64e15
+
+const firstProbe = Duration.toMillis("1 second")
+const longestWait = Duration.toMillis("30 seconds")
+
+/** As much of an answer as is told of a service that is down. */
+const longestCause = 80
+
+/** Whether an answer to a question about a made-up task comes from a service that may be up. */
+const saysNothing = ({ reason }: AnnotationClientError): boolean =>
+  reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
+
+export const make = Effect.fnUntraced(function* (
+  profile: Pick<ServiceSettings, "baseUrl" | "patience" | "downAfter" | "idempotencyKey">,
+  throttle: Throttle<AnnotationClientError>,
+  /** The question after so many that failed. */
+  probeAfter: (failed: number) => Probe,
+) {
+  const scope = yield* Effect.scope
+  const patience = Duration.fromInputUnsafe(profile.patience)
+  let failures = 0
+  let since: number | undefined
+  let isDown = false
+  let isSaid = false
+  /** Probes that failed since it was up. */
+  let probes = 0
+
+  const reset = () => {
+    isDown = false
+    isSaid = false
+    failures = 0
+    probes = 0
+    since = undefined
+  }
+
+  /** What was in the way is over. */
+  const recovered = Effect.suspend(() => {
+    const downSince = since
+    const wasSaid = isSaid
+    reset()
+    if (!wasSaid || downSince === undefined) return Effect.void
+    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const seconds = Duration.seconds(Math.round((now - downSince) / 1000))
+      return Effect.logWarning(`${profile.baseUrl} answers again, after ${Duration.format(seconds)}`)
+    })
+  })
+
+  const end = Effect.fnUntraced(function* (downSince: number, last: AnnotationClientError) {
+    reset()
+    const reason = new Down({ since: downSince, patience, detail: wordsOf(last) })
+    yield* throttle.end(new AnnotationClientError({ baseUrl: profile.baseUrl, reason }))
+    yield* throttle.resume()
+  })
+
+  const recover = Effect.fnUntraced(function* (downSince: number, failure: AnnotationClientError) {
+    const deadline = downSince + Duration.toMillis(patience)
+    let last = failure
+    const say = Effect.suspend(() => {
+      if (isSaid) return Effect.void
+      isSaid = true
+      return Effect.logWarning(
+        `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting for it ${deadline > latest ? "for as long as it takes" : `until ${instant(deadline)} at the latest`}`,
+      )
+    })
+    // A request that was let go to see failed, too.
+    if (probes > 0) yield* say
+    while (true) {
+      const now = yield* Clock.currentTimeMillis
+      const asked = (yield* throttle.pausedUntil) - now
+      const isOver = now >= deadline || now + asked > deadline
+      if (isOver) {
+        // Whoever comes after that is told what is true then.
+        yield* throttle.wanted
+        const then = yield* Clock.currentTimeMillis
+        if (then - now < longestWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
+      } else {
+        const delay = Math.min(firstProbe * 2 ** Math.min(probes, 10), longestWait)
+        const wait = Math.max(delay * (yield* Random.nextBetween(0.8, 1.2)), asked)
+        yield* Effect.sleep(Duration.millis(Math.min(wait, deadline - now)))
+      }
+      yield* throttle.count
+      const probe = probeAfter(probes)
+      const outcome = yield* Effect.result(probe.ask)
+      if (Result.isSuccess(outcome) || !seemsDown(outcome.failure)) {
+        yield* recovered
+        return yield* throttle.resume()
+      }
+      last = outcome.failure
+      probes++
+      const mayTry = profile.idempotencyKey === "honoured" || throttle.isLookWaiting()
+      if (probe.isMadeUp && saysNothing(last) && !isOver && mayTry) {
+        isDown = false
+        failures = profile.downAfter - 1
+        return yield* throttle.resume(true)
+      }
+      yield* say
+    }
+  })
+
+  const answered = Effect.suspend(() => {
+    if (isDown) return Effect.void
+    if (isSaid) return recovered
+    failures = 0
+    probes = 0
+    since = undefined
+    return Effect.void
+  })
+
+  const countFailure = Effect.fnUntraced(function* (failure: AnnotationClientError) {
+    const now = yield* Clock.currentTimeMillis
+    since ??= now
+    if (++failures < profile.downAfter) return
+    isDown = true
+    yield* throttle.hold
+    const release = Effect.suspend(() => {
+      reset()
+      return throttle.resume()
+    })
+    // Whatever ends it, nobody is held for ever.
+    yield* Effect.forkIn(
+      Effect.onError(recover(since, failure), () => release),
+      scope,
+    )
+  })
+
+  /** What was under way when it went down says nothing new. */
+  const failed = (failure: AnnotationClientError) =>
+    Effect.suspend(() => {
+      if (isDown) return Effect.void
+      if (seemsDown(failure)) return countFailure(failure)
+      // Refused for its number, or to be tried again: that says neither the one nor the other.
+      return failure.reason._tag === "Unavailable" ? Effect.void : answered
+    })
+
+  return { answered, failed } satisfies ServiceHealth
+})
+
+/** What was wrong, without the address, which stands before it, in a few words. */
+const wordsOf = ({ reason }: AnnotationClientError): string => {
+  const what =
+    reason._tag === "UnusableAnswer" && reason.found !== undefined ? `no JSON: ${reason.found}` : reason.detail
+  const words = "status" in reason && reason.status !== undefined ? `${reason.status}: ${what}` : what
+  return words.length <= longestCause ? words : `${words.slice(0, longestCause - 1)}…`
+}

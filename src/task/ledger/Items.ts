@@ -1,0 +1,298 @@
+/**
+ * What was read: runs, the items that they saw, the tasks planned from them, and the
+ * records that were refused.
+ *
+ * Guarantees: a step of reading is recorded whole or not at all, so the items of a task
+ * become known together with it, and the counts always agree with what is recorded: an item
+ * that waits for its task to fill counts with the step that plans it, a record of a reading that
+ * ended before that not at all.
+ */
+import { Clock, Effect, type Latch, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import type { Reject } from "../../domain/Reject.ts"
+import {
+  type BatchItem,
+  type ItemDetails,
+  type LedgerContext,
+  lostStates,
+  type NewTask,
+  type ReadCounts,
+  type Run,
+  type Sighting,
+  type TaskState,
+} from "./Model.ts"
+import { inPortions, insertRows, insertTasks, setSetting, settingOf, withPayload } from "./Rows.ts"
+import * as SeqSet from "./SeqSet.ts"
+
+const detailsOf = (
+  { completionOrigins, isCheck, item, itemId, origin }: BatchItem,
+  order: ReadonlyArray<number> | undefined,
+): ItemDetails => ({
+  item_id: itemId,
+  origin,
+  ...(isCheck === true ? { check: true } : {}),
+  ...(order === undefined ? {} : { order }),
+  ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
+  ...(item.gold === undefined ? {} : { gold: item.gold }),
+  ...(item.models === undefined ? {} : { models: item.models }),
+  ...(completionOrigins === undefined ? {} : { completion_origins: completionOrigins }),
+  ...(typeof item.prompt === "string" ? {} : { conversation: true }),
+})
+
+const toRow = ({ body, idempotencyKey, items, orders, utf8, vote = 1, votes = 1 }: NewTask) =>
+  withPayload(
+    { body, idempotencyKey, items: items.map((item, i) => detailsOf(item, orders?.[i])), of: items, vote, votes },
+    utf8,
+  )
+
+type TaskRow = ReturnType<typeof toRow>
+
+const hasConversation = ({ items }: TaskRow): boolean =>
+  items.some(({ check, conversation }) => conversation === true && check !== true)
+
+export const make = ({ partition, questions, sql, write }: LedgerContext, planned: Latch.Latch) => {
+  const here = sql`partition_id = ${partition}`
+
+  /** The known items that the present run has read: nothing is written to them, however often they are read. */
+  let reread = { run: -1, seqs: SeqSet.make() }
+  const knownOf = (run: number) => {
+    if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
+    return reread.seqs
+  }
+
+  const sight = Effect.fnUntraced(function* (
+    { campaign, run }: Run,
+    items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>,
+  ) {
+    const rows = yield* inPortions(
+      items,
+      (items) => sql<{ item_id: string; content_hash: string | null; seq: number; run: number }>`
+        SELECT item_id, content_hash, seq, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
+          "item_id",
+          items.map((item) => item.itemId),
+        )}`,
+    )
+    const seen = new Map(rows.flat().map((row) => [row.item_id, row]))
+    return items.map((item): Sighting => {
+      const row = seen.get(item.itemId)
+      if (row === undefined) return "new"
+      if ((row.content_hash ?? row.item_id) !== item.contentHash) return "conflict"
+      return Number(row.run) === run || knownOf(run).has(Number(row.seq)) ? "duplicate" : "known"
+    })
+  })
+
+  /** Notes which known items belong to a run's input, and gives their numbers. Those of earlier runs are of no more use. */
+  const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Run, itemIds: ReadonlyArray<string>) {
+    if (itemIds.length === 0) return []
+    const rows = yield* inPortions(
+      itemIds,
+      (ids) => sql<{ seq: number }>`
+        SELECT seq FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
+    )
+    const seqs = rows.flat().map(({ seq }) => Number(seq))
+    const spans = SeqSet.spansOf(seqs).map(({ end, first }) => ({
+      partition_id: partition,
+      run,
+      first_seq: first,
+      end_seq: end,
+    }))
+    yield* sql`DELETE FROM known WHERE ${here} AND run < ${run}`
+    yield* insertRows(sql, "known", spans)
+    return seqs
+  })
+
+  /** Whether an item belongs to a run's input: the run found it, or read it again. */
+  const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
+    WHERE k.partition_id = item.partition_id AND k.run = ${run} AND k.first_seq <= item.seq
+    ORDER BY k.first_seq DESC LIMIT 1))`
+
+  const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<TaskRow>) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* sql<{ next: number }>`
+      SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
+    let seq = Number(rows[0]?.next ?? 0)
+    let batch = seq
+    const placed = tasks.map((task) => {
+      const first = seq
+      if (task.vote === 1) batch = seq
+      seq += task.items.length
+      return { ...task, batch, batchItems: task.items.length, seq: first, campaign, plannedAt: now }
+    })
+    const items = placed.flatMap((task) =>
+      task.vote === 1
+        ? task.of.flatMap((item, i) =>
+            item.isCheck === true
+              ? []
+              : [
+                  {
+                    partition_id: partition,
+                    campaign,
+                    item_id: item.itemId,
+                    content_hash: item.contentHash === item.itemId ? null : item.contentHash,
+                    batch: task.batch,
+                    seq: task.seq + i,
+                    run,
+                  },
+                ],
+          )
+        : [],
+    )
+    yield* insertRows(sql, "item", items)
+    yield* insertTasks({ partition, sql }, placed)
+    return placed
+  })
+
+  const conversations = "conversations"
+  let isNoted = false
+
+  /** Whether the prompt of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
+  const hasConversations = Effect.map(
+    settingOf({ partition, sql }, conversations),
+    (value) => value !== undefined,
+  ).pipe(Effect.withSpan("Ledger.hasConversations"))
+
+  /** One step of reading: all of it is recorded, or nothing. */
+  const record = Effect.fn("Ledger.record")(function* (
+    run: Run,
+    step: {
+      readonly tasks: ReadonlyArray<NewTask>
+      readonly known: ReadonlyArray<string>
+      readonly rejects: ReadonlyArray<Reject>
+      readonly counts: ReadCounts
+      readonly finished: boolean
+    },
+  ) {
+    const tasks = step.tasks.map(toRow)
+    const isToNote = !isNoted && tasks.some(hasConversation)
+    const { known, placed } = yield* write(
+      Effect.gen(function* () {
+        const placed = yield* planTasks(run, tasks)
+        if (isToNote) yield* setSetting({ partition, sql }, conversations, "true")
+        const known = yield* insertKnown(run, step.known)
+        const rejects = step.rejects.map((reject, i) => ({
+          partition_id: partition,
+          run: run.run,
+          ordinal: step.counts.rejected - step.rejects.length + i,
+          record: JSON.stringify(reject),
+        }))
+        yield* insertRows(sql, "reject", rejects)
+        yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new},
+          known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
+          reordered_count = ${step.counts.reordered}, rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
+          WHERE ${here} AND run = ${run.run}`
+        return { known, placed }
+      }),
+    )
+    known.forEach(knownOf(run.run).add)
+    isNoted ||= isToNote
+    for (const { body, items, of, seq, size } of placed) {
+      const prompts = of.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
+      questions.add(seq, { body, prompts, items }, size)
+    }
+    if (step.tasks.length > 0) yield* planned.open
+  })
+
+  /** Whether a task asks for an item: its number in the first vote lies as far behind as the votes are apart. */
+  const asksFor = (task: "t" | "v") =>
+    sql.literal(
+      `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
+        `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`,
+    )
+
+  /** Items that tasks ask for, each once for each of them. */
+  const itemsOfTasks = sql`FROM task t JOIN item ON item.partition_id = t.partition_id AND ${asksFor("t")}
+    WHERE t.partition_id = ${partition}`
+
+  const first = (rows: ReadonlyArray<{ readonly items: number }>) => Number(rows[0]!.items)
+
+  /** How many items of a run's input have a task in these states. */
+  const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<TaskState>) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
+        AND ${sql.in("t.state", states)} AND ${isOf(run)}
+        AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+          AND v.batch = t.batch AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${asksFor("v")})`,
+      first,
+    ),
+  )
+
+  /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
+  const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+    AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
+    AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`
+
+  /** How many items of a run's input nobody will judge: all of their tasks were refused or given up. */
+  const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
+        AND ${sql.in("t.state", lostStates)} AND ${isOf(run)} AND ${isLost}`,
+      first,
+    ),
+  )
+
+  /** How many items nobody will judge, now that one of their tasks was refused. */
+  const itemsLostWith = Effect.fn("Ledger.itemsLostWith")((seq: number) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items FROM task lost
+        JOIN item ON item.partition_id = lost.partition_id
+          AND item.batch = lost.batch AND item.seq >= lost.seq - (lost.vote - 1) * lost.batch_items
+          AND item.seq < lost.seq - (lost.vote - 1) * lost.batch_items + lost.item_count
+        WHERE lost.partition_id = ${partition} AND lost.seq = ${seq} AND NOT EXISTS (SELECT 1 FROM task v
+          WHERE v.partition_id = lost.partition_id AND v.batch = lost.batch AND v.seq >= lost.batch
+            AND v.seq < lost.batch + lost.votes * lost.batch_items
+            AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`,
+      first,
+    ),
+  )
+
+  const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
+    const rows = yield* sql<
+      Record<
+        | "run"
+        | "campaign"
+        | "read_count"
+        | "new_count"
+        | "known_count"
+        | "duplicate_count"
+        | "reordered_count"
+        | "rejected_count"
+        | "read_finished"
+        | "votes",
+        number
+      > & { readonly max_rejects: string | null; readonly shuffle_seed: number | null }
+    >`SELECT * FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
+      run: Number(row.run),
+      campaign: Number(row.campaign),
+      /** Whether its input was read to the end. */
+      readFinished: Number(row.read_finished) === 1,
+      /** How many tasks ask for each item that it found to be new. */
+      votes: Number(row.votes),
+      /** From which the orders of their completions are drawn; none where these are sent as in the input. */
+      shuffleSeed: Option.map(Option.fromNullishOr(row.shuffle_seed), Number),
+      /** How many rejects it allowed, or which share, where it ended because there were more. */
+      maxRejects: Option.fromNullishOr(row.max_rejects),
+      counts: {
+        read: Number(row.read_count),
+        new: Number(row.new_count),
+        known: Number(row.known_count),
+        duplicates: Number(row.duplicate_count),
+        reordered: Number(row.reordered_count),
+        rejected: Number(row.rejected_count),
+      } satisfies ReadCounts,
+    }))
+  })
+
+  /** What a run has read. */
+  const runOf = Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`))
+
+  /** The last run that has read anything. */
+  const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
+
+  /** The last run of a campaign that has read anything. */
+  const lastRunIn = Effect.fn("Ledger.lastRunIn")((campaign: number) =>
+    runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
+  )
+
+  return { lastRunIn, sight, record, hasConversations, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
+}

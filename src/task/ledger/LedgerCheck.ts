@@ -1,0 +1,378 @@
+/**
+ * Whether a ledger is whole: the database's own check, and everything that holds among its rows.
+ *
+ * Guarantees: changes nothing; sees one moment of the ledger, also while a process works it;
+ * what it finds, it names by the task's number and id. Where it finds nothing, every item is
+ * in one task of its campaign for each of its votes, every request and result is there, can be unpacked and fits,
+ * no task of the service counts twice, and the counts of every run agree with its rows.
+ *
+ * Does not: mend anything, or know whether the service says the same.
+ */
+import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import * as Snapshot from "../../sql/Snapshot.ts"
+import { match } from "./ResultMatch.ts"
+import { TaskState } from "./Model.ts"
+import { fits, readQuestion } from "./Rows.ts"
+import * as Payload from "./Payload.ts"
+
+export type FindingCode =
+  | "database_damaged"
+  | "tasks_overlap"
+  | "votes_inconsistent"
+  | "items_astray"
+  | "campaign_unknown"
+  | "state_inconsistent"
+  | "request_missing"
+  | "result_missing"
+  | "rows_orphaned"
+  | "request_unreadable"
+  | "result_unusable"
+  | "task_id_repeated"
+  | "key_repeated"
+  | "attempts_inconsistent"
+  | "counts_disagree"
+
+export interface Finding {
+  readonly code: FindingCode
+  readonly message: string
+}
+
+export interface CheckReport {
+  /** The first findings of each kind. */
+  readonly findings: ReadonlyArray<Finding>
+  readonly tasks: number
+  readonly items: number
+  readonly results: number
+  /** Results that were removed to save space. */
+  readonly pruned: { readonly tasks: number; readonly items: number }
+  readonly seconds: number
+}
+
+export interface CheckOptions {
+  readonly partition: string
+  /** Leaves the requests and results unread, which is most of the work. Default false. */
+  readonly quick?: boolean | undefined
+}
+
+/** Findings of one kind are alike: a few tell it. */
+const shown = 10
+
+/** A payload's page; a task's request and result take some 100 kB. */
+const pageSize = 64
+
+const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
+  `task ${Number(row.seq) + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
+
+/** Looks at everything. What is wrong is in the report; the effect fails where the database can't be read at all. */
+export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
+  const started = yield* Clock.currentTimeMillis
+  const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
+    Effect.gen(function* () {
+      // Where pages are damaged, what stands in them is no news.
+      const damage = yield* damageOf
+      if (damage.length > 0) return { findings: damage, counted: nothing }
+      const rows = yield* rowFindings(options.partition)
+      const tasks = yield* taskFindings(options)
+      return { findings: [...rows, ...tasks], counted: yield* count(options.partition) }
+    }),
+  )
+  return { findings, ...counted, seconds: ((yield* Clock.currentTimeMillis) - started) / 1000 } satisfies CheckReport
+})
+
+/** Where even that fails for damaged pages: what SQLite says of them, if it opens the file at all. */
+export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
+  error: SqlError,
+  client: Layer.Layer<SqlClient.SqlClient, E, R>,
+): Effect.fn.Return<CheckReport, never, R> {
+  const found = yield* damageOf.pipe(
+    Effect.provide(client),
+    Effect.orElseSucceed(() => []),
+  )
+  return { findings: found.length > 0 ? found : [damaged(error.message)], ...nothing, seconds: 0 }
+})
+
+const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 } }
+
+const damaged = (message: string): Finding => ({ code: "database_damaged", message })
+
+/** SQLITE_CORRUPT, found while rows were read. */
+export const isCorrupt = (error: unknown): error is SqlError =>
+  isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
+    ? (error.reason.cause.errcode & 0xff) === 11
+    : false
+
+/** What SQLite finds in its file; PostgreSQL has tools of its own (`pg_amcheck`). */
+const damageOf = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.onDialectOrElse({
+    sqlite: () => sql<{ integrity_check: string }>`PRAGMA integrity_check(${sql.literal(String(shown))})`,
+    orElse: () => Effect.succeed([{ integrity_check: "ok" }]),
+  })
+  return rows.flatMap(({ integrity_check }) => (integrity_check === "ok" ? [] : [damaged(integrity_check)]))
+})
+
+const count = Effect.fnUntraced(function* (partition: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly [Name in "tasks" | "items" | "results" | "pruned" | "pruned_items"]: number }>`
+    SELECT COUNT(*) AS tasks, COALESCE(SUM(new_items), 0) AS items,
+      COALESCE(SUM(CASE WHEN state = 'completed' AND pruned_at IS NULL THEN 1 ELSE 0 END), 0) AS results,
+      COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE 1 END), 0) AS pruned,
+      COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE new_items END), 0) AS pruned_items
+    FROM task WHERE partition_id = ${partition}`
+  return {
+    tasks: Number(row!.tasks),
+    items: Number(row!.items),
+    results: Number(row!.results),
+    pruned: { tasks: Number(row!.pruned), items: Number(row!.pruned_items) },
+  }
+})
+
+/** What must not be found among the rows, each as a query that finds it. */
+const rowFindings = Effect.fnUntraced(function* (partition: string) {
+  const sql = yield* SqlClient.SqlClient
+  const here = sql`partition_id = ${partition}`
+  const both = (a: string, b: string) => sql.literal(`${a}.partition_id = ${b}.partition_id AND ${a}.seq = ${b}.seq`)
+  const states = TaskState.literals
+
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type stands beside its query
+  const finds = <Row extends object>(code: FindingCode, query: Fragment, message: (row: Row) => string) =>
+    Effect.map(
+      sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${shown}`,
+      Arr.map((row): Finding => ({ code, message: message(row) })),
+    )
+
+  interface Task {
+    readonly seq: number
+    readonly task_id: string | null
+  }
+
+  return Arr.flatten([
+    yield* finds<{ readonly seq: number; readonly expected: number }>(
+      "tasks_overlap",
+      sql`SELECT seq, expected FROM (
+          SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected FROM task WHERE ${here}
+        ) AS ranges WHERE seq <> expected ORDER BY seq`,
+      (row) => `${taskName(row)} begins at item ${Number(row.seq) + 1}, the one before it ends at ${row.expected}`,
+    ),
+    yield* finds<Task>(
+      "votes_inconsistent",
+      sql`SELECT seq, task_id FROM task WHERE ${here} AND (
+          vote < 1 OR vote > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
+          OR (vote > 1 AND new_items > 0)
+          OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items) ORDER BY seq`,
+      (row) => `${taskName(row)} does not stand where its vote should`,
+    ),
+    yield* finds<{ readonly batch: number }>(
+      "votes_inconsistent",
+      sql`SELECT batch FROM task WHERE ${here} GROUP BY batch HAVING MIN(seq) <> batch
+          OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
+          OR SUM(item_count) <> MAX(votes) * MAX(batch_items) ORDER BY batch`,
+      ({ batch }) => `the tasks of the batch that begins with task ${Number(batch) + 1} are not those of its votes`,
+    ),
+    yield* finds<{ readonly seq: number; readonly item_id: string }>(
+      "items_astray",
+      sql`SELECT seq, item_id FROM item WHERE ${here} AND (seq < 0 OR seq >=
+        (SELECT COALESCE(MAX(seq + item_count), 0) FROM task WHERE ${here})) ORDER BY seq`,
+      (row) => `the item ${row.item_id} is in no task`,
+    ),
+    yield* finds<{ readonly what: string; readonly number: number; readonly campaign: number }>(
+      "campaign_unknown",
+      sql`SELECT 'task' AS what, seq + 1 AS number, campaign FROM task WHERE ${here}
+          AND campaign NOT IN (SELECT campaign FROM campaign WHERE ${here})
+        UNION ALL SELECT 'run' AS what, run AS number, campaign FROM run WHERE ${here}
+          AND campaign NOT IN (SELECT campaign FROM campaign WHERE ${here})`,
+      ({ campaign, number, what }) => `${what} ${number} belongs to campaign ${campaign}, which is not there`,
+    ),
+    yield* finds<Task & { readonly state: string }>(
+      "state_inconsistent",
+      sql`SELECT seq, task_id, state FROM task WHERE ${here} AND (
+          NOT ${sql.in("state", states)}
+          OR (task_id IS NULL AND ${sql.in("state", ["submitted", "completed", "invalid", "failed"])})
+          OR (task_id IS NOT NULL AND ${sql.in("state", ["planned", "submitting", "superseded"])})
+          OR (pruned_at IS NOT NULL AND state <> 'completed')) ORDER BY seq`,
+      (row) => `${taskName(row)} is ${row.state}, which does not go with the rest of its row`,
+    ),
+    yield* finds<Task>(
+      "request_missing",
+      sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN task_request q ON ${both("q", "t")}
+        WHERE t.partition_id = ${partition} AND q.seq IS NULL AND t.pruned_at IS NULL ORDER BY t.seq`,
+      (row) => `the request of ${taskName(row)} is missing`,
+    ),
+    yield* finds<Task>(
+      "result_missing",
+      sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN task_result r ON ${both("r", "t")}
+        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND r.seq IS NULL AND t.pruned_at IS NULL
+        ORDER BY t.seq`,
+      (row) => `the result of ${taskName(row)} is missing`,
+    ),
+    ...(yield* Effect.forEach(["task_request", "task_result", "task_attempt"], (table) =>
+      finds<{ readonly seq: number }>(
+        "rows_orphaned",
+        sql`SELECT o.seq FROM ${sql(table)} o LEFT JOIN task t ON ${both("t", "o")}
+          WHERE o.partition_id = ${partition} AND t.seq IS NULL ORDER BY o.seq`,
+        (row) => `a row of ${table} belongs to task ${Number(row.seq) + 1}, which is not there`,
+      ),
+    )),
+    yield* finds<{ readonly task_id: string; readonly tasks: number }>(
+      "task_id_repeated",
+      sql`SELECT task_id, COUNT(DISTINCT seq) AS tasks FROM (
+          SELECT task_id, seq FROM task WHERE ${here} AND task_id IS NOT NULL
+          UNION ALL SELECT task_id, seq FROM task_attempt WHERE ${here} AND task_id IS NOT NULL
+        ) AS named GROUP BY task_id HAVING COUNT(DISTINCT seq) > 1 ORDER BY task_id`,
+      ({ task_id, tasks }) =>
+        `${tasks} tasks have the id ${task_id} at the service: its result would count ${tasks} times`,
+    ),
+    yield* finds<{ readonly idempotency_key: string; readonly first: number }>(
+      "key_repeated",
+      sql`SELECT idempotency_key, MIN(seq) + 1 AS first FROM task WHERE ${here}
+        GROUP BY idempotency_key HAVING COUNT(*) > 1 ORDER BY 2`,
+      ({ first, idempotency_key }) => `task ${first} and others have the idempotency key ${idempotency_key}`,
+    ),
+    yield* finds<{ readonly seq: number; readonly attempt: number }>(
+      "attempts_inconsistent",
+      sql`SELECT a.seq, a.attempt FROM task_attempt a JOIN task t ON ${both("t", "a")}
+        WHERE a.partition_id = ${partition}
+          AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
+      (row) => `attempt ${row.attempt} of ${taskName(row)} stands among the earlier ones, and is not`,
+    ),
+    yield* finds<{ readonly run: number; readonly read_count: number }>(
+      "counts_disagree",
+      sql`SELECT run, read_count FROM run WHERE ${here}
+        AND read_count <> new_count + known_count + duplicate_count + rejected_count ORDER BY run`,
+      ({ read_count, run }) => `run ${run} read ${read_count} records, which is not what became of them`,
+    ),
+    yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(
+      "counts_disagree",
+      sql`SELECT * FROM (
+          SELECT run, rejected_count, (SELECT COUNT(*) FROM reject j WHERE j.partition_id = run.partition_id AND j.run = run.run) AS found
+          FROM run WHERE ${here}
+        ) AS counted WHERE found <> rejected_count
+          AND (found > 0 OR run = (SELECT MAX(run) FROM run WHERE ${here} AND read_count > 0)) ORDER BY run`,
+      ({ found, rejected_count, run }) => `run ${run} rejected ${rejected_count} records, of which ${found} are kept`,
+    ),
+    yield* finds<{ readonly planned: number; readonly found: number }>(
+      "counts_disagree",
+      sql`SELECT * FROM (SELECT
+          (SELECT COALESCE(SUM(new_count), 0) FROM run WHERE ${here}) AS planned,
+          (SELECT COUNT(*) FROM item WHERE ${here}) AS found) AS counted WHERE planned <> found`,
+      ({ found, planned }) => `the runs found ${planned} new items, the ledger has ${found}`,
+    ),
+  ])
+})
+
+interface TaskRow {
+  readonly seq: number
+  readonly task_id: string | null
+  readonly campaign: number
+  readonly state: string
+  readonly item_count: number
+  readonly new_items: number
+  readonly batch: number
+  readonly batch_items: number
+  readonly vote: number
+}
+
+interface PayloadRow extends TaskRow {
+  readonly body: Uint8Array | null
+  readonly items: Uint8Array | null
+  readonly result: Uint8Array | null
+}
+
+interface ItemRow {
+  readonly seq: number
+  readonly campaign: number
+  readonly item_id: string
+}
+
+/** Goes through the tasks with their items, and unless it is to be quick, with every request and result. */
+const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOptions) {
+  const sql = yield* SqlClient.SqlClient
+  const page = (after: number) =>
+    quick === true
+      ? sql<PayloadRow>`SELECT seq, task_id, campaign, state, item_count, new_items, batch, batch_items, vote, NULL AS body, NULL AS items, NULL AS result
+          FROM task WHERE partition_id = ${partition} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
+      : sql<PayloadRow>`
+          SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items, t.batch, t.batch_items, t.vote, q.body, q.items, r.body AS result FROM task t
+          LEFT JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+          LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
+          WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
+  const findings: Array<Finding> = []
+  let after = -1
+  while (findings.length < shown) {
+    const rows = yield* page(after)
+    const last = rows.at(-1)
+    if (last === undefined) return findings
+    const batches = rows.map(({ batch }) => Number(batch))
+    const items = yield* sql<ItemRow>`SELECT seq, campaign, item_id FROM item WHERE partition_id = ${partition}
+      AND batch >= ${Math.min(...batches)} AND batch <= ${Math.max(...batches)} ORDER BY batch, seq`
+    const at = Map.groupBy(items, ({ seq }) => Number(seq))
+    for (const row of rows) {
+      const own = itemsOf(row, at)
+      const found = own.filter((item) => item !== undefined).length
+      if (Number(row.vote) === 1 && found !== Number(row.new_items)) {
+        findings.push({
+          code: "items_astray",
+          message: `${taskName(row)} should have ${row.new_items} items of its campaign, and has ${found}`,
+        })
+      }
+      findings.push(...payloadFinding(row, own, found))
+    }
+    after = Number(last.seq)
+  }
+  return findings
+})
+
+/** The number of a task's first item, which it has in its first vote. */
+const firstItem = ({ batch_items, seq, vote }: TaskRow): number =>
+  Number(seq) - (Number(vote) - 1) * Number(batch_items)
+
+/** The items of a task by their places in it; none where a gold item was mixed in, or where there are several. */
+const itemsOf = (row: TaskRow, at: ReadonlyMap<number, ReadonlyArray<ItemRow>>): ReadonlyArray<ItemRow | undefined> =>
+  Array.from({ length: Number(row.item_count) }, (_, i) => {
+    const [item, ...more] = at.get(firstItem(row) + i) ?? []
+    return more.length === 0 && Number(item?.campaign) === Number(row.campaign) ? item : undefined
+  })
+
+const payloadFinding = (
+  row: PayloadRow,
+  own: ReadonlyArray<ItemRow | undefined>,
+  found: number,
+): ReadonlyArray<Finding> => {
+  const { body, items } = row
+  if (body === null || items === null) return []
+  const question = Result.try(() => readQuestion({ body, items }))
+  const unreadable = (why: string): ReadonlyArray<Finding> => [
+    { code: "request_unreadable", message: `the request of ${taskName(row)} can't be read: ${why}` },
+  ]
+  if (Result.isFailure(question)) return unreadable(reasonOf(question.failure))
+  const asked = question.success
+  const prompts = asked.prompts.length
+  const expected = Number(row.item_count)
+  if (prompts !== expected || asked.items.length !== expected) {
+    return unreadable(`it asks for ${prompts} prompts of ${asked.items.length} items, where ${expected} are expected`)
+  }
+  const ids = asked.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
+  const isWhole = found === ids.filter((id) => id !== undefined).length
+  const other = isWhole ? asked.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
+  if (other !== undefined) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
+  const misfit = asked.items.find((item, i) => !fits(item, asked.prompts[i]!))
+  if (misfit !== undefined) return unreadable(`what is kept of the item ${misfit.item_id} does not fit what was sent`)
+  if (row.state !== "completed" || row.result === null) return []
+  const result = row.result
+  const judged = Result.flatMap(
+    Result.mapError(
+      Result.try(() => Payload.decode(result)),
+      reasonOf,
+    ),
+    (text) => match(row.task_id ?? "", asked, text),
+  )
+  return Result.isSuccess(judged)
+    ? []
+    : [{ code: "result_unusable", message: `the result of ${taskName(row)} can't be used: ${judged.failure}` }]
+}
+
+const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message : String(cause)).replace(/\s+/g, " ").slice(0, 200)

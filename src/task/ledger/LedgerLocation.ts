@@ -1,0 +1,162 @@
+/**
+ * Where a ledger is: an SQLite file, or a PostgreSQL database; and which partition of it.
+ *
+ * Guarantees: a URL's password is `Redacted` from here on, and what `describe` gives holds none.
+ */
+import { Config, Effect, FileSystem, Layer, Option, Predicate, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as FileLock from "../../node/FileLock.ts"
+import * as PostgresClient from "../../node/PostgresClient.ts"
+import * as SqliteClient from "../../node/SqliteClient.ts"
+import { defaultPartition, Ledger } from "./Ledger.ts"
+import { checkVersion, exists } from "./Tables.ts"
+
+export type LedgerLocation =
+  | { readonly _tag: "File"; readonly path: string; readonly partition: string }
+  | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string>; readonly partition: string }
+
+/** Where a pipeline has its ledger. */
+export interface LedgerSettings {
+  /** `postgres://…` or a file. Without it, `ledger.db` in the job folder. */
+  readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
+  /** So that several jobs may stand in one database. */
+  readonly partition?: string | undefined
+}
+
+/** What was given does not say where a ledger is. */
+export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
+  message: Schema.String,
+}) {}
+
+/** There is no ledger to look at. */
+export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {
+  location: Schema.String,
+  partition: Schema.String,
+  /** The partitions that are there. */
+  partitions: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return this.partitions.length === 0
+      ? `there is no ledger at ${this.location}`
+      : `the ledger at ${this.location} has no partition ${this.partition}; it has ${this.partitions.join(", ")}`
+  }
+}
+
+const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
+
+/** What the settings say, or else the job's own `file`. */
+export const of = Effect.fnUntraced(function* ({
+  file,
+  ledger: given = file,
+  partition = defaultPartition,
+}: LedgerSettings & { readonly file: string }): Effect.fn.Return<LedgerLocation, LedgerLocationError> {
+  if (Predicate.hasProperty(given, "_tag")) return given
+  const text = Redacted.isRedacted(given) ? Redacted.value(given) : given
+  const refuse = (message: string) => new LedgerLocationError({ message })
+  if (!/^[\w.-]{1,100}$/.test(partition)) {
+    return yield* refuse("a partition's name has letters, digits, and . _ - alone, 100 at the most")
+  }
+  if (isPostgres(text)) {
+    if (URL.canParse(text)) {
+      const problem = PostgresClient.problemOf(new URL(text))
+      if (Option.isSome(problem)) return yield* refuse(`the ledger's URL can't be used: ${problem.value}`)
+      return { _tag: "Postgres", url: Redacted.make(text), partition }
+    }
+    return yield* refuse(
+      "the ledger's URL can't be read: expected postgres://user@host/database, with characters such as @ : / of a password written as %40 %3A %2F",
+    )
+  }
+  const [scheme] = /^[a-z][a-z0-9+.-]+:\/\//i.exec(text) ?? []
+  if (scheme !== undefined) return yield* refuse(`a ledger at ${scheme} is not known: expected postgres:// or a file`)
+  if (text.trim() === "") return yield* refuse("the ledger's place is empty: expected postgres:// or a file")
+  return { _tag: "File", path: text, partition }
+})
+
+/** The place, for people. */
+export const describe = (location: LedgerLocation): string => {
+  const place = location._tag === "File" ? location.path : PostgresClient.shown(location.url)
+  return location.partition === defaultPartition ? place : `${place} (partition ${location.partition})`
+}
+
+/** Where a URL holds no password, the one that PostgreSQL's own programs take, too. */
+const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
+
+/** To be worked, by this process alone; created where there is none. */
+export const layer = (location: LedgerLocation) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { partition } = location
+      return location._tag === "File"
+        ? Ledger.layerFile(location.path, { partition })
+        : Ledger.layerPostgres({ partition, url: location.url, password: yield* password })
+    }),
+  )
+
+const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocation, { readonly _tag: "File" }>) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(location.path))) return yield* missing(location)
+  const { type } = yield* fs.stat(location.path)
+  if (type === "Directory") {
+    return yield* new LedgerLocationError({ message: `${location.path} is a folder: name the file of the ledger` })
+  }
+})
+
+/** A database to be read, whatever is in it. */
+export const readonlyClient = Effect.fnUntraced(function* (location: LedgerLocation) {
+  if (location._tag === "Postgres") {
+    return PostgresClient.layer({ url: location.url, password: yield* password, readonly: true })
+  }
+  yield* requireFile(location)
+  return SqliteClient.layer({ filename: location.path, readonly: true })
+}, Layer.unwrap)
+
+const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
+  if (location._tag === "Postgres") {
+    return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.partition })
+  }
+  // The lock creates files beside the ledger; not beside a misspelt name.
+  yield* requireFile(location)
+  return SqliteClient.layer({ filename: location.path }).pipe(
+    Layer.provide(Layer.effectDiscard(FileLock.acquire(location.path))),
+  )
+}, Layer.unwrap)
+
+const missing = (location: LedgerLocation, partitions: ReadonlyArray<string> = []) =>
+  new LedgerMissing({
+    location: describe({ ...location, partition: defaultPartition }),
+    partition: location.partition,
+    partitions,
+  })
+
+/** Refuses a database without a ledger, and a ledger without the partition. */
+const requirePartition = Effect.fnUntraced(function* (location: LedgerLocation) {
+  const sql = yield* SqlClient.SqlClient
+  if (!(yield* exists)) return yield* missing(location)
+  yield* checkVersion
+  const rows = yield* sql<{ partition_id: string }>`SELECT DISTINCT partition_id FROM run ORDER BY 1 LIMIT 20`
+  const partitions = rows.map(({ partition_id }) => partition_id)
+  if (partitions.length > 0 && !partitions.includes(location.partition)) return yield* missing(location, partitions)
+})
+
+const holding =
+  (location: LedgerLocation) =>
+  <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>) =>
+    Layer.effectDiscard(requirePartition(location)).pipe(Layer.provideMerge(client))
+
+/** The database of a ledger that is there already, to look at: also while a process works it. */
+export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
+
+/** The database of a ledger that is there already, for this process alone. */
+export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
+
+/** A ledger that is there already, to look at: also while a process works it. */
+export const layerReadonly = (location: LedgerLocation) =>
+  Ledger.layerExisting({ partition: location.partition }).pipe(Layer.provide(existingClient(location)))
+
+/** Who works the ledger now, as far as it is known: none where nobody does. */
+export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
+  if (location._tag === "File") return yield* FileLock.holder(location.path)
+  return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresClient.lockHolder(sql, location.partition)).pipe(
+    Effect.provide(readonlyClient(location)),
+  )
+})

@@ -1,0 +1,273 @@
+/**
+ * What keeps a ledger in good order: a check, a backup, and the return of space.
+ *
+ * Guarantees: `check` and `backup` also work while a process works the ledger, and see one
+ * moment of it; `compact` and `prune` need it for themselves, and are refused else. A backup
+ * appears whole, synced and checked, or not at all. Pruning removes what is not needed to go
+ * on: identities stay, so that nothing is ever submitted again; how much is gone stays known. The
+ * results of an item's votes are removed together.
+ *
+ * Does not: back up or compact a PostgreSQL database, which has tools of its own for both.
+ */
+import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import * as PostgresClient from "../../node/PostgresClient.ts"
+import * as PrivateFile from "../../node/PrivateFile.ts"
+import * as Sync from "../../node/Sync.ts"
+import * as LedgerCheck from "./LedgerCheck.ts"
+import { rememberedFor } from "./Hints.ts"
+import * as LedgerLocation from "./LedgerLocation.ts"
+import { lostStates } from "./Model.ts"
+import * as Payload from "./Payload.ts"
+
+/** A PostgreSQL database takes care of itself, or its own tools do. */
+export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
+  verb: Schema.Literals(["backup", "compact"]),
+  location: Schema.String,
+}) {
+  override get message() {
+    return this.verb === "backup"
+      ? `PostgreSQL has its own backup: pg_dump --format=custom --file=ledger.dump '${this.location}'`
+      : `PostgreSQL gives space back for use by itself; to return it to the system, let its owner run VACUUM FULL in ${this.location}`
+  }
+}
+
+/** There is something where the backup is to be. */
+export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", { path: Schema.String }) {
+  override get message() {
+    return `${this.path} exists already: name another file for the backup`
+  }
+}
+
+/** The copy could not be written. What there was of it was removed. */
+export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
+  path: Schema.String,
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return `${this.path} could not be written: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
+}
+
+/** The copy is not whole. It was removed. */
+export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
+  path: Schema.String,
+  findings: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return `the backup is not whole, and was removed (${this.findings[0] ?? ""}): see what \`prefstream ledger check\` finds in the ledger`
+  }
+}
+
+const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgres["verb"]) =>
+  location._tag === "File"
+    ? Effect.succeed(location)
+    : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.shown(location.url) }))
+
+/** Looks for everything that should not be; `quick` leaves requests and results unread. */
+export const check = Effect.fn("LedgerMaintenance.check")(
+  (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
+    LedgerCheck.check({ ...options, partition: location.partition }).pipe(
+      Effect.provide(LedgerLocation.existingClient(location)),
+      Effect.catchIf(LedgerCheck.isCorrupt, (error) =>
+        LedgerCheck.damageReport(error, LedgerLocation.readonlyClient(location)),
+      ),
+    ),
+)
+
+export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "results" | "tasks"> {
+  readonly path: string
+  readonly bytes: number
+}
+
+/** Copies the ledger to a file that is not there yet. */
+export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
+  location: LedgerLocation.LedgerLocation,
+  to: string,
+) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const file = yield* requireFile(location, "backup")
+  if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
+  const partial = `${to}.partial`
+  // What a backup left behind that was killed.
+  const remove = Effect.ignore(
+    Effect.forEach(
+      ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
+      (path) => fs.remove(path, { force: true }),
+    ),
+  )
+  return yield* Effect.gen(function* () {
+    yield* remove
+    yield* Effect.sync(() => PrivateFile.create(partial))
+    yield* copy(partial).pipe(
+      Effect.provide(LedgerLocation.existingClient(file)),
+      Effect.catchTag("BackupFailed", ({ cause }) => Effect.fail(new BackupFailed({ path: to, cause }))),
+    )
+    const report = yield* check({ ...file, path: partial })
+    if (report.findings.length > 0) {
+      return yield* new BackupDamaged({ path: to, findings: report.findings.map(({ message }) => message) })
+    }
+    yield* Sync.file(partial)
+    yield* fs.rename(partial, to)
+    yield* Sync.entry(paths.dirname(to))
+    const { items, results, tasks } = report
+    return { path: to, bytes: yield* sizeOf(to), items, results, tasks } satisfies BackupReport
+  }).pipe(Effect.ensuring(remove))
+})
+
+/** One moment of the ledger, also while it is worked. */
+const copy = Effect.fnUntraced(function* (to: string) {
+  const sql = yield* SqlClient.SqlClient
+  // Damage is the ledger's, which the failure names.
+  yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
+    const { cause } = error.reason
+    return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
+  })
+})
+
+/** A file's bytes, with what was written and is not in the file itself yet. */
+const sizeOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const sizes = yield* Effect.forEach([path, `${path}-wal`], (path) =>
+    fs.stat(path).pipe(
+      Effect.map(({ size }) => Number(size)),
+      Effect.orElseSucceed(() => 0),
+    ),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+})
+
+/** Rows of payloads that are packed in one transaction. */
+const packedTogether = 16
+
+/** Packs the payloads of a table that are not packed yet. */
+const packPayloads = Effect.fnUntraced(function* (
+  table: "task_request" | "task_result",
+  columns: ReadonlyArray<string>,
+) {
+  const sql = yield* SqlClient.SqlClient
+  const isOpen = sql.literal(`substr(body, 1, 4) <> x'${Payload.packedPrefix}'`)
+  let after = -1
+  while (true) {
+    const rows = yield* sql<{ readonly rowid: number } & Record<string, Uint8Array>>`
+      SELECT rowid, ${sql.csv(columns.map((column) => sql`${sql(column)}`))} FROM ${sql(table)}
+      WHERE rowid > ${after} AND ${isOpen} ORDER BY rowid LIMIT ${packedTogether}`
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield* sql.withTransaction(
+      Effect.forEach(rows, ({ rowid, ...payloads }) => {
+        const packed = Record.map(payloads, Payload.pack)
+        return sql`UPDATE ${sql(table)} SET ${sql.update(packed)} WHERE rowid = ${rowid}`
+      }),
+    )
+    after = last.rowid
+  }
+})
+
+/**
+ * Packs requests and results, and gives the space of that and of what was removed back to the
+ * file system. Needs free space of up to twice the size of the ledger meanwhile.
+ */
+export const compact = Effect.fn("LedgerMaintenance.compact")(function* (location: LedgerLocation.LedgerLocation) {
+  const file = yield* requireFile(location, "compact")
+  const before = yield* sizeOf(file.path)
+  yield* Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* packPayloads("task_request", ["body", "items"])
+    yield* packPayloads("task_result", ["body"])
+    yield* sql`VACUUM`
+    yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
+  }).pipe(Effect.provide(LedgerLocation.workingClient(file)))
+  return { before, after: yield* sizeOf(file.path) }
+})
+
+export interface PruneOptions {
+  /** Epoch milliseconds. Without it, rejects of all runs but the last are removed, and no results are. */
+  readonly before?: number | undefined
+  /** Whether requests and results that came before that time are removed, too. Datasets that are written later lack them. */
+  readonly results?: boolean | undefined
+  /** Whether only to count. */
+  readonly dryRun?: boolean | undefined
+}
+
+export interface PruneReport {
+  readonly rejects: number
+  readonly deliveries: number
+  readonly results: { readonly tasks: number; readonly items: number }
+}
+
+/** Tasks whose payloads are removed in one transaction. */
+const portion = 500
+
+/** Tasks that are looked for at once: a database may go through all of them each time. */
+const pageSize = 50_000
+
+/** Removes what is not needed to go on. */
+export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
+  location: LedgerLocation.LedgerLocation,
+  options: PruneOptions,
+) {
+  const client =
+    options.dryRun === true ? LedgerLocation.existingClient(location) : LedgerLocation.workingClient(location)
+  return yield* pruneRows(location.partition, options).pipe(Effect.provide(client))
+})
+
+const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryRun, results }: PruneOptions) {
+  const sql = yield* SqlClient.SqlClient
+  const now = yield* Clock.currentTimeMillis
+  const here = sql`partition_id = ${partition}`
+  // What the last run that read anything refused stands in its rejects file, which may be written again.
+  const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
+    AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
+  const forgotten = sql`${here} AND received_at < ${now - rememberedFor}`
+  // The votes of an item go together: with some of them it would be judged otherwise.
+  const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
+    AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = task.partition_id AND v.batch = task.batch
+      AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote
+      AND NOT ${sql.in("v.state", lostStates)} AND NOT (v.state = 'completed' AND v.completed_at < ${before ?? 0}))`
+
+  const countOf = (table: string, condition: typeof here) =>
+    Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} WHERE ${condition}`, (rows) =>
+      Number(rows[0]!.n),
+    )
+  const [task] =
+    results === true
+      ? yield* sql<{ tasks: number; items: number }>`
+    SELECT COUNT(*) AS tasks, COALESCE(SUM(new_items), 0) AS items FROM task WHERE ${old}`
+      : []
+  const report: PruneReport = {
+    rejects: yield* countOf("reject", earlier),
+    deliveries: (yield* countOf("delivery", forgotten)) + (yield* countOf("early_hint", forgotten)),
+    results: { tasks: Number(task?.tasks ?? 0), items: Number(task?.items ?? 0) },
+  }
+  if (dryRun === true) return report
+
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`DELETE FROM reject WHERE ${earlier}`
+      yield* sql`DELETE FROM delivery WHERE ${forgotten}`
+      yield* sql`DELETE FROM early_hint WHERE ${forgotten}`
+    }),
+  )
+  if (results !== true) return report
+  let after = -1
+  while (true) {
+    const rows = yield* sql<{ seq: number }>`
+      SELECT seq FROM task WHERE ${old} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
+    const seqs = rows.map(({ seq }) => Number(seq))
+    const last = seqs.at(-1)
+    if (last === undefined) return report
+    after = last
+    for (const some of Arr.chunksOf(seqs, portion)) {
+      const these = sql`${here} AND ${sql.in("seq", some)}`
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`DELETE FROM task_request WHERE ${these}`
+          yield* sql`DELETE FROM task_result WHERE ${these}`
+          yield* sql`UPDATE task SET pruned_at = ${now} WHERE ${these}`
+        }),
+      )
+    }
+  }
+})

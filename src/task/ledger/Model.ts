@@ -1,0 +1,285 @@
+/**
+ * The words of the ledger: what it keeps of a task, and in which states a task may be.
+ */
+import { type Array as Arr, type Option, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { Origin } from "../../domain/Origin.ts"
+import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
+import type { TaskPrompt } from "../../domain/Task.ts"
+import type { QuestionCache } from "./RequestCache.ts"
+import type { Write } from "../../sql/GroupCommit.ts"
+
+/**
+ * ```
+ * planned → submitting → submitted → completed
+ *  │ ↑          │            ├─────→ invalid   the result does not fit the task; looked at again by the next run
+ *  │ └──────────┤            └─────→ failed    the service gave the task up
+ *  │            ├→ refused                     the service refused it; it was not created
+ *  │            └→ in_doubt                    it may have been created; never sent again by itself
+ *  └→ superseded                               another campaign began before it was sent; planned again if its own goes on
+ * ```
+ *
+ * A person may make any that is not completed `given_up`, and send again what is in doubt,
+ * failed, invalid, refused or given up.
+ */
+export const TaskState = Schema.Literals([
+  "planned",
+  "submitting",
+  "submitted",
+  "completed",
+  "invalid",
+  "failed",
+  "refused",
+  "in_doubt",
+  "superseded",
+  "given_up",
+])
+export type TaskState = typeof TaskState.Type
+
+/** Nothing comes of a task in these, unless a person says so. */
+export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
+
+/** What the experts are asked. Items are judged once under the same terms. */
+export interface CampaignTerms {
+  /** Free-text instructions for the experts. */
+  readonly guidelines?: string | undefined
+  /** Defaults to `rlhf_ranking`, the one type that the contract names. */
+  readonly taskType?: string | undefined
+}
+
+/** All runs under the same terms: in each campaign of a ledger, an item is judged once. */
+export interface Campaign {
+  /** From 1 on. */
+  readonly campaign: number
+  readonly taskType: string
+  readonly guidelines: string | undefined
+  /** The same for the same terms. */
+  readonly fingerprint: string
+  /** Epoch milliseconds. */
+  readonly startedAt: number
+}
+
+/** The seed of the orders of completions, unless a run has its own. */
+export const defaultShuffleSeed = 0
+
+/** What a run plans with, as the ledger notes it. */
+export interface RunTerms extends CampaignTerms {
+  /** How many tasks ask for each new item. Default 1. */
+  readonly votes?: number | undefined
+  /** From which the orders of completions are drawn; false where they are sent as in the input. */
+  readonly shuffleSeed?: number | false | undefined
+}
+
+/** One execution over a ledger, in its campaign. */
+export interface Run {
+  readonly run: number
+  readonly campaign: number
+}
+
+/** An item with its identity and with the JSON text that stands for it in a task. */
+export interface BatchItem extends SourceItem {
+  /** The user's id, or else the hash of the content. */
+  readonly itemId: string
+  /** Hash of the content, hexadecimal. */
+  readonly contentHash: string
+  /** The prompt as it is sent. */
+  readonly prompt: string
+  /** The element of the task's `prompts`. */
+  readonly json: string
+  /** `json` as UTF-8. */
+  readonly utf8: Uint8Array
+  /** Hash of what is sent, where that is a draw of the completions. */
+  readonly sentHash?: string | undefined
+  /** Whether it is a gold item that is mixed in, and no item of the input. */
+  readonly isCheck?: boolean | undefined
+  /** Gold items of which one is to go along with it, the one that is wanted most first. */
+  readonly gold?: Iterable<BatchItem> | undefined
+}
+
+/** What is kept of an item beside its prompt and completions, which stand in the request. */
+export const ItemDetails = Schema.Struct({
+  item_id: Schema.String,
+  origin: Origin,
+  metadata: Schema.optionalKey(Metadata),
+  gold: Schema.optionalKey(Gold),
+  models: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Where each completion was read, where that is not the origin. */
+  completion_origins: Schema.optionalKey(Schema.Array(Origin)),
+  /** Set where the prompt was a conversation, and the text that was sent is what `Conversation.parse` reads. */
+  conversation: Schema.optionalKey(Schema.Literal(true)),
+  /** The order in which the completions were sent, as indices into those of the input; absent where it is the same. */
+  order: Schema.optionalKey(Schema.Array(Schema.Int)),
+  /** Set where it is no item of the input, but a gold item that was mixed in. */
+  check: Schema.optionalKey(Schema.Literal(true)),
+})
+export type ItemDetails = typeof ItemDetails.Type
+
+export interface NewTask {
+  readonly idempotencyKey: string
+  /** The body of `POST /tasks`. */
+  readonly body: string
+  /** The same, encoded: that takes as long as all that SQLite does with it. */
+  readonly utf8: Uint8Array
+  readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
+  /** The order in which each item's completions stand in the body; undefined where as in the input. */
+  readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
+  /** Which of the batch's tasks it is, from 1 on. Those of a batch follow one another. Default 1. */
+  readonly vote?: number | undefined
+  /** How many tasks the batch has. Default 1. */
+  readonly votes?: number | undefined
+}
+
+export interface PlannedTask {
+  readonly seq: number
+  /** Which of its batch's tasks it is, from 1 on. */
+  readonly vote: number
+  readonly idempotencyKey: string
+  /** When the first try of this attempt that may have been taken began, in epoch milliseconds. */
+  readonly sentAt: number | undefined
+  /** Whether it was in doubt because of what earlier tries were answered. */
+  readonly wasDoubted: boolean
+}
+
+export interface OpenTask {
+  readonly seq: number
+  readonly taskId: string
+  /** Whether it failed, or its result did not fit, when it was looked at last. */
+  readonly isRecheck: boolean
+  /** Epoch milliseconds. */
+  readonly submittedAt: number
+  /** Tells whether a hint came since the task was listed, `at` in epoch milliseconds. */
+  readonly listed: { readonly at: number; readonly dueAt: number; readonly allDue: number }
+}
+
+/** A webhook delivery whose signature was verified. */
+export interface Delivery {
+  /** Stays the same when the service sends the delivery again. */
+  readonly id: string
+  /** Epoch milliseconds, by the service's clock; another one each time it is sent. Where that is not known, 0. */
+  readonly sentAt: number
+  /** The tasks that it tells of; none where it does not say which. */
+  readonly taskIds: Option.Option<ReadonlyArray<string>>
+}
+
+/**
+ * What a delivery did: `due` where it told of tasks of this ledger, which are due now;
+ * `unknown` where it named none of them; `repeated` where it is recorded already.
+ */
+export type DeliveryOutcome = "due" | "unknown" | "repeated"
+
+/** What was asked: the body of the request, and the items' details in the order of its prompts. */
+export interface TaskQuestion {
+  readonly body: string
+  readonly items: ReadonlyArray<ItemDetails>
+}
+
+/** A question as the ledger gives it: with the prompts of its body, parsed, and their completions in the input's order. */
+export interface ReadQuestion extends TaskQuestion {
+  readonly prompts: ReadonlyArray<TaskPrompt>
+}
+
+export interface CompletedTask extends ReadQuestion, BatchPlace {
+  readonly seq: number
+  readonly taskId: string
+  /** The body of the answer to `GET /tasks/{task_id}`. */
+  readonly result: string
+}
+
+/**
+ * Where a task stands among those of its batch: the same items are asked for once in each vote, in
+ * the same order, and a vote is one task or, where the service refused one so large, several.
+ */
+export interface BatchPlace {
+  /** The number in order (`seq`) at which the batch's first task began. */
+  readonly batch: number
+  /** Items of the batch, once. */
+  readonly batchItems: number
+  /** From 1 on. */
+  readonly vote: number
+  /** How many votes were planned of each item of the batch. */
+  readonly votes: number
+}
+
+/** A task that waits for a person, or has had one's attention. */
+export interface Trouble {
+  /** How a person names the task: the ordinal of its first item, from 1 on. */
+  readonly number: number
+  readonly seq: number
+  readonly campaign: number
+  readonly state: TaskState
+  /** From 1 on; grows when the task's items are planned again. */
+  readonly attempt: number
+  readonly taskId: string | null
+  readonly idempotencyKey: string
+  readonly items: number
+  readonly reason: string | null
+  /** When its request began to be sent, in epoch milliseconds. */
+  readonly sentAt: number | null
+}
+
+export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
+
+/** How a record of the input stands to what the ledger has seen. */
+export type Sighting = "new" | "known" | "duplicate" | "conflict"
+
+/** What a run has read and recorded. `read = new + known + duplicates + rejected`. */
+export interface ReadCounts {
+  readonly read: number
+  /** Items that no earlier run had seen. */
+  readonly new: number
+  /** Items that an earlier run over this ledger had planned. */
+  readonly known: number
+  /** Items that stood in this run's input before. */
+  readonly duplicates: number
+  /** How many of the duplicates are an item that has the same completions in another order. */
+  readonly reordered: number
+  readonly rejected: number
+}
+
+/** The tasks of this ledger are at another service than the one that is to be asked. */
+export class OtherService extends Schema.TaggedError<OtherService>()("OtherService", {
+  /** Where the tasks are. */
+  ledger: Schema.String,
+  asked: Schema.String,
+}) {
+  override get message() {
+    return `the tasks of this job are at ${this.ledger}, not at ${this.asked}: set the address back, or use another job folder, or say --moved if it is the same service at a new address`
+  }
+}
+
+/** The items of this ledger were judged under other terms, and no new campaign was asked for. */
+export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChanged", {
+  /** The campaign that the ledger is in. */
+  campaign: Schema.Int,
+  /** What differs, in words. */
+  changes: Schema.NonEmptyArray(Schema.String),
+  /** The campaign that had these terms. */
+  earlier: Schema.optionalKey(Schema.Int),
+}) {
+  override get message() {
+    const changes = this.changes.join("; ")
+    return this.earlier === undefined
+      ? `this job was begun under other terms (campaign ${this.campaign}): ${changes}. Give the earlier ones again, or say --new-campaign to have all items judged anew under these; the earlier results stay`
+      : `the last run was in campaign ${this.campaign}, under other terms: ${changes}; they were those of campaign ${this.earlier}. Give those of campaign ${this.campaign} again, or say --new-campaign to go back to campaign ${this.earlier}`
+  }
+}
+
+/** No run over this ledger was in that campaign. */
+export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuchCampaign", {
+  campaign: Schema.Int,
+  campaigns: Schema.Array(Schema.Int),
+}) {
+  override get message() {
+    const known = this.campaigns.length === 0 ? "it has none" : `it has ${this.campaigns.join(", ")}`
+    return `the ledger has no campaign ${this.campaign}: ${known}`
+  }
+}
+
+/** The ledger's connection, in the hands of its parts. */
+export interface LedgerContext {
+  readonly sql: SqlClient.SqlClient
+  /** Carries out statements in a transaction that is committed before the effect succeeds. */
+  readonly write: Write
+  readonly questions: QuestionCache<ReadQuestion>
+  readonly partition: string
+}

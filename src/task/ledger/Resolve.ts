@@ -1,0 +1,255 @@
+/**
+ * What a person, or a rule that a person chose, decides about tasks that can't go on by
+ * themselves: taken for that of another id, sent again, given up, planned again.
+ *
+ * Guarantees: an attempt that reached the service is kept when another follows it; another
+ * attempt has another key, as the earlier key would give the dead task back; no two tasks
+ * have the same id at the service, so that no result counts twice; a decision about several
+ * tasks is recorded for all of them or for none.
+ *
+ * Not for tasks that a loop works at the same time: for a ledger at rest, or before its
+ * loops begin.
+ */
+import { Array as Arr, Clock, Effect, type Latch, Option, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Sha256 from "../../node/Sha256.ts"
+import { type LedgerContext, TaskState, type Trouble } from "./Model.ts"
+import { inPortions, ownerOf } from "./Rows.ts"
+import { troubleColumns, troubleOf, type TroubleRow } from "./Status.ts"
+
+/** The ledger has no such task. */
+export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", { number: Schema.Int }) {
+  override get message() {
+    return `the ledger has no task ${this.number}`
+  }
+}
+
+/** A task's state does not allow what was decided about it. */
+export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResolvable", {
+  number: Schema.Int,
+  state: TaskState,
+  verb: Schema.Literals(["adopt", "send again", "give up"]),
+}) {
+  override get message() {
+    const why = this.state === "completed" ? "its result is here" : `it is ${this.state.replace("_", " ")}`
+    return `can't ${this.verb} task ${this.number}: ${why}`
+  }
+}
+
+/** Another task of the ledger is known by that id at the service, or was. */
+export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken", {
+  taskId: Schema.String,
+  number: Schema.Int,
+}) {
+  override get message() {
+    return `${this.taskId} is task ${this.number} already`
+  }
+}
+
+/** States that an attempt may be in when the items are planned again. */
+export type Replannable = "failed" | "invalid" | "refused"
+
+/** What may be taken for a task at the service, or be sent again. */
+const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
+const givable: ReadonlyArray<TaskState> = [
+  "planned",
+  "submitted",
+  "in_doubt",
+  "failed",
+  "invalid",
+  "refused",
+  "superseded",
+]
+
+/** The key of the attempt after the one with this key. */
+const nextKey = (key: string, attempt: number): string => Sha256.hex(JSON.stringify([key, attempt + 1]))
+
+export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.Latch) => {
+  const here = sql`partition_id = ${partition}`
+
+  /** Tasks by their numbers, in the order of the numbers. */
+  const tasksOf = Effect.fn("Ledger.tasksOf")(function* (numbers: ReadonlyArray<number>) {
+    const rows = yield* inPortions(
+      numbers,
+      (some) =>
+        sql<TroubleRow>`SELECT ${sql.literal(troubleColumns)} FROM task WHERE ${here} AND ${sql.in(
+          "seq",
+          some.map((number) => number - 1),
+        )} ORDER BY seq`,
+    )
+    const tasks = new Map(rows.flat().map((row) => [Number(row.seq) + 1, troubleOf(row)]))
+    return yield* Effect.forEach([...new Set(numbers)], (number) => {
+      const task = tasks.get(number)
+      return task === undefined ? Effect.fail(new NoSuchTask({ number })) : Effect.succeed(task)
+    })
+  })
+
+  const allowed = Effect.fnUntraced(function* (
+    numbers: ReadonlyArray<number>,
+    verb: NotResolvable["verb"],
+    states: ReadonlyArray<TaskState>,
+  ) {
+    const tasks = yield* tasksOf(numbers)
+    const other = tasks.find(({ state }) => !states.includes(state))
+    if (other !== undefined) return yield* new NotResolvable({ number: other.number, state: other.state, verb })
+    return tasks
+  })
+
+  const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Trouble, now: number) =>
+    sql`INSERT INTO task_attempt ${sql.insert({
+      partition_id: partition,
+      seq,
+      attempt,
+      idempotency_key: idempotencyKey,
+      task_id: taskId,
+      state,
+      reason,
+      sent_at: sentAt,
+      ended_at: now,
+    })}`
+
+  /** A task as it was before it was given up. */
+  const revive = Effect.fnUntraced(function* (task: Trouble) {
+    if (task.state !== "given_up") return task
+    const rows = yield* sql<{ state: TaskState; reason: string | null }>`DELETE FROM task_attempt
+      WHERE ${here} AND seq = ${task.seq} AND attempt = ${task.attempt} RETURNING state, reason`
+    return rows[0] === undefined ? task : { ...task, ...rows[0] }
+  })
+
+  /** The items of a task planned as another attempt, under another key. */
+  const planAgain = Effect.fnUntraced(function* (task: Trouble, now: number) {
+    yield* keepAttempt(task, now)
+    yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
+      idempotency_key = ${nextKey(task.idempotencyKey, task.attempt)}, task_id = NULL, reason = NULL,
+      planned_at = ${now}, wanted_at = NULL, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
+      WHERE ${here} AND seq = ${task.seq}`
+  })
+
+  /**
+   * Takes a task for the one of this id at the service: from now on its result is asked for.
+   * That it is there, and asks for the same items, is for the caller to know.
+   */
+  const adopt = Effect.fn("Ledger.adopt")(function* (
+    number: number,
+    taskId: string,
+  ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
+    const [found] = yield* allowed([number], "adopt", settleable)
+    const owner = yield* ownerOf({ partition, sql }, taskId, number - 1)
+    if (Option.isSome(owner)) return yield* new TaskIdTaken({ taskId, number: owner.value + 1 })
+    const now = yield* Clock.currentTimeMillis
+    yield* write(
+      Effect.gen(function* () {
+        const task = yield* revive(found!)
+        const again = task.state !== "in_doubt" && task.taskId !== taskId
+        if (again) yield* keepAttempt(task, now)
+        yield* sql`UPDATE task SET state = 'submitted', task_id = ${taskId}, reason = NULL, due_at = 0,
+          attempt = ${task.attempt + (again ? 1 : 0)},
+          idempotency_key = ${again ? nextKey(task.idempotencyKey, task.attempt) : task.idempotencyKey},
+          submitted_at = ${task.sentAt ?? now}, completed_at = NULL WHERE ${here} AND seq = ${task.seq}`
+      }),
+    )
+  })
+
+  /**
+   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt
+   * goes under its own key, and is paid for twice where it was created and the service ignores
+   * keys; any other is another attempt.
+   */
+  const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
+    numbers: ReadonlyArray<number>,
+  ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable> {
+    const found = yield* allowed(numbers, "send again", settleable)
+    const now = yield* Clock.currentTimeMillis
+    yield* write(
+      Effect.forEach(
+        found,
+        Effect.fnUntraced(function* (given) {
+          const task = yield* revive(given)
+          const { seq, state } = task
+          // What was never sent, or may have been under its key, has use for that key.
+          yield* state === "in_doubt" || state === "planned" || state === "superseded"
+            ? sql`UPDATE task SET state = 'planned', reason = NULL, sent_at = NULL, due_at = 0
+                WHERE ${here} AND seq = ${seq}`
+            : planAgain(task, now)
+          yield* sql`UPDATE task SET wanted_at = ${now} WHERE ${here} AND seq = ${seq}`
+        }),
+        { discard: true },
+      ),
+    )
+    if (found.length > 0) yield* planned.open
+  })
+
+  /** Has tasks never sent again, nor waited for. Their items are counted as rejected. */
+  const giveUp = Effect.fn("Ledger.giveUp")(function* (
+    numbers: ReadonlyArray<number>,
+  ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable> {
+    const tasks = yield* allowed(numbers, "give up", givable)
+    const now = yield* Clock.currentTimeMillis
+    yield* write(
+      Effect.forEach(
+        tasks,
+        Effect.fnUntraced(function* (task) {
+          yield* keepAttempt(task, now)
+          const before = task.reason === null ? task.state.replace("_", " ") : task.reason
+          yield* sql`UPDATE task SET state = 'given_up', reason = ${`given up; before: ${before}`}
+            WHERE ${here} AND seq = ${task.seq}`
+        }),
+        { discard: true },
+      ),
+    )
+  })
+
+  /** Tasks of a campaign that are in these states, and have had fewer than `maxAttempts` attempts. */
+  const replannable = Effect.fn("Ledger.replannable")(function* (
+    campaign: number,
+    states: ReadonlyArray<Replannable>,
+    maxAttempts: number,
+  ) {
+    if (!Arr.isReadonlyArrayNonEmpty(states)) return []
+    const rows = yield* sql<TroubleRow>`SELECT ${sql.literal(troubleColumns)} FROM task
+      WHERE ${here} AND campaign = ${campaign} AND ${sql.in("state", states)} AND attempt < ${maxAttempts} ORDER BY seq`
+    return rows.map(troubleOf)
+  })
+
+  /** Plans those of them again that are `only`, each as another attempt. Gives their number. */
+  const replan = Effect.fn("Ledger.replan")(function* (
+    campaign: number,
+    states: ReadonlyArray<Replannable>,
+    maxAttempts: number,
+    only?: ReadonlySet<number>,
+  ) {
+    const found = yield* replannable(campaign, states, maxAttempts)
+    const tasks = only === undefined ? found : found.filter(({ seq }) => only.has(seq))
+    const now = yield* Clock.currentTimeMillis
+    yield* Effect.forEach(
+      Arr.chunksOf(tasks, 256),
+      (some) => write(Effect.forEach(some, (task) => planAgain(task, now), { discard: true })),
+      { discard: true },
+    )
+    if (tasks.length > 0) yield* planned.open
+    return tasks.length
+  })
+
+  /** Attempts of a task before the present one, the first one first. */
+  const attempts = Effect.fn("Ledger.attempts")(function* (number: number) {
+    const rows = yield* sql<{
+      attempt: number
+      task_id: string | null
+      state: TaskState
+      reason: string | null
+      sent_at: number | null
+      ended_at: number
+    }>`SELECT attempt, task_id, state, reason, sent_at, ended_at FROM task_attempt
+      WHERE ${here} AND seq = ${number - 1} ORDER BY attempt`
+    return rows.map((row) => ({
+      attempt: Number(row.attempt),
+      taskId: row.task_id,
+      state: row.state,
+      reason: row.reason,
+      sentAt: row.sent_at === null ? null : Number(row.sent_at),
+      endedAt: Number(row.ended_at),
+    }))
+  })
+
+  return { tasksOf, adopt, sendAgain, giveUp, replannable, replan, attempts }
+}

@@ -1,0 +1,102 @@
+/**
+ * An answer of the service, joined to what its task asked.
+ *
+ * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment
+ * at all, but a reason that names the place; every judgment's index points into its completions, which stand
+ * as the input had them, in whatever order they were sent.
+ *
+ * The contract promises one result item per prompt and shows no order, so results
+ * are matched by position, and by the prompt's text where the positions do not
+ * agree and the prompts of the task differ from each other.
+ */
+import { Effect, Option, Result, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Judgment } from "../../domain/Judgment.ts"
+import { ResultItem, type TaskPrompt } from "../../domain/Task.ts"
+import * as CompletionOrder from "./CompletionOrder.ts"
+import type { ReadQuestion } from "./Model.ts"
+import { promptOf } from "./Rows.ts"
+
+/** The completed answer, as far as it is used. */
+const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+const decodeAnswer = Schema.decodeUnknownResult(Answer)
+
+/** The judgments of one task, in the order of its prompts, or the reason why its result does not fit. */
+export const match = (
+  taskId: string,
+  { items, prompts }: Pick<ReadQuestion, "items" | "prompts">,
+  result: string,
+  vote = 1,
+): Result.Result<ReadonlyArray<Judgment>, string> => {
+  const answer = decodeAnswer(result)
+  if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
+  const { results } = answer.success
+  if (results.length !== prompts.length) {
+    return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
+  }
+  const aligned = align(prompts, results)
+  const judgments: Array<Judgment> = []
+  for (let i = 0; i < prompts.length; i++) {
+    const { prompt, completions } = prompts[i]!
+    const found = aligned[i]
+    if (found === undefined || found.prompt !== prompt) {
+      return Result.fail(`results[${i}]: expected the prompt ${quote(prompt)}, found ${quote(results[i]!.prompt)}`)
+    }
+    const index = found.best_completion_index
+    if (index < 0 || index >= completions.length) {
+      return Result.fail(`results[${i}].best_completion_index: expected 0 to ${completions.length - 1}, found ${index}`)
+    }
+    const details = items[i]!
+    const { order } = details
+    const annotations = found.annotations ?? {}
+    judgments.push({
+      taskId,
+      itemId: details.item_id,
+      prompt: promptOf(prompt, details),
+      completions,
+      models: details.models,
+      bestCompletionIndex: order?.[index] ?? index,
+      annotations: order === undefined ? annotations : CompletionOrder.undoAnnotations(annotations, order),
+      metadata: details.metadata,
+      gold: details.gold,
+      isCheck: details.check === true,
+      origin: details.origin,
+      vote,
+      order: order ?? completions.map((_, index) => index),
+    })
+  }
+  return Result.succeed(judgments)
+}
+
+/**
+ * What is answered of the task at `seq`, matched. An id of the ledger's other tasks makes it a misfit, so that
+ * one result is not taken for several votes; what else stands at `task_id` may be an id of another kind.
+ */
+export const matchAnswer = Effect.fnUntraced(function* (
+  ledger: {
+    readonly ownerOf: (taskId: string, seq: number) => Effect.Effect<Option.Option<number>, SqlError>
+    readonly question: (seq: number) => Effect.Effect<ReadQuestion, SqlError>
+  },
+  seq: number,
+  taskId: string,
+  { body, named }: { readonly body: string; readonly named?: string | undefined },
+) {
+  if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
+    return Result.fail(`task_id: expected ${quote(taskId)}, found ${quote(named)}`)
+  }
+  return match(taskId, yield* ledger.question(seq), body)
+})
+
+/** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */
+const align = (
+  prompts: ReadonlyArray<TaskPrompt>,
+  results: ReadonlyArray<ResultItem>,
+): ReadonlyArray<ResultItem | undefined> => {
+  if (prompts.every(({ prompt }, i) => results[i]!.prompt === prompt)) return results
+  const byPrompt = new Map(results.map((result) => [result.prompt, result]))
+  return new Set(prompts.map(({ prompt }) => prompt)).size === prompts.length
+    ? prompts.map(({ prompt }) => byPrompt.get(prompt))
+    : results
+}
+
+const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)

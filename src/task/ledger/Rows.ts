@@ -1,0 +1,146 @@
+/**
+ * Rows of the ledger as they are written and read, and no more of them in a statement than
+ * any database takes.
+ */
+import { Array as Arr, Effect, Option, Schema } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
+import type { Prompt } from "../../domain/Message.ts"
+import { parseTaskRequest, type TaskPrompt } from "../../domain/Task.ts"
+import { type BatchPlace, ItemDetails, type LedgerContext, type ReadQuestion, type TaskQuestion } from "./Model.ts"
+import * as CompletionOrder from "./CompletionOrder.ts"
+import * as Payload from "./Payload.ts"
+
+/** SQLite takes 32,766 values in a statement, the client of PostgreSQL 32,767; a row has six at the most. */
+const rowsPerStatement = 4096
+
+/** Runs a statement for a few thousand rows at a time; not at all where there are none. */
+export const inPortions = <A, B, E, R>(
+  rows: ReadonlyArray<A>,
+  statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
+) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
+
+/**
+ * A text for each number of rows is prepared, and kept: few enough that all of them are quickly
+ * prepared, and many enough that what a statement costs is shared by its rows.
+ */
+const rowsPerInsert = 128
+
+/** Inserts rows, many in each statement. */
+export const insertRows = (sql: LedgerContext["sql"], table: string, rows: ReadonlyArray<Record<string, unknown>>) =>
+  Effect.forEach(Arr.chunksOf(rows, rowsPerInsert), (rows) => sql`INSERT INTO ${sql(table)} ${sql.insert(rows)}`, {
+    discard: true,
+  })
+
+const decodeItems = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ItemDetails)))
+
+export const readQuestion = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): ReadQuestion => {
+  const body = Payload.decode(row.body)
+  const items = decodeItems(Payload.decode(row.items))
+  return { body, prompts: promptsOf(parseTaskRequest(body).prompts, items), items }
+}
+
+/** Prompts that were sent, with their completions as the input had them. */
+export const promptsOf = (
+  sent: ReadonlyArray<TaskPrompt>,
+  items: ReadonlyArray<Pick<ItemDetails, "order">>,
+): ReadonlyArray<TaskPrompt> =>
+  sent.map((prompt, i) => {
+    const order = items[i]?.order
+    return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
+  })
+
+/** A prompt that was sent as the input had it: a conversation as messages. */
+export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
+  conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
+
+/** Whether what is kept of an item goes with what was sent of it. */
+export const fits = (
+  { completion_origins, conversation, models, order }: ItemDetails,
+  { completions, prompt }: TaskPrompt,
+): boolean =>
+  [completion_origins, models, order].every((each) => each === undefined || each.length === completions.length) &&
+  (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
+
+/** A task with what it asks as the columns of `task_request`. */
+export const withPayload = <Task extends TaskQuestion>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {
+  const details = JSON.stringify(task.items)
+  return { ...task, size: task.body.length + details.length, payload: { body, items: Payload.encode(details) } }
+}
+
+type PlannedRow = ReturnType<typeof withPayload> &
+  BatchPlace & {
+    readonly seq: number
+    readonly campaign: number
+    readonly attempt?: number
+    readonly wantedAt?: number | null
+    readonly idempotencyKey: string
+    readonly plannedAt: number
+  }
+
+/** Inserts planned tasks with what they ask. */
+export const insertTasks = Effect.fnUntraced(function* (
+  { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
+  tasks: ReadonlyArray<PlannedRow>,
+) {
+  const rows = tasks.map((task) => ({
+    partition_id: partition,
+    seq: task.seq,
+    campaign: task.campaign,
+    attempt: task.attempt ?? 1,
+    item_count: task.items.length,
+    new_items: task.vote === 1 ? task.items.filter(({ check }) => check !== true).length : 0,
+    batch: task.batch,
+    batch_items: task.batchItems,
+    vote: task.vote,
+    votes: task.votes,
+    idempotency_key: task.idempotencyKey,
+    state: "planned",
+    planned_at: task.plannedAt,
+    wanted_at: task.wantedAt ?? null,
+  }))
+  yield* insertRows(sql, "task", rows)
+  const requests = tasks.map(({ payload, seq }) => ({ partition_id: partition, seq, ...payload }))
+  yield* insertRows(sql, "task_request", requests)
+})
+
+/** The columns of `task` that say where it stands in its batch. */
+export const batchColumns = "batch, batch_items, vote, votes"
+
+export interface BatchRow {
+  readonly batch: number
+  readonly batch_items: number
+  readonly vote: number
+  readonly votes: number
+}
+
+export const placeOf = (row: BatchRow): BatchPlace => ({
+  batch: Number(row.batch),
+  batchItems: Number(row.batch_items),
+  vote: Number(row.vote),
+  votes: Number(row.votes),
+})
+
+/** Words of others without NUL, which no text column of PostgreSQL holds. */
+export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
+
+/** The task that has this id at the service, or had it in an earlier attempt, and is not the one at `seq`. */
+export const ownerOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, taskId: string, seq: number) => {
+  const others = sql`partition_id = ${partition} AND task_id = ${taskId} AND seq <> ${seq}`
+  return Effect.map(
+    sql<{ seq: number }>`SELECT seq FROM task WHERE ${others}
+      UNION ALL SELECT seq FROM task_attempt WHERE ${others} LIMIT 1`,
+    (rows) => Option.map(Option.fromUndefinedOr(rows[0]), (row) => Number(row.seq)),
+  )
+}
+
+/** What the ledger remembers under a name. */
+export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string) =>
+  Effect.map(
+    sql<{ value: string }>`SELECT value FROM setting WHERE partition_id = ${partition} AND name = ${name}`,
+    (rows) => rows[0]?.value,
+  )
+
+/** Remembers it, in place of what was there. */
+export const setSetting = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string, value: string) =>
+  sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, ${name}, ${value})
+    ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`

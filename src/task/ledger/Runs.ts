@@ -1,0 +1,208 @@
+/**
+ * Campaigns and runs: under which terms items are judged, and when they were read.
+ *
+ * Guarantees: all runs under the same terms belong to one campaign, also when others lay
+ * between them; other terms than the last run's begin a campaign, or lead back to an earlier
+ * one, only where that was asked for, so that a changed word in the guidelines does not buy
+ * everything anew, nor an old command line go on with what is over. What a campaign has brought
+ * stays when another begins; what it has planned, and the service has certainly not taken, is not
+ * sent while another one goes on, unless a person said that it is to be sent again.
+ */
+import { Array as Arr, Clock, Effect, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { rlhfRanking } from "../../domain/Task.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import {
+  type Campaign,
+  defaultShuffleSeed,
+  type LedgerContext,
+  NoSuchCampaign,
+  type Run,
+  type RunTerms,
+  TermsChanged,
+} from "./Model.ts"
+import { storable } from "./Rows.ts"
+
+interface CampaignRow {
+  readonly campaign: number
+  readonly task_type: string
+  readonly guidelines: Uint8Array | null
+  readonly fingerprint: string
+  readonly started_at: number
+}
+
+const ofRow = (row: CampaignRow): Campaign => ({
+  fingerprint: row.fingerprint,
+  campaign: Number(row.campaign),
+  taskType: row.task_type,
+  guidelines: row.guidelines === null ? undefined : new TextDecoder().decode(row.guidelines),
+  startedAt: Number(row.started_at),
+})
+
+export const make = ({ partition, sql, write }: LedgerContext) => {
+  const here = sql`partition_id = ${partition}`
+
+  const rows = Effect.suspend(() => sql<CampaignRow>`SELECT * FROM campaign WHERE ${here} ORDER BY campaign`)
+
+  /** All campaigns, the first one first. */
+  const campaigns = Effect.map(rows, Arr.map(ofRow)).pipe(Effect.withSpan("Ledger.campaigns"))
+
+  const isJudged = ({ campaign }: Pick<Campaign, "campaign">) =>
+    Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
+
+  /** Begins a run. It belongs to the campaign of its terms; to another than the last run's only where `newCampaign` allows that. */
+  const startRun = Effect.fn("Ledger.startRun")(function* (
+    terms: RunTerms & { readonly newCampaign?: boolean | undefined } = {},
+  ): Effect.fn.Return<Run, SqlError | TermsChanged> {
+    const now = yield* Clock.currentTimeMillis
+    const { taskType = rlhfRanking } = terms
+    const guidelines = withoutNoise(terms.guidelines)
+    const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
+    const known = yield* campaigns
+    const same = known.find((campaign) => campaign.fingerprint === fingerprint)
+    // Terms under which nothing was ever planned bind nobody, and give their number to the next.
+    const judged = yield* Effect.filter(known, isJudged)
+    const before = yield* Effect.map(
+      lastCampaign,
+      (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
+    )
+    if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
+      return yield* new TermsChanged({
+        campaign: before.campaign,
+        changes: changesOf(before, { guidelines, taskType }),
+        ...(same === undefined ? {} : { earlier: same.campaign }),
+      })
+    }
+    const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
+    return yield* write(
+      Effect.gen(function* () {
+        if (same === undefined) {
+          yield* sql`DELETE FROM campaign WHERE ${here} AND campaign = ${campaign}`
+          yield* sql`INSERT INTO campaign ${sql.insert({
+            partition_id: partition,
+            campaign,
+            task_type: taskType,
+            guidelines: guidelines === undefined ? null : new TextEncoder().encode(guidelines),
+            fingerprint,
+            started_at: now,
+          })}`
+        }
+        yield* sql`UPDATE task SET state = 'superseded', reason = ${`campaign ${campaign} began before it was sent`}
+          WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND wanted_at IS NULL AND campaign <> ${campaign}`
+        yield* sql`UPDATE task SET state = 'planned', reason = NULL
+          WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
+        const { shuffleSeed = defaultShuffleSeed, votes = 1 } = terms
+        const rows = yield* sql<{
+          run: number
+        }>`INSERT INTO run (partition_id, run, campaign, started_at, votes, shuffle_seed)
+          SELECT ${partition}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
+          FROM run WHERE ${here} RETURNING run`
+        return { run: Number(rows[0]!.run), campaign }
+      }),
+    )
+  })
+
+  /** Notes that a run has read and sent what it could. One that was killed has no end. */
+  const endRun = Effect.fn("Ledger.endRun")(function* (
+    { run }: Run,
+    {
+      failure,
+      maxRejects,
+    }: {
+      /** How many rejects were allowed, or which share, where the run ends because there were more. */
+      readonly maxRejects?: string | undefined
+      /** Why it failed, where it did. */
+      readonly failure?: string | undefined
+    } = {},
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    yield* write(sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects ?? null},
+      failure = ${storable(failure ?? null)} WHERE ${here} AND run = ${run}`)
+  })
+
+  /** The newest run, whether or not it has read anything. */
+  const newestRun = Effect.gen(function* () {
+    const rows = yield* sql<{
+      run: number
+      campaign: number
+      started_at: number
+      ended_at: number | null
+      read_finished: number
+      failure: string | null
+    }>`SELECT run, campaign, started_at, ended_at, read_finished, failure FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
+      run: Number(row.run),
+      campaign: Number(row.campaign),
+      startedAt: Number(row.started_at),
+      endedAt: Option.map(Option.fromNullishOr(row.ended_at), Number),
+      /** Whether its input was read to the end. */
+      readFinished: Number(row.read_finished) === 1,
+      failure: Option.fromNullishOr(row.failure),
+    }))
+  }).pipe(Effect.withSpan("Ledger.newestRun"))
+
+  /** The campaign of the last run that has read anything, or else of the last run. */
+  const lastCampaign = Effect.gen(function* () {
+    const rows = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here}
+      ORDER BY CASE WHEN read_count > 0 THEN 0 ELSE 1 END, run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), ({ campaign }) => Number(campaign))
+  }).pipe(Effect.withSpan("Ledger.lastCampaign"))
+
+  /** The number of a campaign that must be there; that of the last run where none is named. */
+  const campaignOf = Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
+    if (Option.isNone(campaign)) return yield* lastCampaign
+    const numbers = (yield* campaigns).map(({ campaign }) => campaign)
+    if (numbers.includes(campaign.value)) return campaign
+    return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+  })
+
+  return { campaigns, startRun, endRun, newestRun, lastCampaign, campaignOf }
+}
+
+/** Guidelines as they are compared: how lines end, and what an editor leaves at the end of a file, changes nothing. */
+const withoutNoise = (guidelines: string | undefined): string | undefined => {
+  const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
+  return text === "" ? undefined : text
+}
+
+/** What differs, in words; the guidelines by their first line that does. */
+const changesOf = (
+  before: Pick<Campaign, "guidelines" | "taskType">,
+  now: Pick<Campaign, "guidelines" | "taskType">,
+): Arr.NonEmptyReadonlyArray<string> => {
+  const changes = [
+    ...(before.taskType === now.taskType
+      ? []
+      : [`the task type was ${quote(before.taskType)}, and is ${quote(now.taskType)}`]),
+    ...(before.guidelines === now.guidelines ? [] : [guidelinesChange(before.guidelines, now.guidelines)]),
+  ]
+  return Arr.isReadonlyArrayNonEmpty(changes) ? changes : ["the guidelines differ"]
+}
+
+const guidelinesChange = (before: string | undefined, now: string | undefined): string => {
+  if (before === undefined) return `there were no guidelines, and now there are: ${quote(now ?? "")}`
+  if (now === undefined) return `there were guidelines, and now there are none: ${quote(before)}`
+  const was = before.split("\n")
+  const is = now.split("\n")
+  const [old, fresh] = apart(before, now)
+  if (was.length === 1 && is.length === 1) return `the guidelines were ${old}, and are ${fresh}`
+  const differs = was.findIndex((line, i) => line !== is[i])
+  const at = differs === -1 ? was.length : differs
+  const [oldLine, freshLine] = apart(was[at], is[at])
+  return [
+    `line ${at + 1} of the guidelines`,
+    was[at] === undefined ? "was not there," : `was ${oldLine},`,
+    is[at] === undefined ? "and is not there" : `and is ${freshLine}`,
+  ].join(" ")
+}
+
+/** Two texts, each cut to where they begin to differ. */
+const apart = (a = "", b = ""): readonly [string, string] => {
+  let same = 0
+  while (same < a.length && a[same] === b[same]) same++
+  const from = same <= 40 ? 0 : same - 20
+  const shown = (text: string) => quote(`${from > 0 ? "…" : ""}${text.slice(from)}`)
+  return [shown(a), shown(b)]
+}
+
+const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)

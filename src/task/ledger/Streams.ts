@@ -1,0 +1,165 @@
+/**
+ * What the ledger gives out as streams, page by page in bounded memory, in the order
+ * of the items.
+ */
+import { Effect, Option, Schema, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Prompt } from "../../domain/Message.ts"
+import type { PromptItem } from "../../domain/PromptItem.ts"
+import { Reject } from "../../domain/Reject.ts"
+import { type BatchPlace, type CompletedTask, type ItemDetails, type LedgerContext, lostStates } from "./Model.ts"
+import { batchColumns, type BatchRow, placeOf, promptOf, readQuestion } from "./Rows.ts"
+import * as Payload from "./Payload.ts"
+
+/** An item that nobody will judge, as the input had it. */
+interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
+
+export interface DroppedTask {
+  readonly state: "refused" | "given_up"
+  readonly reason: string
+  readonly items: ReadonlyArray<DroppedItem>
+}
+
+/** Small, since a row of `completed` holds a task's whole request and result. */
+const pageSize = 16
+
+/** Rows without payloads. */
+const smallRows = 1024
+
+const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
+
+export const make = ({ partition, sql }: LedgerContext) => {
+  const here = sql`partition_id = ${partition}`
+
+  /** Pages through rows by a growing key, in arrays, in bounded memory. */
+  const pages = <Row extends object, A>(
+    page: (after: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
+    keyOf: (row: Row) => number,
+    decode: (row: Row) => A,
+  ): Stream.Stream<A, SqlError> =>
+    Stream.paginate(-1, (after) =>
+      Effect.map(page(after), (rows) => {
+        const last = rows.at(-1)
+        return [rows.map(decode), last === undefined ? Option.none() : Option.some(keyOf(last))] as const
+      }),
+    )
+
+  const inCampaign = (campaign: Option.Option<number>) =>
+    Option.match(campaign, { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`t.campaign = ${campaign}` })
+
+  /** Tasks with their results: of one campaign, or of all. */
+  const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
+    pages(
+      (after) => sql<
+        BatchRow & { seq: number; task_id: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }
+      >`SELECT t.seq, t.task_id, ${sql.literal(batchColumns)}, q.body, q.items, r.body AS result FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
+      WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(campaign)} AND t.seq > ${after}
+      ORDER BY t.seq LIMIT ${pageSize}`,
+      (row) => Number(row.seq),
+      (row) => ({
+        seq: Number(row.seq),
+        taskId: row.task_id,
+        ...placeOf(row),
+        ...readQuestion(row),
+        result: Payload.decode(row.result),
+      }),
+    )
+
+  const rejects = (run: number): Stream.Stream<Reject, SqlError> =>
+    pages(
+      (after) => sql<{ ordinal: number; record: string }>`SELECT ordinal, record FROM reject
+        WHERE ${here} AND run = ${run} AND ordinal > ${after} ORDER BY ordinal LIMIT ${pageSize}`,
+      (row) => Number(row.ordinal),
+      (row) => decodeReject(row.record),
+    )
+
+  /** The other votes of a batch of which something may still come: which of its places they ask for. */
+  const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
+    const rows =
+      votes === 1
+        ? []
+        : yield* sql<{ seq: number; vote: number; item_count: number }>`
+      SELECT seq, vote, item_count FROM task WHERE ${here} AND seq >= ${batch}
+        AND seq < ${batch + votes * batchItems} AND NOT ${sql.in("state", lostStates)}`
+    return rows.map((row) => {
+      const first = Number(row.seq) - (Number(row.vote) - 1) * batchItems
+      return { first, end: first + Number(row.item_count) }
+    })
+  })
+
+  /**
+   * Tasks of a campaign that the service refused, or a person gave up, with those of their items that
+   * nobody will judge: each in its first vote.
+   */
+  const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
+    pages(
+      (after) => sql<
+        BatchRow & {
+          seq: number
+          state: "refused" | "given_up"
+          reason: string | null
+          body: Uint8Array
+          items: Uint8Array
+        }
+      >`SELECT t.seq, t.state, t.reason, ${sql.literal(batchColumns)}, q.body, q.items FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      WHERE t.partition_id = ${partition} AND ${sql.in("t.state", lostStates)} AND t.vote = 1
+        AND ${inCampaign(campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+      (row) => Number(row.seq),
+      (row) => row,
+    ).pipe(
+      Stream.mapEffect(
+        Effect.fnUntraced(function* (row) {
+          const open = yield* placesOpen(placeOf(row))
+          const { items, prompts } = readQuestion(row)
+          const isLost = (i: number) => {
+            const at = Number(row.seq) + i
+            return items[i]!.check !== true && !open.some(({ end, first }) => first <= at && at < end)
+          }
+          return {
+            state: row.state,
+            reason: row.reason ?? "",
+            items: items.flatMap((details, i): ReadonlyArray<DroppedItem> => {
+              const { completions, prompt } = prompts[i]!
+              return isLost(i) ? [{ ...details, prompt: promptOf(prompt, details), completions }] : []
+            }),
+          }
+        }),
+      ),
+    )
+
+  /**
+   * Ids and prompts of all items that were planned, judged or not, in the order in which they were,
+   * over all campaigns: where several have an item, once in each. Without gold items that were mixed
+   * in, and without what was pruned.
+   */
+  const prompts: Stream.Stream<{ readonly itemId: string; readonly prompt: Prompt }, SqlError> = pages(
+    (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
+      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
+      WHERE t.partition_id = ${partition} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+    (row) => Number(row.seq),
+    (row) => {
+      const { items, prompts } = readQuestion(row)
+      return items.flatMap((details, i) =>
+        details.check === true ? [] : [{ itemId: details.item_id, prompt: promptOf(prompts[i]!.prompt, details) }],
+      )
+    },
+  ).pipe(Stream.flattenIterable)
+
+  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all. */
+  const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
+    pages(
+      (after) => sql<{
+        seq: number
+        millis: number
+      }>`SELECT t.seq, t.completed_at - t.submitted_at AS millis FROM task t
+        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(campaign)} AND t.seq > ${after}
+        ORDER BY t.seq LIMIT ${smallRows}`,
+      (row) => Number(row.seq),
+      (row) => Number(row.millis),
+    )
+
+  return { completed: completedOf(Option.none()), completedOf, rejects, dropped, prompts, turnarounds }
+}

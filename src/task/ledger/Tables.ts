@@ -1,0 +1,213 @@
+/**
+ * The tables of the ledger.
+ *
+ * Guarantees: one set of statements for SQLite and PostgreSQL.
+ *
+ * `task` has one small row per task, so that a change of state does not rewrite
+ * the payloads; those stand in `task_request` (written once) and `task_result`.
+ * `seq` is the ordinal of a task's first item in its partition, over all campaigns: a
+ * task that must be halved splits into two rows without renumbering any other. Where items
+ * have several votes, the tasks of the first vote of a batch are followed by those of the second,
+ * and so on: each vote takes `batch_items` numbers, the first one from `batch` on. An `item` has
+ * its number in the first vote; that of a gold item that was mixed in stays free. Its `batch` is
+ * that of its tasks, so that a database can join them by an equal value.
+ *
+ * Times are epoch milliseconds.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Migrations from "../../sql/Migrations.ts"
+
+/**
+ * What was read, and under which terms. `max_rejects` is how many rejects a run allowed (`10`, `1%`) that
+ * ended because there were more; `failure` says why a run ended that failed. `votes` and
+ * `shuffle_seed` (null where completions are sent as they are) are those that new items were planned with.
+ */
+const createInput = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const bytes = yield* Migrations.bytes
+  const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
+  // `guidelines` is UTF-8, so that no database refuses a character of it.
+  yield* sql`CREATE TABLE campaign (
+    partition_id TEXT NOT NULL,
+    campaign INTEGER NOT NULL,
+    task_type TEXT NOT NULL,
+    guidelines ${bytes},
+    fingerprint TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, campaign)
+  )`
+  yield* sql`CREATE UNIQUE INDEX campaign_fingerprint ON campaign (partition_id, fingerprint)`
+  yield* sql`CREATE TABLE run (
+    partition_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    campaign INTEGER NOT NULL,
+    started_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    read_count BIGINT NOT NULL DEFAULT 0,
+    new_count BIGINT NOT NULL DEFAULT 0,
+    known_count BIGINT NOT NULL DEFAULT 0,
+    duplicate_count BIGINT NOT NULL DEFAULT 0,
+    reordered_count BIGINT NOT NULL DEFAULT 0,
+    rejected_count BIGINT NOT NULL DEFAULT 0,
+    read_finished INTEGER NOT NULL DEFAULT 0,
+    votes INTEGER NOT NULL DEFAULT 1,
+    shuffle_seed BIGINT,
+    max_rejects TEXT,
+    failure TEXT,
+    PRIMARY KEY (partition_id, run)
+  )`
+  // `content_hash` is null where it is the item's id; `run` is the one that found it.
+  yield* sql`CREATE TABLE item (
+    partition_id TEXT NOT NULL,
+    campaign INTEGER NOT NULL,
+    item_id TEXT NOT NULL,
+    content_hash TEXT,
+    batch BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    run BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, campaign, item_id)
+  ) ${compact}`
+  yield* sql`CREATE INDEX item_batch ON item (partition_id, batch, seq)`
+  // Items of earlier runs that the last run read again, as spans of their numbers: `end_seq` is the one after the last.
+  yield* sql`CREATE TABLE known (
+    partition_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    end_seq BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, run, first_seq)
+  )`
+  yield* sql`CREATE TABLE reject (
+    partition_id TEXT NOT NULL,
+    run BIGINT NOT NULL,
+    ordinal BIGINT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (partition_id, run, ordinal)
+  )`
+  yield* sql`CREATE TABLE input (
+    partition_id TEXT NOT NULL,
+    campaign INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    records BIGINT NOT NULL,
+    -- Empty where they are not known.
+    sha256 TEXT NOT NULL,
+    etag TEXT NOT NULL,
+    last_modified TEXT NOT NULL,
+    PRIMARY KEY (partition_id, campaign, file, sha256, etag, last_modified)
+  )`
+  yield* sql`CREATE TABLE setting (
+    partition_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (partition_id, name)
+  )`
+})
+
+/**
+ * Tasks. `item_count` is what it asks for; `new_items` how many items of the input it brought into the
+ * ledger: none in a later vote, and no gold item that was mixed in. `attempt` grows when the items of a task are planned again under another key;
+ * `task_attempt` keeps the attempts before. `sent_at` is when the first try of the attempt
+ * began that may have been taken: null where there was none, and where it certainly was not taken and waits to be
+ * sent. `wanted_at` is when a person said that it is to be sent again. `pruned_at` is when the request and the result of
+ * a completed task were removed from the ledger, to save space.
+ *
+ * No two tasks have the same `task_id`, so that no result counts twice.
+ */
+const createTasks = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const bytes = yield* Migrations.bytes
+  yield* sql`CREATE TABLE task (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    campaign INTEGER NOT NULL,
+    item_count INTEGER NOT NULL,
+    new_items INTEGER NOT NULL,
+    batch BIGINT NOT NULL,
+    batch_items INTEGER NOT NULL,
+    vote INTEGER NOT NULL,
+    votes INTEGER NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 1,
+    idempotency_key TEXT NOT NULL,
+    state TEXT NOT NULL,
+    task_id TEXT,
+    reason TEXT,
+    planned_at BIGINT NOT NULL,
+    wanted_at BIGINT,
+    sent_at BIGINT,
+    submitted_at BIGINT,
+    completed_at BIGINT,
+    pruned_at BIGINT,
+    due_at BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (partition_id, seq)
+  )`
+  yield* sql`CREATE INDEX task_due ON task (partition_id, state, due_at, seq)`
+  yield* sql`CREATE UNIQUE INDEX task_by_id ON task (partition_id, task_id)`
+  yield* sql`CREATE TABLE task_attempt (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    attempt INTEGER NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    task_id TEXT,
+    state TEXT NOT NULL,
+    reason TEXT,
+    sent_at BIGINT,
+    ended_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, seq, attempt)
+  )`
+  yield* sql`CREATE INDEX task_attempt_by_id ON task_attempt (partition_id, task_id)`
+  yield* sql`CREATE TABLE task_request (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    body ${bytes} NOT NULL,
+    items ${bytes} NOT NULL,
+    PRIMARY KEY (partition_id, seq)
+  )`
+  yield* sql`CREATE TABLE task_result (
+    partition_id TEXT NOT NULL,
+    seq BIGINT NOT NULL,
+    body ${bytes} NOT NULL,
+    PRIMARY KEY (partition_id, seq)
+  )`
+})
+
+/**
+ * `delivery` remembers the webhook deliveries of the last two hours, so that a repeated one is
+ * known. `early_hint` holds task ids that a delivery named while some task's own id was not
+ * known yet: the delivery may have overtaken the answer that tells it.
+ */
+const createDeliveries = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE delivery (
+    partition_id TEXT NOT NULL,
+    delivery_id TEXT NOT NULL,
+    sent_at BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, delivery_id)
+  )`
+  yield* sql`CREATE INDEX delivery_received ON delivery (partition_id, received_at)`
+  yield* sql`CREATE TABLE early_hint (
+    partition_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (partition_id, task_id)
+  )`
+  yield* sql`CREATE INDEX early_hint_received ON early_hint (partition_id, received_at)`
+})
+
+const migrations: Migrations.MigrationsOptions = {
+  what: "the ledger",
+  table: "prefstream_migration",
+  migrations: {
+    "0001_ledger_tables": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
+  },
+}
+
+/** Creates the tables, or brings those of an older version up to date. */
+export const migrate = Migrations.run(migrations)
+
+/** Refuses the tables of a newer version. */
+export const checkVersion = Migrations.check(migrations)
+
+/** Whether there is a ledger; other tables than its own must not be there. */
+export const exists = Migrations.exist(migrations)

@@ -1,0 +1,371 @@
+/**
+ * The states of tasks, and what was asked and answered.
+ *
+ * Guarantees: a change of state is on disk when its effect succeeds.
+ */
+import { Clock, Duration, Effect, type Latch, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Hints } from "./Hints.ts"
+import {
+  type LedgerContext,
+  type OpenTask,
+  OtherService,
+  type PlannedTask,
+  type TaskQuestion,
+  type TaskState,
+} from "./Model.ts"
+import {
+  batchColumns,
+  type BatchRow,
+  insertTasks,
+  ownerOf,
+  placeOf,
+  readQuestion,
+  setSetting,
+  settingOf,
+  storable,
+  withPayload,
+} from "./Rows.ts"
+import * as Payload from "./Payload.ts"
+
+const pageSize = 64
+
+/** States in which a task is looked at once in each run, as the service may have mended it. */
+const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<TaskState>
+
+/** When a task is due that is not. */
+const notDue = Number.MAX_SAFE_INTEGER
+
+const dueAtIn = (state: TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
+
+/** Why a task is not sent again under its key. */
+const forgotten = (lifetime: Duration.Duration): string =>
+  `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
+
+/** Why a task is in doubt whose request was answered with the id of another task. */
+const sharedId = (taskId: string, owner: number): string =>
+  `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
+
+export const make = ({ partition, questions, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
+  const here = sql`partition_id = ${partition}`
+
+  const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
+      reason = 'the process ended after the request may have been sent'
+    WHERE ${here} AND state = 'submitting'`
+
+  /** What was being sent when a process ended is in doubt, as long as it is not known that the service honours keys. */
+  const holdInterrupted = Effect.suspend(() => write(holdInterruptedRows)).pipe(
+    Effect.asVoid,
+    Effect.withSpan("Ledger.holdInterrupted"),
+  )
+
+  /** The same where keys are honoured: it is planned again. What is in doubt is left to who sends. */
+  const planInterrupted = Effect.suspend(() =>
+    write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.planInterrupted"))
+
+  /**
+   * What was being sent when a process ended: planned again, and what was in doubt with it,
+   * where the service honours idempotency keys and remembers theirs; in doubt elsewhere. Also in
+   * doubt is what was to be sent again under its key, if now the service is said to ignore keys,
+   * or may have forgotten this one. Why a task was in doubt stays with it until that is cleared up.
+   */
+  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
+    outcome: "planned" | "in_doubt",
+    /** How long the service remembers the keys that it honours. */
+    lifetime: Duration.Duration = Duration.infinity,
+  ) {
+    // A clock's earliest time, where that is for ever.
+    const since = Math.max(0, (yield* Clock.currentTimeMillis) - Duration.toMillis(lifetime))
+    yield* write(
+      Effect.gen(function* () {
+        if (outcome === "planned") {
+          yield* sql`UPDATE task SET state = 'planned'
+            WHERE ${here} AND ${sql.in("state", ["submitting", "in_doubt"])}`
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${forgotten(lifetime)}
+            WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
+        } else {
+          yield* holdInterruptedRows
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honour Idempotency-Key'
+            WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
+        }
+      }),
+    )
+  })
+
+  /**
+   * Tasks that failed, and results that did not fit, are due once more: asking costs nothing, and
+   * the service may have mended them. They keep their state and reason until it has answered.
+   */
+  const recheck = Effect.suspend(() =>
+    write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)}`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.recheck"))
+
+  /**
+   * Binds the ledger to the service that its tasks are at, so that they are never looked
+   * for at another one. `moved` says that it is the same service at a new address.
+   */
+  const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
+    const bound = yield* settingOf({ partition, sql }, "service")
+    if (bound === identity) return
+    if (bound !== undefined && !moved) {
+      const sent = yield* sql`SELECT 1 FROM task
+        WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}
+          OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
+      if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
+    }
+    yield* write(setSetting({ partition, sql }, "service", identity))
+  })
+
+  // Planned tasks are all due at 0: said here, it lets the index give them in order.
+  const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
+    const rows = yield* sql<{
+      seq: number
+      idempotency_key: string
+      sent_at: number | null
+      vote: number
+      doubted: number
+    }>`
+      SELECT seq, idempotency_key, sent_at, vote, CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
+      WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
+    return rows.map((row): PlannedTask => ({
+      seq: Number(row.seq),
+      vote: Number(row.vote),
+      idempotencyKey: row.idempotency_key,
+      sentAt: row.sent_at === null ? undefined : Number(row.sent_at),
+      wasDoubted: Number(row.doubted) === 1,
+    }))
+  })
+
+  /** What a task asks; none where that was pruned. */
+  const keptQuestion = Effect.fnUntraced(function* (seq: number) {
+    const cached = questions.get(seq)
+    if (cached !== undefined) return Option.some(cached)
+    const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
+      SELECT body, items FROM task_request WHERE ${here} AND seq = ${seq}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), readQuestion)
+  })
+
+  /** What a task asks whose result is not there yet: that is never pruned. */
+  const question = (seq: number) => Effect.map(keptQuestion(seq), Option.getOrThrow)
+
+  /** Holds while the task at the service is still the one that was looked at. */
+  const stillNamed = (taskId: string | undefined) =>
+    taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
+
+  const setState = (seq: number, state: TaskState, reason: string | null = null, taskId?: string) =>
+    sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, due_at = ${dueAtIn(state)}
+      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
+
+  /** Takes a planned task for sending; false where it was taken or split since it was seen. */
+  const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Pick<PlannedTask, "idempotencyKey" | "seq">) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now})
+      WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
+    return rows.length > 0
+  })
+
+  /** Gives a claimed task back that was certainly not taken, by no try of this attempt. */
+  const release = (seq: number) =>
+    Effect.asVoid(
+      write(sql`UPDATE task SET state = 'planned', sent_at = NULL
+        WHERE ${here} AND seq = ${seq} AND state = 'submitting'`),
+    )
+
+  /** Plans a task to be sent again under its key, as it may have been taken. */
+  const markPlanned = (seq: number) =>
+    Effect.asVoid(write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq}`))
+  /** Of a task that is not on its way any more. */
+  const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
+    Effect.ensuring(
+      Effect.asVoid(write(change)),
+      Effect.sync(() => questions.drop(seq)),
+    )
+  const markRefused = (seq: number, reason: string) => leave(seq, setState(seq, "refused", reason))
+  const markInDoubt = (seq: number, reason: string) => leave(seq, setState(seq, "in_doubt", reason))
+
+  const markForgotten = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, forgotten(lifetime))
+
+  /** Records the id that a task has at the service. One that another task has puts it in doubt instead: for the reason given. */
+  const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstLook: number) {
+    const now = yield* Clock.currentTimeMillis
+    const reason = yield* write(
+      Effect.gen(function* () {
+        const owner = yield* ownerOf({ partition, sql }, taskId, seq)
+        if (Option.isSome(owner)) {
+          const reason = sharedId(taskId, owner.value + 1)
+          yield* setState(seq, "in_doubt", reason)
+          return Option.some(reason)
+        }
+        yield* sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
+          due_at = CASE WHEN EXISTS (SELECT 1 FROM early_hint WHERE ${here} AND task_id = ${taskId})
+            THEN 0 ELSE ${Math.ceil(now + firstLook)} END
+          WHERE ${here} AND seq = ${seq}`
+        return Option.none<string>()
+      }),
+    )
+    if (Option.isSome(reason)) questions.drop(seq)
+    else questions.sent(seq)
+    yield* submitted.open
+    return reason
+  })
+
+  /** Replaces a task by two that share its items; the first keeps its place. */
+  const split = Effect.fnUntraced(function* (
+    seq: number,
+    halves: ReadonlyArray<{ readonly idempotencyKey: string } & TaskQuestion>,
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const rows = halves.map((half) => withPayload(half))
+    questions.drop(seq)
+    yield* write(
+      Effect.gen(function* () {
+        yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
+        const [whole] = yield* sql<
+          BatchRow & { readonly campaign: number; readonly attempt: number; readonly wanted_at: number | null }
+        >`DELETE FROM task WHERE ${here} AND seq = ${seq}
+          RETURNING campaign, attempt, wanted_at, ${sql.literal(batchColumns)}`
+        if (whole === undefined) return
+        const place = placeOf(whole)
+        const campaign = Number(whole.campaign)
+        const attempt = Number(whole.attempt)
+        const wantedAt = whole.wanted_at
+        let at = seq
+        const halves = rows.map((half) => {
+          const first = at
+          at += half.items.length
+          return { ...half, ...place, seq: first, campaign, attempt, wantedAt, plannedAt: now }
+        })
+        yield* insertTasks({ partition, sql }, halves)
+      }),
+    )
+  })
+
+  /** Takes a task that came to nothing for outstanding again, as the service says it is. */
+  const markOpen = (seq: number, taskId: string) =>
+    Effect.asVoid(
+      write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
+        WHERE ${here} AND seq = ${seq} AND task_id = ${taskId}`),
+    )
+
+  /** Makes every outstanding task due within so many milliseconds: an earlier run may have polled less often. */
+  const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
+    const latest = Math.ceil((yield* Clock.currentTimeMillis) + millis)
+    yield* write(sql`UPDATE task SET due_at = ${latest}
+      WHERE ${here} AND state = 'submitted' AND due_at > ${latest}`)
+  })
+
+  /** Makes every outstanding task due at once. */
+  const makeDue = Effect.suspend(() =>
+    write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted'`),
+  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.makeDue"))
+
+  /** Outstanding tasks, and those to be looked at once more, that are due (or were so at `horizon`), longest due first. */
+  const due = Effect.fn("Ledger.due")(function* (limit: number, horizon: Option.Option<number>) {
+    const at = yield* Clock.currentTimeMillis
+    const now = Option.getOrElse(horizon, () => at)
+    const { allDue } = hints
+    // Each state by itself, so that the index gives its rows in order.
+    const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
+      sql<{ seq: number; task_id: string; submitted_at: number; due_at: number }>`
+        SELECT seq, task_id, submitted_at, due_at FROM task
+        WHERE ${here} AND state = ${state} AND due_at < ${notDue} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
+        Effect.map((rows) => rows.map((row) => ({ ...row, state }))),
+      ),
+    )
+    const rows = found
+      .flat()
+      .toSorted((a, b) => Number(a.due_at) - Number(b.due_at) || Number(a.seq) - Number(b.seq))
+      .slice(0, limit)
+    const open = rows.filter((row) => Number(row.due_at) <= now)
+    return {
+      tasks: open.map((row): OpenTask => ({
+        seq: Number(row.seq),
+        taskId: row.task_id,
+        isRecheck: row.state !== "submitted",
+        submittedAt: Number(row.submitted_at),
+        listed: { at, dueAt: Number(row.due_at), allDue },
+      })),
+      /** Milliseconds until the next task is due, none where nothing is outstanding. */
+      wait:
+        open.length > 0
+          ? Option.some(0)
+          : Option.map(Option.fromNullishOr(rows[0]), (row) => Math.max(0, Number(row.due_at) - now)),
+    }
+  })
+
+  /** The next look at a task that was listed as due; unless a hint came since, which wants one at once. */
+  const postpone = Effect.fnUntraced(function* ({ listed, seq }: Pick<OpenTask, "seq" | "listed">, millis: number) {
+    const now = yield* Clock.currentTimeMillis
+    yield* write(
+      Effect.suspend(() =>
+        listed.allDue === hints.allDue
+          ? Effect.asVoid(sql`UPDATE task SET due_at = ${Math.ceil(Math.min(now + millis, hints.limit.again(seq, listed.at, now)))}
+              WHERE ${here} AND seq = ${seq} AND due_at = ${listed.dueAt}`)
+          : Effect.void,
+      ),
+    )
+  })
+
+  const markFailed = (seq: number, reason: string, taskId?: string) =>
+    Effect.asVoid(write(setState(seq, "failed", reason, taskId)))
+
+  const storeResult = Effect.fnUntraced(function* (
+    seq: number,
+    result: string,
+    state: "completed" | "invalid",
+    reason: string | null,
+    taskId: string | undefined,
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const body = Payload.encode(result)
+    yield* write(
+      Effect.gen(function* () {
+        const rows = yield* sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, completed_at = ${now},
+          due_at = ${dueAtIn(state)}
+          WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
+        if (rows.length === 0) return
+        yield* sql`INSERT INTO task_result ${sql.insert({ partition_id: partition, seq, body })}
+          ON CONFLICT (partition_id, seq) DO UPDATE SET body = excluded.body`
+      }),
+    )
+    questions.drop(seq)
+  })
+
+  /** Stores a result; not that of another task than the one named, whose items were planned again since. */
+  const markCompleted = (seq: number, result: string, taskId?: string) =>
+    storeResult(seq, result, "completed", null, taskId)
+  /** Without a result where there was none that could be read: one of before is kept then. */
+  const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
+    result === undefined
+      ? Effect.asVoid(write(setState(seq, "invalid", reason, taskId)))
+      : storeResult(seq, result, "invalid", reason, taskId)
+
+  return {
+    holdInterrupted,
+    planInterrupted,
+    settleInterrupted,
+    recheck,
+    bindService,
+    plannedAfter,
+    question,
+    keptQuestion,
+    claim,
+    release,
+    markPlanned,
+    markSubmitted,
+    markRefused,
+    markInDoubt,
+    markForgotten,
+    markFailed,
+    markCompleted,
+    markInvalid,
+    ownerOf: (taskId: string, seq: number) => ownerOf({ partition, sql }, taskId, seq),
+    split,
+    markOpen,
+    makeDue,
+    dueWithin,
+    due,
+    postpone,
+  }
+}

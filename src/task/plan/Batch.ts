@@ -1,0 +1,123 @@
+/**
+ * Prompt items gathered into batches, by count and by bytes; each batch becomes a task for each vote.
+ *
+ * Guarantees: no batch exceeds a limit, except that an item which alone exceeds `maxBytes` is a
+ * batch of its own. No prompt occurs twice in a batch, so that results can be told apart in
+ * whatever order they come. Items of a batch stand in the order of the input.
+ *
+ * First fit: an item goes into the oldest open batch that takes it, or else opens a new one. The
+ * items of batches that are closed can be left out without changing any other batch. So a run that
+ * was killed, and reads its input again, builds the rest of the batches of the undisturbed run.
+ *
+ * The gold item of an item stands behind it in the same batch, unless the two don't fit into one:
+ * then each is a batch of its own. A gold item whose prompt is in the batch already gives way to
+ * another, and is left out where there is none.
+ */
+import { Array as Arr } from "effect"
+import type { BatchItem } from "../ledger/Model.ts"
+
+export interface BatchLimits {
+  /** Prompts per task. */
+  readonly maxPrompts: number
+  /** UTF-8 bytes of the prompts and completions of a task, as JSON. */
+  readonly maxBytes: number
+}
+
+export const defaultLimits: BatchLimits = { maxPrompts: 20, maxBytes: 1024 * 1024 }
+
+export type Batch = Arr.NonEmptyReadonlyArray<BatchItem>
+
+interface OpenBatch {
+  readonly items: Array<BatchItem>
+  readonly prompts: Set<string>
+  bytes: number
+}
+
+/** What is open beyond this is closed, the fullest batch first, so that memory is bounded where prompts repeat without end. */
+export const maxOpenBatches = 256
+
+/** The same in UTF-8 bytes of all open batches. */
+const maxOpenBytes = 64 * 1024 * 1024
+
+/** Batches in the making. */
+export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenBytes) => {
+  const open: Array<OpenBatch> = []
+  let openBytes = 0
+  let closed: Array<Batch> = []
+
+  const close = (batch: OpenBatch) => {
+    open.splice(open.indexOf(batch), 1)
+    openBytes -= batch.bytes
+    if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
+  }
+
+  /** Puts the item into the batch, with a gold item that goes along with it; false where they don't fit. */
+  const takes = (batch: OpenBatch, item: BatchItem): boolean => {
+    const { items, prompts } = batch
+    if (prompts.has(item.prompt)) return false
+    const together = [item, ...goldFor(item, prompts)]
+    const bytes = together.reduce((sum, { utf8 }) => sum + utf8.length, 0)
+    const isAlone = items.length === 0 && together.length === 1
+    if (!isAlone && (items.length + together.length > maxPrompts || batch.bytes + bytes > maxBytes)) return false
+    for (const each of together) {
+      items.push(each)
+      prompts.add(each.prompt)
+    }
+    batch.bytes += bytes
+    openBytes += bytes
+    if (items.length >= maxPrompts || batch.bytes >= maxBytes) close(batch)
+    return true
+  }
+
+  // A batch alone may take all of its own bytes.
+  const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
+
+  const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)
+
+  /** The oldest of equals. */
+  const fullest = () => open.reduce((most, batch) => (fullness(batch) > fullness(most) ? batch : most))
+
+  const begin = (item: BatchItem) => {
+    const batch: OpenBatch = { items: [], prompts: new Set(), bytes: 0 }
+    open.push(batch)
+    if (!takes(batch, item)) {
+      close(batch)
+      closed.push([item], ...goldFor(item, batch.prompts).map((gold) => [gold] as const))
+    }
+  }
+
+  const place = (item: BatchItem) => {
+    if (!open.some((batch) => takes(batch, item))) begin(item)
+    while (isTooMuch()) close(fullest())
+  }
+
+  const taken = (): ReadonlyArray<Batch> => {
+    const batches = closed
+    closed = []
+    return batches
+  }
+
+  return {
+    /** Adds items of the input; the batches that this closes. */
+    add: (items: Iterable<BatchItem>): ReadonlyArray<Batch> => {
+      for (const item of items) place(item)
+      return taken()
+    },
+    /** Closes the batches that are open, since no more items come. */
+    end: (): ReadonlyArray<Batch> => {
+      while (open.length > 0) close(open[0]!)
+      return taken()
+    },
+    /** Items of the input that stand in open batches. */
+    waiting: (): ReadonlyArray<BatchItem> =>
+      open.flatMap(({ items }) => items.filter(({ isCheck }) => isCheck !== true)),
+  }
+}
+
+/** The first of the item's gold items whose prompt is neither the item's nor among these. */
+const goldFor = ({ gold, prompt }: BatchItem, prompts: ReadonlySet<string>): ReadonlyArray<BatchItem> => {
+  for (const other of gold ?? []) {
+    if (other.prompt !== prompt && !prompts.has(other.prompt)) return [other]
+  }
+  return []
+}

@@ -1,0 +1,103 @@
+/**
+ * Which completions are sent of an item that has more than experts are to compare.
+ *
+ * Guarantees: the draw follows from the seed, the item's id and the names of its models alone (where models are not known, the
+ * completions' places), so it depends neither on other items nor on the order of reading. Every completion is equally likely,
+ * so each model is drawn about equally often. The gold completion is always drawn, and a text twice only where there are too
+ * few others. The item keeps the identity that it has with all of its completions: it stays known under any other draw.
+ *
+ * Does not: draw each model exactly as often as another, for which later draws would depend on earlier ones.
+ */
+import { Predicate } from "effect"
+import { content, type Metadata, type SourceItem } from "../../domain/PromptItem.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import { apply } from "../ledger/CompletionOrder.ts"
+import type { BatchItem } from "../ledger/Model.ts"
+
+export interface DrawOptions {
+  /** Completions of an item that are sent, 2 or more; of an item that has more, these are drawn. Default: all. */
+  readonly completionsPerItem?: number | undefined
+  /** Default 0. */
+  readonly completionsSeed?: number | undefined
+}
+
+export const defaultSeed = 0
+
+/** An item as it is to be sent; the same object where all of its completions are. */
+export type Draw = (item: BatchItem) => BatchItem
+
+export const make =
+  ({ completionsPerItem = Infinity, completionsSeed = defaultSeed }: DrawOptions): Draw =>
+  (whole) => {
+    const { completionLists = [], completionOrigins, item } = whole
+    if (item.completions.length <= completionsPerItem) return whole
+    const drawn = indices(completionsSeed, whole)
+      .slice(0, completionsPerItem)
+      .toSorted((a, b) => a - b)
+    const { completions, gold, metadata = {}, models } = item
+    const picked = {
+      ...item,
+      completions: apply(completions, drawn),
+      ...(models === undefined ? undefined : { models: apply(models, drawn) }),
+      ...(gold === undefined
+        ? undefined
+        : { gold: { ...gold, best_completion_index: drawn.indexOf(gold.best_completion_index) } }),
+      metadata: withDrawn(
+        completionLists.reduce((rest, path) => pickAt(rest, path, drawn, completions.length), metadata),
+        drawn,
+      ),
+    }
+    const json = content({ prompt: whole.prompt, completions: picked.completions })
+    return {
+      ...whole,
+      item: picked,
+      completionOrigins: completionOrigins && apply(completionOrigins, drawn),
+      json,
+      utf8: new TextEncoder().encode(json),
+      sentHash: Sha256.hex(json),
+    }
+  }
+
+/** All indices of completions, those that are wanted most first. */
+const indices = (seed: number, { item: { completions, gold, models }, itemId }: BatchItem): ReadonlyArray<number> => {
+  const seenModels = new Map<string, number>()
+  const ranks = completions.map((_, i) => {
+    const model = models?.[i]
+    if (model === undefined) return Sha256.hex(JSON.stringify([seed, itemId, i]))
+    const before = seenModels.get(model) ?? 0
+    seenModels.set(model, before + 1)
+    return Sha256.hex(JSON.stringify([seed, itemId, model, before]))
+  })
+  const best = gold?.best_completion_index
+  const byRank = [...completions.keys()].toSorted((a, b) =>
+    a === best ? -1 : b === best ? 1 : ranks[a]! < ranks[b]! ? -1 : 1,
+  )
+  const firsts = new Map(byRank.toReversed().map((i) => [completions[i]!, i]))
+  const isFirst = (i: number) => firsts.get(completions[i]!) === i
+  return [...byRank.filter(isFirst), ...byRank.filter((i) => !isFirst(i))]
+}
+
+type Lists = NonNullable<SourceItem["completionLists"]>
+
+/** The metadata with the elements that were drawn of the list at a path. */
+const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<number>, count: number): Metadata => {
+  const pick = (value: unknown, [step, ...rest]: Lists[number]): unknown => {
+    if (step === undefined) return Array.isArray(value) && value.length === count ? apply(value, drawn) : value
+    if (Array.isArray(value)) return value.map((element: unknown, i) => (i === step ? pick(element, rest) : element))
+    return Predicate.isObject(value) ? pickMember(value, step, rest) : value
+  }
+  const pickMember = (object: object, step: string | number, rest: Lists[number]): Metadata =>
+    Object.fromEntries(
+      Object.entries(object).map(([name, member]) => [name, name === step ? pick(member, rest) : member]),
+    )
+  const [step, ...rest] = path
+  return step === undefined ? metadata : pickMember(metadata, step, rest)
+}
+
+const drawnName = "drawn_completions"
+
+/** Lists that can't be told from others stay as they are: the indices say which of their elements belong to what was sent. */
+const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
+  ...metadata,
+  [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,
+})

@@ -1,0 +1,200 @@
+/**
+ * Answers one delivery: verified, then recorded in the ledger, then 204.
+ *
+ * Guarantees: nothing of a delivery is believed, or even looked at, before its signature is
+ * verified, and its body is not read where the headers tell enough. What is refused is
+ * answered without a reason (400, 401, 405, 408, 413, 415, 503), which is logged here, once a
+ * minute at the most; what could not be recorded is answered 500 or 503, so that the service
+ * sends it again.
+ *
+ * What makes two deliveries one, so that the second changes nothing: the signed id and the
+ * signed time, where the scheme has them. Where it has no id, that is the hash of the body,
+ * or, if `deliveryId` says so, an id in the payload or in a header; one in a header is signed
+ * by nobody, and hence only tells deliveries with the same body apart. Where neither an id
+ * nor a time is known, each counts. That is safe, since a delivery changes nothing but when
+ * tasks are looked at, and `HintLimit` bounds how often.
+ */
+import { ByteSize, Clock, Duration, Effect, Option, Schema } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ServiceProfile } from "../../api/ServiceProfile.ts"
+import * as WebhookScheme from "../../api/WebhookScheme.ts"
+import type { SignatureRefused, SignatureScheme, VerifiedDelivery } from "../../api/WebhookSignature.ts"
+import * as Sha256 from "../../node/Sha256.ts"
+import { Ledger } from "../ledger/Ledger.ts"
+import type { Delivery } from "../ledger/Model.ts"
+import * as TaskIds from "../../api/TaskIds.ts"
+import * as WebhookBodies from "./Bodies.ts"
+import * as WebhookRefusals from "./Refusals.ts"
+
+/** Where a delivery's id stands, if the scheme signs none. A path is as for task ids: `id`, `event.id`. */
+export type DeliveryIdPlace = { readonly header: string } | { readonly path: string }
+
+export interface DeliveryOptions {
+  /** How much a body may have. Default 1 MiB. */
+  readonly bodyLimit?: ByteSize.Input | undefined
+  /** Paths of task ids in the payload, instead of those of the service's profile. */
+  readonly taskIdPaths?: ReadonlyArray<string> | undefined
+  /** Default: for `github` the header `x-github-delivery`, else none. */
+  readonly deliveryId?: DeliveryIdPlace | undefined
+}
+
+const defaultLimit = ByteSize.mebibytes(1)
+const longestRecording = Duration.seconds(15)
+const longestId = 200
+
+const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
+
+const answer = (status: number, headers: Record<string, string> = {}) => HttpServerResponse.empty({ status, headers })
+
+/** Ends the connection, too: the rest of the request may never come. */
+const turnedAway = (status: number, headers: Record<string, string> = {}) =>
+  answer(status, { ...headers, connection: "close" })
+
+/** @returns what answers a request; it lives as long as the scope. */
+export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme & DeliveryOptions) {
+  const ledger = yield* Ledger
+  const profile = yield* ServiceProfile
+  const scheme = yield* WebhookScheme.make(options)
+  const limit = options.bodyLimit === undefined ? defaultLimit : ByteSize.fromInputUnsafe(options.bodyLimit)
+  const bodies = WebhookBodies.make(limit)
+  const say = yield* WebhookRefusals.make
+  const taskIdPaths = options.taskIdPaths ?? profile.webhook.taskIdPaths
+  const place: DeliveryIdPlace | undefined =
+    options.deliveryId ?? (options.scheme === "github" ? { header: "x-github-delivery" } : undefined)
+
+  /** What the ledger is to know of a delivery that was verified. */
+  const deliveryOf = Effect.fnUntraced(function* (
+    verified: VerifiedDelivery,
+    headers: HttpServerRequest.HttpServerRequest["headers"],
+    body: Uint8Array,
+  ): Effect.fn.Return<Delivery> {
+    const now = yield* Clock.currentTimeMillis
+    const payload = parseJson(new TextDecoder().decode(body))
+    const named = verified.id ?? unsignedId(place, payload, headers, body)
+    const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
+    return {
+      id: short(named ?? Sha256.hex(body)),
+      // Without a time, what has an id counts once; what has neither counts each time.
+      sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
+      taskIds: Option.flatMap(payload, (json) => TaskIds.all(json, taskIdPaths)),
+    }
+  })
+
+  const refused = Effect.fnUntraced(function* (
+    { reason }: SignatureRefused,
+    { headers }: HttpServerRequest.HttpServerRequest,
+  ) {
+    yield* say(kinds[reason], explained(scheme, headers)[reason])
+    return turnedAway(reason === "too_old" || reason === "too_new" || reason === "no_signature_matches" ? 401 : 400)
+  })
+
+  const unread = Effect.fnUntraced(function* ({ reason }: WebhookBodies.BodyRefused) {
+    // A sender that went away hears no answer.
+    if (reason !== "broken") yield* say(unreadable[reason].kind, unreadable[reason].why(ByteSize.format(limit)))
+    return unreadable[reason].answer
+  })
+
+  const notRecorded = (error: unknown) =>
+    Effect.as(Effect.logError("a webhook delivery could not be recorded", error), answer(500))
+
+  const take = Effect.fn("WebhookHandler.take")(
+    function* (request: HttpServerRequest.HttpServerRequest) {
+      yield* bodies.accept(request)
+      const verify = yield* scheme.open({ url: request.url, headers: request.headers })
+      const body = yield* bodies.read(request)
+      const recording = Effect.gen(function* () {
+        const verified = yield* verify(body)
+        const delivery = yield* deliveryOf(verified, request.headers, body)
+        return Option.some(yield* ledger.recordDelivery(delivery))
+      })
+      const duration = longestRecording
+      const outcome = yield* Effect.timeoutOrElse(recording, { duration, orElse: () => Effect.succeedNone })
+      if (Option.isNone(outcome)) {
+        yield* Effect.logError(`a webhook delivery could not be recorded in ${Duration.format(duration)}`)
+        return answer(503)
+      }
+      yield* Effect.logDebug("a webhook delivery was recorded", { outcome: outcome.value })
+      return answer(204)
+    },
+    Effect.scoped,
+    (effect, request) =>
+      Effect.catchTags(effect, {
+        SignatureRefused: (error) => refused(error, request),
+        BodyRefused: unread,
+        // Sent again by the service, as it does with any failure.
+        SqlError: notRecorded,
+      }),
+    // Of a function of the user's, at the most.
+    Effect.catchDefect(notRecorded),
+  )
+
+  return (request: HttpServerRequest.HttpServerRequest) =>
+    request.method === "POST" ? take(request) : Effect.succeed(turnedAway(405, { allow: "POST" }))
+})
+
+/** An id that the scheme does not sign, from where it was said to stand. */
+const unsignedId = (
+  place: DeliveryIdPlace | undefined,
+  payload: Option.Option<unknown>,
+  headers: HttpServerRequest.HttpServerRequest["headers"],
+  body: Uint8Array,
+): string | undefined => {
+  if (place === undefined) return undefined
+  if ("path" in place) return Option.getOrUndefined(Option.flatMap(payload, (json) => TaskIds.one(json, [place.path])))
+  const id = headers[place.header.toLowerCase()] ?? ""
+  return id === "" ? undefined : `${Sha256.hex(body)}.${id}`
+}
+
+const short = (id: string) => (id.length <= longestId && !id.includes("\0") ? id : Sha256.hex(id))
+
+const unreadable: {
+  readonly [Reason in WebhookBodies.BodyRefused["reason"]]: {
+    readonly answer: HttpServerResponse.HttpServerResponse
+    readonly kind: string
+    readonly why: (limit: string) => string
+  }
+} = {
+  too_large: { answer: turnedAway(413), kind: "too large", why: (limit) => `it has more than ${limit}` },
+  too_slow: { answer: turnedAway(408), kind: "too slow", why: () => "its body did not arrive in time" },
+  too_many: { answer: turnedAway(503), kind: "one too many", why: () => "too many arrive at once" },
+  broken: { answer: turnedAway(400), kind: "broken off", why: () => "its body broke off" },
+  encoded: {
+    answer: turnedAway(415, { "accept-encoding": "identity" }),
+    kind: "compressed",
+    why: () => "its body is compressed (Content-Encoding), which is not supported",
+  },
+}
+
+const kinds: { readonly [Reason in SignatureRefused["reason"]]: string } = {
+  header_missing: "unsigned",
+  header_malformed: "with a malformed signature",
+  timestamp_malformed: "with a malformed time",
+  too_old: "too old",
+  too_new: "from the future",
+  no_signature_matches: "with a wrong signature",
+}
+
+/** Headers that tell how a delivery is signed, for whoever has set another scheme. */
+const signatureLike = /^(?!x-forwarded)(.*(signature|hmac|digest|secret|token).*|(webhook|svix)-.*|authorization)$/
+
+const explained = (
+  { headers, name, tolerance }: SignatureScheme,
+  given: HttpServerRequest.HttpServerRequest["headers"],
+): { readonly [Reason in SignatureRefused["reason"]]: string } => {
+  const others = Object.keys(given).filter((header) => header.length <= 60 && signatureLike.test(header))
+  const found = others.length === 0 ? "" : `; it has ${others.slice(0, 5).join(", ")}: is it the right scheme?`
+  const allowed = tolerance === undefined ? "allowed" : Duration.format(tolerance)
+  const missing = headers.filter((header) => (given[header] ?? "") === "")
+  return {
+    header_missing:
+      missing.length === 0
+        ? "it is not signed"
+        : `it has no ${missing.join(", ")}, which the scheme ${name} asks for${found}`,
+    header_malformed: `its ${headers.join(", ") || "signature"} is not written as it should be`,
+    timestamp_malformed: "its time is not a number of seconds",
+    too_old: `it is older than ${allowed} by this machine's clock`,
+    too_new: `it is from the future, by more than ${allowed} by this machine's clock`,
+    no_signature_matches:
+      name === "shared-secret" ? "its secret is none of those that were set" : "its signature fits none of the secrets",
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Where the annotation service's webhooks arrive: a route for a server of one's own, or a
+ * server for the time of a run.
+ *
+ * Guarantees: a delivery counts only if it is genuine by the scheme that was set, and recent,
+ * where the scheme signs a time; it is in the ledger, durably, before it is answered with 204;
+ * it changes when tasks are looked at and nothing else, so that a forged, repeated, reordered
+ * or lost one costs time at the most. `WebhookHandler` tells how it is answered,
+ * `WebhookBodies` what it may take.
+ *
+ * Does not: speak TLS, nor fetch results itself; `collect` does, as soon as the hint is there.
+ */
+import { Effect, Layer, Schema } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import type { WebhookScheme } from "../../api/WebhookScheme.ts"
+import * as WebhookSignature from "../../api/WebhookSignature.ts"
+import * as NodeServer from "../../node/HttpServer.ts"
+import * as WebhookHandler from "./Handler.ts"
+
+/** How deliveries are verified (by Standard Webhooks, with `secrets`, unless told otherwise), and what else is known of them. */
+export type RouteOptions = WebhookScheme &
+  WebhookHandler.DeliveryOptions & {
+    /** Default `/webhook`. */
+    readonly path?: `/${string}` | undefined
+  }
+
+export type ListenOptions = RouteOptions & {
+  /** An address or a name. Loopback by default, which suits a proxy on the same machine that speaks TLS. */
+  readonly host?: string | undefined
+  /** A free one by default. */
+  readonly port?: number | undefined
+  /** Told the URL where webhooks are received; it is logged by default. */
+  readonly onListening?: ((url: string) => Effect.Effect<void>) | undefined
+}
+
+/** Webhooks can't be received where it was asked for. */
+export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  host: Schema.String,
+  port: Schema.Int,
+  /** As the system calls it: `EADDRINUSE`, `EACCES`. */
+  code: Schema.String,
+}) {
+  override get message() {
+    const where = `${this.host.includes(":") ? `[${this.host}]` : this.host}:${this.port}`
+    return `can't receive webhooks at ${where}: ${inWords[this.code] ?? this.code}`
+  }
+}
+
+const inWords: { readonly [code: string]: string } = {
+  EADDRINUSE: "the port is in use",
+  EACCES: "no permission for this port",
+  EADDRNOTAVAIL: "this machine does not have the address",
+  ENOTFOUND: "there is no such host",
+}
+
+export const defaultPath = "/webhook"
+
+/** Answers 200 while a server of `layer` listens, for whoever watches over the process. */
+export const healthPath = "/healthz"
+
+/** The route alone, for a router that is served by somebody else. */
+export const route = (options: RouteOptions) =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      yield* router.add("*", options.path ?? defaultPath, yield* WebhookHandler.make(options))
+    }),
+  ).pipe(Layer.provide(WebhookSignature.layerMac))
+
+const health = HttpRouter.add("GET", healthPath, HttpServerResponse.text("listening\n"))
+
+/** Listens while the layer is in use. */
+export const layer = (options: ListenOptions) => {
+  const { host = "127.0.0.1", path = defaultPath, port = 0 } = options
+  const announce = Effect.gen(function* () {
+    const { address } = yield* HttpServer.HttpServer
+    const url = `${HttpServer.formatAddress(address)}${path}`
+    yield* options.onListening?.(url) ?? Effect.logInfo(`webhooks are received at ${url}`)
+  })
+  const server = NodeServer.layer({ host, port }).pipe(
+    Layer.catchTag("ServeError", ({ cause }) =>
+      Layer.effect(HttpServer.HttpServer, Effect.fail(new CannotListen({ host, port, code: codeOf(cause) }))),
+    ),
+  )
+  const routes = path === healthPath ? route(options) : Layer.merge(route(options), health)
+  return Layer.provideMerge(
+    Layer.effectDiscard(announce),
+    HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }),
+  ).pipe(Layer.provide(server))
+}
+
+const codeOf = (cause: unknown): string =>
+  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : String(cause)

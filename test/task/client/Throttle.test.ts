@@ -1,0 +1,316 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import * as Throttle from "../../../src/task/client/Throttle.ts"
+import * as Logs from "../../support/logs.ts"
+
+const make = (settings: { readonly concurrency?: number; readonly requestsPerSecond?: number } = {}) =>
+  Throttle.make<string>({
+    concurrency: 8,
+    requestsPerSecond: 1000,
+    patience: 3_600_000,
+    usedUp: (millis) => `used up for ${millis}`,
+    ...settings,
+  })
+
+/** Requests that are asked for, and are under way until the test answers them. */
+const asking = Effect.fnUntraced(function* (throttle: Throttle.Throttle<string>) {
+  const underWay: Array<{
+    readonly kind: Throttle.Kind
+    readonly permit: Throttle.Permit
+    readonly answer: Effect.Effect<void>
+  }> = []
+  const ask = (kind: Throttle.Kind = "look") =>
+    Effect.forkChild(
+      throttle.turn(kind, (permit) =>
+        Effect.gen(function* () {
+          const answered = yield* Deferred.make<void>()
+          underWay.push({ kind, permit, answer: Effect.asVoid(Deferred.succeed(answered, undefined)) })
+          yield* Deferred.await(answered)
+        }),
+      ),
+      { startImmediately: true },
+    )
+  return { ask, underWay }
+})
+
+/** Lets what is due happen. */
+const settle = Effect.andThen(TestClock.adjust("1 millis"), Effect.yieldNow)
+
+describe("Throttle", () => {
+  for (const requestsPerSecond of [1, 2.5, 3, 10, 250, 1000]) {
+    it.effect(`lets no more than ${requestsPerSecond} requests go in any second, and hardly fewer`, () =>
+      Effect.gen(function* () {
+        const throttle = yield* make({ requestsPerSecond, concurrency: 64 })
+        const times: Array<number> = []
+        const request = throttle.turn("look", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
+        const asking = yield* Effect.forkChild(
+          Effect.all(
+            Array.from({ length: 64 }, () => Effect.forever(request)),
+            { concurrency: "unbounded" },
+          ),
+        )
+        // Time passes unevenly, as it does under load, and at times by far too much.
+        for (let i = 0; i < 400; i++) {
+          yield* TestClock.adjust(
+            i % 100 === 99 ? "3 seconds" : i % 7 === 0 ? "60 millis" : i % 3 === 0 ? "11 millis" : "1 millis",
+          )
+        }
+        const steady = times.length
+        const from = yield* Clock.currentTimeMillis
+        for (let i = 0; i < 2_000; i++) yield* TestClock.adjust("1 millis")
+        yield* Fiber.interrupt(asking)
+        const most = Math.ceil(requestsPerSecond)
+        for (let i = 0; i + most < times.length; i++) {
+          assert.isAtLeast(times[i + most]! - times[i]!, (1000 * most) / requestsPerSecond, `from request ${i}`)
+        }
+        const inTwoSeconds = times.length - steady
+        assert.isAtLeast(inTwoSeconds, Math.floor(0.95 * 2 * requestsPerSecond) - 1, `from ${from}`)
+      }),
+    )
+  }
+
+  it.effect("lets one request go in two seconds where half of one is allowed in one", () =>
+    Effect.gen(function* () {
+      const throttle = yield* make({ requestsPerSecond: 0.5 })
+      const times: Array<number> = []
+      const request = throttle.turn("look", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
+      const asking = yield* Effect.forkChild(Effect.all([request, request, request, request], { concurrency: 4 }))
+      for (let i = 0; i < 10_000; i += 10) yield* TestClock.adjust("10 millis")
+      yield* Fiber.join(asking)
+      for (const [i, at] of times.entries()) {
+        assert.isAtLeast(at, i * 2000)
+        assert.isAtMost(at, i * 2050 + 20)
+      }
+    }),
+  )
+
+  it.effect("has no more requests under way at once than were set", () =>
+    Effect.gen(function* () {
+      const { ask, underWay } = yield* asking(yield* make({ concurrency: 3 }))
+      for (let i = 0; i < 10; i++) yield* ask()
+      for (let i = 0; i < 5; i++) yield* settle
+      assert.strictEqual(underWay.length, 3)
+      yield* underWay[1]!.answer
+      for (let i = 0; i < 5; i++) yield* settle
+      assert.strictEqual(underWay.length, 4)
+    }),
+  )
+
+  for (const [many, few] of [
+    ["look", "create"],
+    ["create", "look"],
+  ] as const) {
+    it.effect(`lets three that create go for one that looks, however long the others' line is: ${many}`, () =>
+      Effect.gen(function* () {
+        const { ask, underWay } = yield* asking(yield* make({ concurrency: 1 }))
+        for (let i = 0; i < 60; i++) yield* ask(many)
+        for (let i = 0; i < 6; i++) yield* ask(few)
+        for (let i = 0; i < 40; i++) {
+          for (let k = 0; k < 3; k++) yield* settle
+          yield* underWay.at(-1)!.answer
+        }
+        const kinds = underWay.map(({ kind }) => kind)
+        const mixed = few === "create" ? 8 : 24
+        assert.strictEqual(kinds.slice(0, mixed).filter((kind) => kind === few).length, 6)
+        assert.deepStrictEqual(kinds.slice(0, 4), ["create", "create", "create", "look"])
+        assert.deepStrictEqual(new Set(kinds.slice(mixed)), new Set([many]))
+      }),
+    )
+  }
+
+  it.effect("halves both numbers once for all that was under way, and says so once; lets them grow again", () =>
+    Effect.gen(function* () {
+      const logs = Logs.make()
+      yield* Effect.gen(function* () {
+        const throttle = yield* make({ concurrency: 8, requestsPerSecond: 1000 })
+        const { ask, underWay } = yield* asking(throttle)
+        for (let i = 0; i < 100; i++) yield* ask()
+        for (let i = 0; i < 20; i++) yield* settle
+        assert.strictEqual(underWay.length, 8)
+        for (const { answer, permit } of underWay.slice(0, 8)) {
+          yield* throttle.refused(permit, 429)
+          yield* answer
+        }
+        for (let i = 0; i < 20; i++) yield* settle
+        assert.strictEqual(underWay.length, 8 + 4)
+        // An answer to what was sent before the cut proves nothing.
+        throttle.taken(underWay[0]!.permit)
+        // A round of answers makes room for one more.
+        let done = 8
+        for (const atOnce of [5, 6, 7, 8, 8]) {
+          const round = underWay.slice(done)
+          done = underWay.length
+          for (const { answer, permit } of round) {
+            throttle.taken(permit)
+            yield* answer
+          }
+          for (let i = 0; i < 40; i++) yield* settle
+          assert.isAtMost(underWay.length - done, atOnce)
+          assert.isAtLeast(underWay.length - done, atOnce - 1)
+        }
+      }).pipe(Effect.scoped, logs.during)
+      assert.deepStrictEqual(logs.messages, [
+        "the service refuses requests for its load (429): now at most 4 at once and 500 per second, and more again as it takes them",
+      ])
+    }),
+  )
+
+  it.effect("goes down to one at once and one in five seconds, and is back at full pace half a minute later", () =>
+    Effect.gen(function* () {
+      const throttle = yield* make({ concurrency: 4, requestsPerSecond: 10 })
+      let refusing = true
+      const times: Array<number> = []
+      const request = throttle.turn("look", (permit) =>
+        Effect.gen(function* () {
+          times.push(yield* Clock.currentTimeMillis)
+          if (refusing) yield* throttle.refused(permit, 503)
+          else throttle.taken(permit)
+        }),
+      )
+      yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 4 }, () => Effect.forever(request)),
+          { concurrency: "unbounded" },
+        ),
+      )
+      for (let i = 0; i < 60_000; i += 50) yield* TestClock.adjust("50 millis")
+      const gaps = times.slice(1).map((at, i) => at - times[i]!)
+      assert.isAtLeast(gaps.at(-1)!, 5_000)
+      assert.isAtMost(gaps.at(-1)!, 5_200)
+      refusing = false
+      for (let i = 0; i < 45_000; i += 50) yield* TestClock.adjust("50 millis")
+      const now = yield* Clock.currentTimeMillis
+      assert.isAtLeast(times.filter((at) => at > now - 5_000).length, 45)
+    }).pipe(Logs.make().during),
+  )
+
+  it.effect(
+    "sends nothing while the service asks to wait, and while it is held; what waits fails at its end, and what comes later begins anew",
+    () =>
+      Effect.gen(function* () {
+        const throttle = yield* make()
+        const { ask, underWay } = yield* asking(throttle)
+        yield* throttle.pause(10_000, "asked to wait")
+        yield* throttle.pause(5_000, "asked to wait")
+        yield* ask("create")
+        yield* TestClock.adjust("9900 millis")
+        assert.strictEqual(underWay.length, 0)
+        yield* TestClock.adjust("200 millis")
+        assert.strictEqual(underWay.length, 1)
+        yield* throttle.hold
+        const waiting = yield* ask("look")
+        yield* TestClock.adjust("1 hour")
+        assert.strictEqual(underWay.length, 1)
+        yield* throttle.resume()
+        yield* settle
+        assert.strictEqual(underWay.length, 2)
+        yield* throttle.hold
+        const late = yield* ask("look")
+        yield* settle
+        yield* throttle.end("over")
+        assert.strictEqual(yield* Effect.flip(Fiber.join(late)), "over")
+        yield* throttle.resume()
+        const anew = yield* ask("create")
+        for (let i = 0; i < 5; i++) yield* settle
+        assert.strictEqual(underWay.length, 3)
+        yield* underWay[2]!.answer
+        yield* Fiber.join(anew)
+        // What is under way is not touched.
+        yield* underWay[1]!.answer
+        yield* Fiber.join(waiting)
+      }).pipe(Logs.make().during),
+  )
+
+  for (const [what, ask] of [
+    ["a pause", (throttle: Throttle.Throttle<string>) => throttle.pause(7_200_000, "used up for 7200000")],
+    [
+      "a quota",
+      (throttle: Throttle.Throttle<string>) =>
+        throttle.quota({ cuts: 0, ordinal: 1 }, [{ name: "default", remaining: 0, reset: 7_200_000 }]),
+    ],
+  ] as const) {
+    it.effect(`fails what would have to wait for ${what} for longer than its patience, and lets the rest wait`, () =>
+      Effect.gen(function* () {
+        const logs = Logs.make()
+        yield* Effect.gen(function* () {
+          const throttle = yield* make()
+          const asked = yield* asking(throttle)
+          for (let i = 0; i < 9; i++) yield* asked.ask()
+          for (let i = 0; i < 20; i++) yield* settle
+          const late = yield* asked.ask("create")
+          yield* ask(throttle)
+          assert.match(yield* Effect.flip(Fiber.join(late)), /^used up for 7200000$/)
+          assert.match(yield* Effect.flip(Fiber.join(yield* asked.ask("look"))), /^used up for 7[12]\d{5}$/)
+          yield* TestClock.adjust("61 minutes")
+          yield* Effect.forEach(asked.underWay.slice(), ({ answer }) => answer)
+          const patient = yield* asked.ask("look")
+          yield* TestClock.adjust("58 minutes")
+          assert.strictEqual(asked.underWay.length, 8)
+          yield* TestClock.adjust("2 minutes")
+          assert.strictEqual(asked.underWay.length, 9)
+          yield* asked.underWay[8]!.answer
+          yield* Fiber.join(patient)
+        }).pipe(Effect.scoped, logs.during)
+        assert.deepStrictEqual(logs.messages, [])
+      }),
+    )
+  }
+
+  it.effect("loses no turn to those who give up waiting", () =>
+    Effect.gen(function* () {
+      const throttle = yield* make({ concurrency: 1, requestsPerSecond: 10 })
+      const { ask, underWay } = yield* asking(throttle)
+      for (let i = 0; i < 20; i++) {
+        const waiting = yield* ask()
+        // Given up before, at and after the moment when its turn comes.
+        yield* TestClock.adjust(i * 10)
+        yield* Fiber.interrupt(waiting)
+      }
+      const before = underWay.length
+      yield* ask()
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(underWay.length, before + 1)
+    }),
+  )
+
+  it.effect("keeps to the service's quota: what is under way counts, and an older answer says nothing new", () =>
+    Effect.gen(function* () {
+      const throttle = yield* make()
+      const { ask, underWay } = yield* asking(throttle)
+      const quota = (i: number, remaining: number, reset: number) =>
+        throttle.quota(underWay[i]!.permit, [{ name: "default", remaining, reset }])
+      for (let i = 0; i < 4; i++) yield* ask()
+      for (let i = 0; i < 10; i++) yield* settle
+      assert.strictEqual(underWay.length, 4)
+      // Five are left after the second; the third and the fourth are two of them.
+      yield* quota(1, 5, 60_000)
+      yield* quota(0, 100, 60_000)
+      yield* Effect.forEach(underWay.slice(), ({ answer }) => answer)
+      for (let i = 0; i < 10; i++) yield* ask()
+      for (let i = 0; i < 30; i++) yield* settle
+      yield* Effect.forEach(underWay.slice(), ({ answer }) => answer)
+      for (let i = 0; i < 30; i++) yield* settle
+      assert.strictEqual(underWay.length, 2 + 5)
+      yield* TestClock.adjust("1 minute")
+      for (let i = 0; i < 30; i++) yield* settle
+      assert.strictEqual(underWay.length, 2 + 5 + 7)
+    }).pipe(Logs.make().during),
+  )
+
+  it.effect("says once that a quota is used up, and until when", () =>
+    Effect.gen(function* () {
+      const logs = Logs.make()
+      yield* Effect.gen(function* () {
+        const throttle = yield* make()
+        for (let i = 0; i < 3; i++) {
+          yield* throttle.quota({ cuts: 0, ordinal: i }, [{ name: "default", remaining: 0, reset: 60_000 }])
+        }
+        yield* throttle.quota({ cuts: 0, ordinal: 3 }, [{ name: "burst", remaining: 0, reset: 1_000 }])
+      }).pipe(Effect.scoped, logs.during)
+      assert.deepStrictEqual(logs.messages, [
+        "the service's quota of requests is used up: no requests before 1970-01-01T00:01:00Z",
+      ])
+    }),
+  )
+})

@@ -1,0 +1,143 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, FileSystem, Layer, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import * as SqliteClient from "../../../src/node/SqliteClient.ts"
+import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import { start, temporaryPath } from "../../node/support.ts"
+import { ledgerConformance } from "./ledgerConformance.ts"
+import { newTasks, plan, reject } from "../support.ts"
+
+const newPath = temporaryPath("ledger.db")
+
+ledgerConformance("SQLite in memory", SqliteClient.layer({ filename: ":memory:" }), { ownConnections: false })
+ledgerConformance(
+  "an SQLite file",
+  Layer.unwrap(Effect.map(newPath, (filename) => SqliteClient.layer({ filename, synchronous: "off" }))).pipe(
+    Layer.provide(NodeServices.layer),
+  ),
+)
+
+const open = (path: string) => Effect.provide(Effect.void, Ledger.layerFile(path))
+
+const lockedBy = Effect.fnUntraced(function* (path: string) {
+  const failure = yield* Effect.flip(open(path))
+  assert(failure._tag === "FileLockError" && failure.reason._tag === "FileLocked")
+  return failure.reason
+})
+
+/** What a reader sees of the ledger. */
+const look = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const [completed, rejects] = yield* Effect.all([
+    Stream.runCollect(ledger.completed),
+    Stream.runCollect(ledger.rejects(1)),
+  ])
+  return { counts: yield* ledger.counts, completed, rejects, lastRun: yield* ledger.lastRun }
+})
+
+/** One task completed, one submitted, one planned. */
+const work = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  yield* plan(newTasks([2, 3, 4]))
+  const [first, second] = yield* ledger.plannedAfter(-1)
+  yield* Effect.forEach([first!, second!], ledger.claim)
+  yield* ledger.markSubmitted(0, "task_0", 0)
+  yield* ledger.markSubmitted(2, "task_1", 0)
+  yield* ledger.markCompleted(0, '{"results":[]}')
+  const run = yield* ledger.startRun()
+  yield* ledger.record(run, {
+    tasks: [],
+    known: [],
+    rejects: [reject(1)],
+    counts: { read: 1, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 1 },
+    finished: true,
+  })
+})
+
+describe("a ledger's file", () => {
+  it.layer(NodeServices.layer)((it) => {
+    it.effect("holds everything that was recorded when it is opened again", () =>
+      Effect.gen(function* () {
+        const file = Ledger.layerFile(yield* newPath)
+        const before = yield* Effect.andThen(work, look).pipe(Effect.provide(file))
+        assert.deepStrictEqual(before.counts.completed, { tasks: 1, items: 2 })
+        assert.deepStrictEqual(yield* look.pipe(Effect.provide(Layer.fresh(file))), before)
+      }),
+    )
+
+    it.effect("is worked by one process at a time", () =>
+      Effect.gen(function* () {
+        const path = yield* newPath
+        const holder = yield* start("lockHolder.ts", path)
+        const reason = yield* lockedBy(path)
+        assert.strictEqual(reason.holder?.pid, holder.pid)
+        yield* holder.kill
+        yield* open(path)
+      }),
+    )
+
+    it.effect("is worked by one part of a process at a time", () =>
+      Effect.gen(function* () {
+        const path = yield* newPath
+        yield* Effect.gen(function* () {
+          assert.strictEqual((yield* lockedBy(path)).holder?.pid, process.pid)
+          yield* work
+        }).pipe(Effect.provide(Ledger.layerFile(path)))
+        yield* open(path)
+      }),
+    )
+
+    it.effect("may be read while another works it", () =>
+      Effect.gen(function* () {
+        const path = yield* newPath
+        yield* Effect.gen(function* () {
+          yield* work
+          const worked = yield* look
+          yield* Effect.gen(function* () {
+            assert.deepStrictEqual(yield* look, worked)
+          }).pipe(Effect.provide(Ledger.layerReadonly(path)))
+        }).pipe(Effect.provide(Ledger.layerFile(path)))
+      }),
+    )
+
+    it.effect("shows a reader what was recorded after it was opened, and takes nothing from it", () =>
+      Effect.gen(function* () {
+        const path = yield* newPath
+        const writing = yield* Effect.map(Layer.build(Ledger.layerFile(path)), Context.get(Ledger))
+        const reading = yield* Effect.map(Layer.build(Ledger.layerReadonly(path)), Context.get(Ledger))
+        assert.strictEqual((yield* reading.counts).planned.tasks, 0)
+        yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, writing))
+        assert.strictEqual((yield* reading.counts).planned.tasks, 2)
+        assert.match((yield* Effect.flip(reading.startRun())).message, /readonly/)
+        assert.strictEqual((yield* writing.startRun()).run, 2)
+      }),
+    )
+
+    it.effect("is refused to readers too where a newer version wrote it", () =>
+      Effect.gen(function* () {
+        const path = yield* newPath
+        yield* open(path)
+        yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`INSERT INTO prefstream_migration ${sql.insert({ migration_id: 7, name: "of_the_future" })}`
+        }).pipe(Effect.provide(SqliteClient.layer({ filename: path })))
+        for (const layer of [Ledger.layerReadonly(path), Ledger.layerFile(path)]) {
+          const failure = yield* Effect.flip(Effect.provide(Effect.void, layer))
+          assert.strictEqual(failure._tag, "DatabaseTooNew")
+          assert.match(failure.message, /version 7.* install a newer prefstream/)
+        }
+      }),
+    )
+
+    it.effect("must exist to be read, and is not created by reading", () =>
+      Effect.gen(function* () {
+        const path = yield* newPath
+        const failure = yield* Effect.flip(Effect.provide(Effect.void, Ledger.layerReadonly(path)))
+        assert.strictEqual(failure._tag, "SqlError")
+        assert.include(failure.message, path)
+        assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(path)))
+      }),
+    )
+  })
+})

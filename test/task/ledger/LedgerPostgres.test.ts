@@ -1,0 +1,323 @@
+import { NodeServices } from "@effect/platform-node"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { SqlClient, Statement } from "effect/sql"
+import { messageOf } from "../../../src/cli/output/Failure.ts"
+import * as PostgresClient from "../../../src/node/PostgresClient.ts"
+import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import * as LedgerMaintenance from "../../../src/task/ledger/LedgerMaintenance.ts"
+import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
+import { notInstalled, password, Server } from "../../support/postgres.ts"
+import { ledgerConformance } from "./ledgerConformance.ts"
+import { newTasks, nothing, plan } from "../support.ts"
+
+interface PlanNode {
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Join Filter"?: number
+  readonly "Rows Removed by Filter"?: number
+  readonly Plans?: ReadonlyArray<PlanNode>
+}
+
+interface Explained {
+  readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: PlanNode }>
+}
+
+describe.skipIf(notInstalled)("PostgreSQL", () => {
+  let server: Server
+  beforeAll(async () => {
+    server = await Server.make()
+  })
+  afterAll(() => server.close())
+
+  const newUrl = Effect.sync(() => Redacted.make(server.url(server.newSchema())))
+
+  ledgerConformance("PostgreSQL", Layer.unwrap(Effect.map(newUrl, (url) => PostgresClient.layer({ url }))))
+
+  const newLocation = Effect.gen(function* () {
+    const url = yield* newUrl
+    return (partition?: string) => LedgerLocation.of({ ledger: url, file: "unused", partition })
+  })
+
+  /** Why it can be neither worked nor read. */
+  const failuresOf = (location: LedgerLocation.LedgerLocation) =>
+    Effect.all([
+      Effect.flip(Effect.provide(Effect.void, LedgerLocation.layer(location))),
+      Effect.flip(Effect.provide(Effect.void, LedgerLocation.layerReadonly(location))),
+    ])
+
+  /** The rows that a plan's nodes went through, also those that a join or filter left out. */
+  const rowsOf = (node: PlanNode): number =>
+    node["Actual Loops"] *
+      (node["Actual Rows"] + (node["Rows Removed by Join Filter"] ?? 0) + (node["Rows Removed by Filter"] ?? 0)) +
+    (node.Plans ?? []).reduce((sum, inner) => sum + rowsOf(inner), 0)
+
+  it.live("counts items by going through each row a few times, whatever their number", () =>
+    Effect.gen(function* () {
+      const statements: Array<Statement.Statement<unknown>> = []
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const run = yield* plan(newTasks([1]))
+      const tasks = 2000
+      const perTask = 5
+      yield* sql`INSERT INTO task (partition_id, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, idempotency_key, state, planned_at)
+        SELECT 'default', ${perTask} * i, 1, ${perTask}, ${perTask}, ${perTask} * i, ${perTask}, 1, 1, 'key ' || i, 'refused', 0
+        FROM generate_series(1, ${tasks}) AS i`
+      yield* sql`INSERT INTO item (partition_id, campaign, item_id, batch, seq, run)
+        SELECT 'default', 1, 'id ' || i, i / ${perTask} * ${perTask}, i, ${run.run}
+        FROM generate_series(${perTask}, ${perTask * (tasks + 1) - 1}) AS i`
+      yield* sql`ANALYZE`
+      const items = perTask * tasks
+      const standing = yield* Effect.gen(function* () {
+        assert.strictEqual(yield* ledger.itemsIn(run.run, ["refused"]), items)
+        assert.strictEqual(yield* ledger.itemsLost(run.run), items)
+        assert.strictEqual(yield* ledger.itemsLostWith(perTask), perTask)
+        return yield* ledger.itemsByStanding(Option.none())
+      }).pipe(
+        Effect.provideService(Statement.CurrentTransformer, (statement) => {
+          statements.push(statement)
+          return Effect.succeed(statement)
+        }),
+      )
+      assert.strictEqual(standing("refused"), items)
+      assert.lengthOf(statements, 4)
+      for (const statement of statements) {
+        const [text, params] = statement.compile()
+        const [row] = yield* sql.unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params)
+        assert.isBelow(rowsOf(row!["QUERY PLAN"][0]!.Plan), 20 * (tasks + items), text)
+      }
+    }).pipe(
+      Effect.provide(
+        Layer.unwrap(
+          Effect.map(newUrl, (url) => Ledger.layer().pipe(Layer.provideMerge(PostgresClient.layer({ url })))),
+        ),
+      ),
+    ),
+  )
+
+  it.live("rewrites no item that is read again", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const sql = yield* SqlClient.SqlClient
+      const tasks = newTasks(Array.from({ length: 50 }, () => 20))
+      yield* plan(tasks)
+      const items = tasks.flatMap((task) => task.items)
+      const run = yield* ledger.startRun()
+      const step = {
+        tasks: [],
+        known: items.map(({ itemId }) => itemId),
+        rejects: [],
+        counts: { ...nothing, read: items.length, known: items.length },
+        finished: true,
+      }
+      // The transaction that wrote each row as it stands.
+      const versions = sql`SELECT item_id, xmin::text FROM item ORDER BY item_id`
+      const before = yield* versions
+      yield* ledger.record(run, step)
+      assert.deepStrictEqual(yield* versions, before)
+      assert.deepStrictEqual(yield* sql`SELECT COUNT(*)::int AS rows FROM known`, [{ rows: 1 }])
+      assert.strictEqual(yield* ledger.itemsIn(run.run, ["planned"]), items.length)
+      assert.deepStrictEqual(new Set(yield* ledger.sight(run, items)), new Set(["duplicate"]))
+    }).pipe(
+      Effect.provide(
+        Layer.unwrap(
+          Effect.map(newUrl, (url) => Ledger.layer().pipe(Layer.provideMerge(PostgresClient.layer({ url })))),
+        ),
+      ),
+    ),
+  )
+
+  it.live("prunes results by going through each task a few times, whatever their number", () =>
+    Effect.gen(function* () {
+      const url = yield* newUrl
+      const location = yield* LedgerLocation.of({ ledger: url, file: "unused" })
+      yield* plan(newTasks([1])).pipe(Effect.provide(LedgerLocation.layer(location)))
+      const tasks = 5000
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`INSERT INTO task (partition_id, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, idempotency_key, state, planned_at, completed_at)
+          SELECT 'default', i, 1, 1, 1, i, 1, 1, 1, 'key ' || i, 'completed', 0, 0 FROM generate_series(1, ${tasks}) AS i`
+        yield* sql`ANALYZE`
+      }).pipe(Effect.provide(PostgresClient.layer({ url })))
+      let rows = 0
+      const { results } = yield* LedgerMaintenance.prune(location, { before: 1, results: true }).pipe(
+        Effect.provideService(
+          Statement.CurrentTransformer,
+          Effect.fnUntraced(function* (statement, sql) {
+            const [text, params] = statement.compile()
+            if (!text.includes("SELECT seq FROM task")) return statement
+            const [row] = yield* Effect.orDie(
+              sql
+                .unsafe<Explained>(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, params)
+                .pipe(Effect.provideService(Statement.CurrentTransformer, undefined)),
+            )
+            rows += rowsOf(row!["QUERY PLAN"][0]!.Plan)
+            return statement
+          }),
+        ),
+      )
+      assert.strictEqual(results.tasks, tasks)
+      assert.isBelow(rows, 8 * tasks)
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
+  describe("a ledger's database", () => {
+    it.layer(NodeServices.layer)((it) => {
+      it.effect("is made by the first who works it, and not by a reader", () =>
+        Effect.gen(function* () {
+          const location = yield* (yield* newLocation)()
+          const missing = yield* Effect.flip(Effect.provide(Effect.void, LedgerLocation.layerReadonly(location)))
+          assert.strictEqual(missing._tag, "LedgerMissing")
+          assert.match(missing.message, /^there is no ledger at postgres:\/\/prefstream@/)
+          yield* plan(newTasks([2])).pipe(Effect.provide(LedgerLocation.layer(location)))
+          const counts = yield* Ledger.use((ledger) => ledger.counts).pipe(
+            Effect.provide(LedgerLocation.layerReadonly(location)),
+          )
+          assert.deepStrictEqual(counts.planned, { tasks: 1, items: 2 })
+          assert.deepStrictEqual((yield* LedgerMaintenance.check(location)).findings, [])
+        }),
+      )
+
+      it.effect("is worked by one process for each partition, and read meanwhile", () =>
+        Effect.gen(function* () {
+          const of = yield* newLocation
+          const [one, two] = [yield* of("one"), yield* of("two")]
+          const scope = yield* Scope.make()
+          // Both make the tables, at the same time.
+          yield* Effect.all([Layer.build(LedgerLocation.layer(one)), Layer.build(LedgerLocation.layer(two))], {
+            concurrency: 2,
+          }).pipe(Scope.provide(scope))
+          const refused = yield* Effect.flip(Effect.provide(Effect.void, LedgerLocation.layer(one)))
+          assert(refused._tag === "FileLockError" && refused.reason._tag === "FileLocked")
+          assert.strictEqual(refused.reason.holder?.pid, process.pid)
+          assert.deepInclude(yield* LedgerLocation.holder(two), { _tag: "Some" })
+          yield* Effect.provide(Effect.void, LedgerLocation.layerReadonly(one))
+          yield* Scope.close(scope, Exit.void)
+          yield* Effect.provide(Effect.void, LedgerLocation.layer(one))
+          assert.deepInclude(yield* LedgerLocation.holder(two), { _tag: "None" })
+        }),
+      )
+
+      it.effect("says which partitions it has", () =>
+        Effect.gen(function* () {
+          const of = yield* newLocation
+          yield* plan(newTasks([1])).pipe(Effect.provide(LedgerLocation.layer(yield* of("one"))))
+          const missing = yield* Effect.flip(Effect.provide(Effect.void, LedgerLocation.layerReadonly(yield* of("1"))))
+          assert.match(missing.message, /has no partition 1; it has one$/)
+        }),
+      )
+
+      it.effect("holds nothing else", () =>
+        Effect.gen(function* () {
+          const schema = server.newSchema()
+          server.psql("CREATE TABLE task (n INT)", schema)
+          for (const failure of yield* failuresOf(yield* LedgerLocation.of({ ledger: server.url(schema), file: "" }))) {
+            assert.strictEqual(failure._tag, "DatabaseOccupied")
+            assert.match(failure.message, /holds other tables \(task\)/)
+          }
+        }),
+      )
+
+      it.effect("is refused where a newer version wrote it", () =>
+        Effect.gen(function* () {
+          const url = yield* newUrl
+          const location = yield* LedgerLocation.of({ ledger: url, file: "" })
+          yield* Effect.provide(Effect.void, LedgerLocation.layer(location))
+          yield* Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            yield* sql`INSERT INTO prefstream_migration ${sql.insert({ migration_id: 7, name: "of_the_future" })}`
+          }).pipe(Effect.provide(PostgresClient.layer({ url })))
+          for (const { _tag } of yield* failuresOf(location)) assert.strictEqual(_tag, "DatabaseTooNew")
+        }),
+      )
+
+      it.effect("takes a service's words with NUL", () =>
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1]))
+          yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+          yield* ledger.markRefused(0, "no\0good")
+          assert.strictEqual((yield* ledger.troubles(1))[0]!.reason, "no\uFFFDgood")
+        }).pipe(Effect.provide(Layer.unwrap(Effect.map(newUrl, (url) => Ledger.layerPostgres({ url }))))),
+      )
+
+      it.effect("takes the password of PGPASSWORD where the URL has none, and shows neither", () =>
+        Effect.gen(function* () {
+          const location = yield* LedgerLocation.of({ ledger: server.guardedUrl(server.newSchema()), file: "unused" })
+          const open = (env: Record<string, string>) =>
+            Effect.provide(Effect.void, LedgerLocation.layer(location)).pipe(
+              Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env })),
+            )
+          yield* open({ PGPASSWORD: password })
+          const wrong = yield* Effect.flip(open({ PGPASSWORD: "a wrong one" }))
+          assert.match(wrong.message, /password authentication failed/)
+          assert.notInclude(JSON.stringify(wrong), "a wrong one")
+          const none = yield* Effect.flip(open({}))
+          assert.match(messageOf(none), /requested password authentication: set the password in PGPASSWORD$/)
+        }),
+      )
+
+      it.effect("ends the work of whoever loses the connection", () =>
+        Effect.gen(function* () {
+          const location = yield* (yield* newLocation)()
+          const ledger = Context.get(yield* Layer.build(LedgerLocation.layer(location)), Ledger)
+          yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, ledger))
+          const [first, second] = yield* ledger.plannedAfter(-1)
+          assert.isTrue(yield* ledger.claim(first!))
+          yield* Effect.promise(() => server.crash())
+          const lost = yield* Effect.flip(ledger.claim(second!))
+          assert.strictEqual(lost.reason._tag, "ConnectionError")
+          yield* Effect.promise(() => server.start())
+          // Another may have taken it over meanwhile.
+          yield* Effect.flip(ledger.claim(second!))
+          const after = yield* Ledger.use((ledger) => ledger.counts).pipe(
+            Effect.provide(LedgerLocation.layer(location)),
+          )
+          assert.deepStrictEqual([after.submitting.tasks, after.planned.tasks], [1, 1])
+        }),
+      )
+    })
+  })
+})
+
+describe("LedgerLocation", () => {
+  const of = (ledger: string, partition?: string) => LedgerLocation.of({ ledger, partition, file: "job/ledger.db" })
+
+  it.effect("is the job's own file, unless something else is said", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* LedgerLocation.of({ file: "job/ledger.db" }), {
+        _tag: "File",
+        path: "job/ledger.db",
+        partition: "default",
+      })
+      assert.deepInclude(yield* of("/elsewhere/x.db", "x"), { path: "/elsewhere/x.db", partition: "x" })
+      assert.deepInclude(yield* of("postgresql://host/db"), { _tag: "Postgres" })
+    }),
+  )
+
+  it.effect("shows no password, wherever it stands", () =>
+    Effect.gen(function* () {
+      for (const url of ["postgres://me:hidden@host:5433/db", "postgres://me@host:5433/db?password=hidden"]) {
+        const location = yield* of(url, "x")
+        assert.strictEqual(LedgerLocation.describe(location), "postgres://me@host:5433/db (partition x)")
+        assert.notInclude(JSON.stringify(location), "hidden")
+      }
+    }),
+  )
+
+  it.effect("refuses what it does not know, and shows none of it", () =>
+    Effect.gen(function* () {
+      for (const [text, partition, expected] of [
+        ["postgres://me:hid@host:port/db", undefined, /URL can't be read/],
+        ["mysql://me:hidden@host/db", undefined, /mysql:\/\/ is not known/],
+        [" ", undefined, /is empty/],
+        ["x.db", "a b", /partition's name/],
+        ["x.db", "", /partition's name/],
+      ] as const) {
+        const { message } = yield* Effect.flip(of(text, partition))
+        assert.match(message, expected)
+        assert.notInclude(message, "hid")
+      }
+    }),
+  )
+})

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { match } from "../../../src/task/ledger/ResultMatch.ts"
+import type { ReadQuestion } from "../../../src/task/ledger/Model.ts"
+
+const question = (prompts: ReadonlyArray<string>): Pick<ReadQuestion, "items" | "prompts"> => ({
+  prompts: prompts.map((prompt) => ({ prompt, completions: ["a", "b"] })),
+  items: prompts.map((_, i) => ({ item_id: `item-${i}`, origin: { file: "f", line: i + 1 } })),
+})
+
+const answer = (results: ReadonlyArray<unknown>) => JSON.stringify({ task_id: "task_1", status: "completed", results })
+const item = (prompt: string, index: number) => ({
+  prompt,
+  best_completion_index: index,
+  annotations: { rationale: "r" },
+})
+
+describe("ResultMatch.match", () => {
+  it("joins results to their items, and keeps unknown annotations", () => {
+    const judgments = match(
+      "task_1",
+      question(["p", "q"]),
+      answer([item("p", 0), { ...item("q", 1), annotations: { rationale: "r", agreement: 0.7 }, extra: true }]),
+    )
+    assert.isTrue(Result.isSuccess(judgments))
+    if (Result.isFailure(judgments)) return
+    assert.deepStrictEqual(
+      judgments.success.map(({ bestCompletionIndex, itemId, taskId }) => [taskId, itemId, bestCompletionIndex]),
+      [
+        ["task_1", "item-0", 0],
+        ["task_1", "item-1", 1],
+      ],
+    )
+    assert.deepStrictEqual(judgments.success[1]?.annotations, { rationale: "r", agreement: 0.7 })
+  })
+
+  it("tells choices of the completions as the input has them, in whatever order they were sent", () => {
+    const asked = {
+      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
+      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1], check: true as const }],
+    }
+    const votes = [{ expert: "e", choice: 0, order: [1, 0, 2], seconds: 1 }]
+    const said = { ...item("p", 0), annotations: { ranking: [[0], [1, 2]], votes } }
+    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said]), 2))
+    assert.deepInclude(judgment, {
+      bestCompletionIndex: 2,
+      completions: ["a", "b", "c"],
+      order: [2, 0, 1],
+      vote: 2,
+      isCheck: true,
+    })
+    assert.deepStrictEqual(judgment?.annotations, {
+      ranking: [[2], [0, 1]],
+      votes: [{ expert: "e", choice: 2, order: [0, 2, 1], seconds: 1 }],
+    })
+  })
+
+  it("matches by text where results come in another order", () => {
+    const judgments = match("task_1", question(["p", "q", "r"]), answer([item("r", 1), item("p", 0), item("q", 1)]))
+    assert.deepStrictEqual(
+      Result.getOrThrow(judgments).map(({ bestCompletionIndex, prompt }) => [prompt, bestCompletionIndex]),
+      [
+        ["p", 0],
+        ["q", 1],
+        ["r", 1],
+      ],
+    )
+  })
+
+  it("goes by position where a prompt occurs twice", () => {
+    const judgments = match("task_1", question(["p", "p"]), answer([item("p", 0), item("p", 1)]))
+    assert.deepStrictEqual(
+      Result.getOrThrow(judgments).map(({ bestCompletionIndex }) => bestCompletionIndex),
+      [0, 1],
+    )
+  })
+
+  const misfits: ReadonlyArray<readonly [name: string, prompts: ReadonlyArray<string>, body: string, reason: RegExp]> =
+    [
+      ["too few results", ["p", "q"], answer([item("p", 0)]), /expected 2 results, one per prompt, found 1/],
+      ["too many results", ["p"], answer([item("p", 0), item("p", 0)]), /expected 1 results, one per prompt, found 2/],
+      [
+        "an index beyond the completions",
+        ["p"],
+        answer([item("p", 2)]),
+        /results\[0\]\.best_completion_index: expected 0 to 1, found 2/,
+      ],
+      ["a negative index", ["p"], answer([item("p", -1)]), /expected 0 to 1, found -1/],
+      [
+        "another prompt",
+        ["p", "q"],
+        answer([item("p", 0), item("x", 0)]),
+        /results\[1\]: expected the prompt "q", found "x"/,
+      ],
+      [
+        "an unordered duplicate",
+        ["p", "p", "q"],
+        answer([item("q", 0), item("p", 0), item("p", 0)]),
+        /results\[0\]: expected the prompt "p"/,
+      ],
+      ["no results", ["p"], JSON.stringify({ task_id: "task_1", status: "completed" }), /results/],
+      ["a result without an index", ["p"], answer([{ prompt: "p" }]), /best_completion_index/],
+      ["an index that is no integer", ["p"], answer([item("p", 0.5)]), /expected an integer.*best_completion_index/i],
+      ["no JSON", ["p"], '{"task_id":"task_1","status":"comp', /JSON/i],
+    ]
+  for (const [name, prompts, body, reason] of misfits) {
+    it(`gives no judgment for ${name}, but a reason`, () => {
+      const judgments = match("task_1", question(prompts), body)
+      assert.isTrue(Result.isFailure(judgments))
+      if (Result.isFailure(judgments)) assert.match(judgments.failure, reason)
+    })
+  }
+})

@@ -1,0 +1,247 @@
+/** What every ledger must do with prompts that are conversations: text on the way out, messages on the way back. */
+import { assert, describe } from "@effect/vitest"
+import { Array as Arr, Effect, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { asText, type SourceItem } from "../../../src/domain/PromptItem.ts"
+import { type TaskPrompt, type TaskRequest } from "../../../src/domain/Task.ts"
+import * as Batch from "../../../src/task/plan/Batch.ts"
+import type { BatchItem } from "../../../src/task/ledger/Model.ts"
+import * as Results from "../../../src/task/Results.ts"
+import { defaultPartition, Ledger } from "../../../src/task/ledger/Ledger.ts"
+import * as LedgerCheck from "../../../src/task/ledger/LedgerCheck.ts"
+import type { RunTerms } from "../../../src/task/ledger/Model.ts"
+import * as Payload from "../../../src/task/ledger/Payload.ts"
+import { halve, identify, newTasks } from "../../../src/task/plan/TaskRequests.ts"
+import * as Conversations from "../../support/conversations.ts"
+import { nothing, type LedgerTest } from "../support.ts"
+
+const plan = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>, terms: RunTerms = {}) {
+  const ledger = yield* Ledger
+  const run = yield* ledger.startRun(terms)
+  const batches = Batch.make({ maxPrompts: 7, maxBytes: 1e6 })
+  const counts = { ...nothing, read: items.length, new: items.length }
+  const tasks = [...batches.add(items), ...batches.end()].flatMap((batch) => newTasks(batch, terms))
+  yield* ledger.record(run, { tasks, known: [], rejects: [], counts, finished: true })
+  return run
+})
+
+const plannedTasks = Ledger.use((ledger) => ledger.plannedAfter(-1))
+
+/** What an expert says who prefers the second completion of the input: in another order than it was asked. */
+const answerTo = (body: string) => ({
+  status: "completed",
+  results: (JSON.parse(body) as TaskRequest).prompts
+    .map(({ completions, prompt }: TaskPrompt) => ({
+      prompt,
+      best_completion_index: completions.findIndex((text) => text.startsWith("completion 1 ")),
+    }))
+    .toReversed(),
+})
+
+/** Halves every third task, and has all of them judged. */
+const judgeAll = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  for (const [i, { seq, vote }] of (yield* plannedTasks).entries()) {
+    const question = yield* ledger.question(seq)
+    if (i % 3 === 0 && question.items.length > 1) yield* ledger.split(seq, halve(question, vote))
+  }
+  for (const task of yield* plannedTasks) {
+    assert.isTrue(yield* ledger.claim(task))
+    const taskId = `task_${task.seq}`
+    yield* ledger.markSubmitted(task.seq, taskId, 0)
+    const { body } = yield* ledger.question(task.seq)
+    yield* ledger.markCompleted(task.seq, JSON.stringify({ task_id: taskId, ...answerTo(body) }))
+  }
+})
+
+/** What comes back of an item, in each of its votes. */
+const judged = Effect.map(Stream.runCollect(Results.items()), (items) =>
+  items.map(({ isCheck, itemId, judgments, models, origin, prompt }) => ({
+    itemId,
+    prompt,
+    models,
+    origin,
+    isCheck,
+    votes: judgments.map((judgment) => [
+      judgment.prompt,
+      judgment.completions,
+      judgment.models,
+      judgment.completions[judgment.bestCompletionIndex],
+    ]),
+  })),
+)
+
+const expected = (
+  { item: { completions, id, models, prompt }, origin }: SourceItem,
+  votes: number,
+  isCheck = false,
+): Effect.Success<typeof judged>[number] => ({
+  itemId: id ?? "",
+  prompt,
+  models,
+  origin,
+  isCheck,
+  votes: Arr.makeBy(votes, () => [prompt, completions, models, completions[1]]),
+})
+
+const findings = Effect.map(LedgerCheck.check({ partition: defaultPartition }), ({ findings }) =>
+  findings.map(({ code, message }) => `${code}: ${message}`),
+)
+
+export const conversationConformance = (test: LedgerTest) =>
+  describe("conversations", () => {
+    for (const seed of [1, 2, 3]) {
+      test(
+        `come back exactly as they were, in shuffled and halved tasks of several votes (seed ${seed})`,
+        Effect.gen(function* () {
+          const items = Conversations.items(60, seed)
+          assert.strictEqual(items.length, 60)
+          assert.isTrue(items.some(({ item: { prompt } }) => typeof prompt === "string"))
+          yield* plan(items.map(identify), { votes: 2, shuffleSeed: seed })
+          yield* judgeAll
+          assert.deepStrictEqual(
+            yield* judged,
+            items.map((item) => expected(item, 2)),
+          )
+          assert.deepStrictEqual(yield* findings, [])
+        }),
+      )
+    }
+
+    test(
+      "are noted with the step that plans the first of them, and only with it",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const items = Conversations.items(40, 5).map(identify)
+        const isText = ({ item }: BatchItem) => typeof item.prompt === "string"
+        yield* plan(items.filter(isText))
+        assert.isFalse(yield* ledger.hasConversations)
+        const twice = items.find((each) => !isText(each))!
+        yield* Effect.exit(plan([twice, twice]))
+        assert.isFalse(yield* ledger.hasConversations)
+        yield* plan([twice])
+        assert.isTrue(yield* ledger.hasConversations)
+        assert.deepStrictEqual(yield* findings, [])
+      }),
+    )
+
+    test(
+      "are sent as text, and known by it",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const items = Conversations.items(40, 4)
+        const run = yield* plan(items.map(identify), { shuffleSeed: false })
+        const sent = (yield* Effect.forEach(yield* plannedTasks, ({ seq }) => ledger.question(seq))).flatMap(
+          ({ body }) => (JSON.parse(body) as TaskRequest).prompts,
+        )
+        assert.deepStrictEqual(
+          sent,
+          items.map(({ item }) => asText(item)),
+        )
+        const asTexts = items.map((each) => identify({ ...each, item: { ...each.item, ...asText(each.item) } }))
+        assert.deepStrictEqual(
+          yield* ledger.sight(run, asTexts),
+          asTexts.map(() => "duplicate"),
+        )
+      }),
+    )
+
+    test(
+      "are told of all planned items, and of those that nobody will judge",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const items = Conversations.items(30, 5)
+        yield* plan(items.map(identify), { shuffleSeed: 3 })
+        assert.deepStrictEqual(
+          yield* Stream.runCollect(ledger.prompts),
+          items.map(({ item: { id, prompt } }) => ({ itemId: id, prompt })),
+        )
+        for (const task of yield* plannedTasks) {
+          yield* ledger.claim(task)
+          yield* ledger.markRefused(task.seq, "no")
+        }
+        const dropped = (yield* Stream.runCollect(ledger.dropped(Option.none()))).flatMap(({ items }) => items)
+        assert.deepStrictEqual(
+          dropped.map(({ completion_origins, completions, item_id, models, origin, prompt }): SourceItem => ({
+            item: { id: item_id, prompt, completions, ...(models === undefined ? {} : { models }) },
+            origin,
+            ...(completion_origins === undefined ? {} : { completionOrigins: completion_origins }),
+          })),
+          [...items],
+        )
+      }),
+    )
+
+    test(
+      "stay what they are when their task failed, was given up and is sent again, and when it is packed",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        const sql = yield* SqlClient.SqlClient
+        const items = Conversations.items(21, 6)
+        yield* plan(items.map(identify), { shuffleSeed: 1 })
+        const [first, second, third] = yield* plannedTasks
+        for (const [i, task] of [first!, second!, third!].entries()) {
+          yield* ledger.claim(task)
+          yield* ledger.markSubmitted(task.seq, `lost_${i}`, 0)
+          yield* ledger.markFailed(task.seq, "lost")
+        }
+        yield* ledger.giveUp([second!.seq + 1])
+        yield* ledger.sendAgain([second!.seq + 1])
+        assert.strictEqual(yield* ledger.replan(1, ["failed"], 3), 2)
+        yield* judgeAll
+        const packed = yield* sql<{
+          seq: number
+          body: Uint8Array
+          items: Uint8Array
+        }>`SELECT seq, body, items FROM task_request`
+        for (const { body, items, seq } of packed) {
+          const payload = { body: Payload.pack(body), items: Payload.pack(items) }
+          yield* sql`UPDATE task_request SET ${sql.update(payload)} WHERE seq = ${seq}`
+        }
+        assert.deepStrictEqual(
+          yield* judged,
+          items.map((item) => expected(item, 1)),
+        )
+        assert.deepStrictEqual(yield* findings, [])
+      }),
+    )
+
+    test(
+      "may be gold items that are mixed in",
+      Effect.gen(function* () {
+        const [host, ...gold] = Conversations.items(4, 7)
+        const checks = gold.map((each) => ({ ...identify(each), isCheck: true }))
+        yield* plan([{ ...identify(host!), gold: checks }], { shuffleSeed: 2 })
+        yield* judgeAll
+        assert.deepStrictEqual(yield* judged, [expected(host!, 1), expected(gold[0]!, 1, true)])
+      }),
+    )
+
+    test(
+      "are told by a check from a text that is taken for one, and models from too few of them",
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const prompts = ["no header", "[user]\na"]
+        const items = prompts.map((prompt, i) =>
+          identify({
+            item: { id: `item-${i}`, prompt, completions: ["completion 0 of 0", "completion 1 of 0"] },
+            origin: { file: "f", line: i + 1 },
+          }),
+        )
+        yield* plan(items, { shuffleSeed: false })
+        assert.deepStrictEqual(yield* findings, [])
+        const details = items.map(({ itemId, origin }) => ({ item_id: itemId, origin }))
+        const changed = Effect.fnUntraced(function* (members: object) {
+          const of = JSON.stringify(details.map((each) => ({ ...each, ...members })))
+          yield* sql`UPDATE task_request SET items = ${Payload.encode(of)}`
+          return yield* findings
+        })
+        const says = (item: number) =>
+          `request_unreadable: the request of task 1 can't be read: what is kept of the item item-${item} does not fit what was sent`
+        assert.deepStrictEqual(yield* changed({ conversation: true }), [says(0)])
+        assert.deepStrictEqual(yield* changed({ models: ["one"] }), [says(0)])
+        assert.deepStrictEqual(yield* changed({ completion_origins: [] }), [says(0)])
+        assert.deepStrictEqual(yield* changed({ models: ["one", "other"] }), [])
+      }),
+    )
+  })

@@ -1,0 +1,180 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Option } from "effect"
+import * as fc from "fast-check"
+import {
+  allows,
+  counter,
+  isLimit,
+  parseLimit,
+  type RejectLimit,
+  TooManyRejects,
+} from "../../../src/task/plan/RejectLimit.ts"
+
+describe("RejectLimit.parseLimit", () => {
+  it.each([
+    ["0", 0],
+    ["10", 10],
+    ["1%", "1%"],
+    ["0%", "0%"],
+    ["0.5%", "0.5%"],
+    ["100%", "100%"],
+    ["100.0%", "100.0%"],
+  ] as const)("takes %s", (text, limit) => {
+    assert.deepStrictEqual(parseLimit(text), Option.some(limit))
+    assert.isTrue(isLimit(limit))
+  })
+
+  it.each([
+    "",
+    "%",
+    "-1",
+    "-1%",
+    "1.5",
+    "1,5%",
+    ".5%",
+    "1.%",
+    "1 %",
+    "1%%",
+    "100.01%",
+    "101%",
+    "1e2%",
+    "1e2",
+    "NaN",
+    "∞%",
+  ])("takes no %j", (text) => {
+    assert.deepStrictEqual(parseLimit(text), Option.none())
+    assert.isFalse(isLimit(text))
+  })
+
+  it("is none where a program says what is none", () => {
+    for (const limit of [-1, 1.5, Number.NaN, Infinity, null, undefined, {}]) assert.isFalse(isLimit(limit))
+  })
+})
+
+describe("RejectLimit.allows", () => {
+  it.each([
+    [3, 10, 3, true],
+    [3, 10, 4, false],
+    ["1%", 5000, 50, true],
+    ["1%", 5000, 51, false],
+    ["1%", 4999, 50, false],
+    ["0%", 5000, 0, true],
+    ["0%", 5000, 1, false],
+    ["100%", 5000, 5000, true],
+    ["1%", 0, 0, true],
+    // 0.29 * 100 is 28.999999999999996 in floating point.
+    ["0.29%", 10_000, 29, true],
+    ["0.29%", 10_000, 30, false],
+  ] as const)("%s of %i: %i is %s", (limit, read, rejected, expected) => {
+    assert.strictEqual(allows(limit, { read, rejected }), expected)
+  })
+
+  it("is exact, however many digits a share has", () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 8n), fc.bigInt(0n, 10n ** 12n), (millionths, read) => {
+        const whole = millionths / 1_000_000n
+        const limit = `${whole}.${String(millionths % 1_000_000n).padStart(6, "0")}%` as RejectLimit
+        const most = (millionths * read) / 100_000_000n
+        assert.isTrue(allows(limit, { read: Number(read), rejected: Number(most) }))
+        assert.isFalse(allows(limit, { read: Number(read), rejected: Number(most + 1n) }))
+      }),
+    )
+  })
+})
+
+describe("without a limit", () => {
+  const fill = Effect.fnUntraced(function* (limit: RejectLimit | undefined, usable: number) {
+    const count = counter(limit)
+    yield* count.add({ read: 99_999, rejected: 99_999 - usable })
+    yield* count.add({ read: 5_000, rejected: 5_000 })
+  })
+
+  it.effect("a run ends where none of the first 100,000 records can be used", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(
+        (yield* Effect.flip(fill(undefined, 0))).message,
+        "the first 104,999 records were all rejected: are these the right files, and their layout? prefstream validate says why; --max-rejects 100% reads on",
+      )
+      yield* fill(undefined, 1)
+      yield* fill("100%", 0)
+    }),
+  )
+})
+
+describe("TooManyRejects", () => {
+  it.each([
+    [{ read: 9, rejected: 1, limit: 0 }, "1 record was rejected, 0 are allowed"],
+    [{ read: 9, rejected: 2, limit: 1 }, "2 records were rejected, 1 is allowed"],
+    [{ read: 5000, rejected: 120, limit: "1%" }, "120 of 5,000 records were rejected, 1% are allowed"],
+    [{ read: 50, rejected: 1, limit: "1%" }, "1 of 50 records was rejected, 1% are allowed"],
+    [{ read: 1, rejected: 1, limit: "0.5%" }, "1 of 1 record was rejected, 0.5% are allowed"],
+  ] as const)("tells how many of how many, and what is allowed: %j", (members, message) => {
+    assert.strictEqual(new TooManyRejects(members).message, message)
+  })
+})
+
+describe("RejectLimit.counter", () => {
+  /** Whether each step is allowed; at last, the end. */
+  const outcomes = Effect.fnUntraced(function* (
+    limit: RejectLimit | undefined,
+    steps: ReadonlyArray<readonly [read: number, rejected: number]>,
+  ) {
+    const { add, end, isTooMany } = counter(limit)
+    return yield* Effect.forEach(
+      [...steps.map(([read, rejected]) => add({ read, rejected })), end],
+      Effect.fnUntraced(function* (step) {
+        const exit = yield* Effect.exit(step)
+        assert.strictEqual(isTooMany(), Exit.isFailure(exit))
+        return Exit.isSuccess(exit)
+      }),
+    )
+  })
+
+  it.effect("holds to a number at once", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* outcomes(1, [
+          [1, 1],
+          [1, 0],
+          [0, 1],
+        ]),
+        [true, true, false, false],
+      )
+      assert.deepStrictEqual(yield* outcomes(undefined, [[9, 9]]), [true, true])
+    }),
+  )
+
+  it.effect("holds to a share from the 1,000th record on, and at the end", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* outcomes("1%", [[999, 500]]), [true, false])
+      assert.deepStrictEqual(
+        yield* outcomes("1%", [
+          [999, 11],
+          [1, 0],
+        ]),
+        [true, false, false],
+      )
+      assert.deepStrictEqual(
+        yield* outcomes("1%", [
+          [999, 10],
+          [1, 0],
+        ]),
+        [true, true, true],
+      )
+      assert.deepStrictEqual(
+        yield* outcomes("1%", [
+          [999, 11],
+          [101, 0],
+        ]),
+        [true, true, true],
+      )
+      assert.deepStrictEqual(
+        yield* outcomes("1%", [
+          [1000, 10],
+          [0, 1],
+        ]),
+        [true, false, false],
+      )
+    }),
+  )
+})

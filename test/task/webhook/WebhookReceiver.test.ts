@@ -1,0 +1,250 @@
+import { createServer } from "node:http"
+import { connect, type AddressInfo } from "node:net"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { SqlClient } from "effect/sql"
+import * as NodeServer from "../../../src/node/HttpServer.ts"
+import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
+import { test } from "../../support/job.ts"
+import { completed, deliver, otherSecret, secret, secrets, send, signed } from "../../support/webhooks.ts"
+import { due, looked, outstanding, received, receiving, withLedger } from "./webhookSupport.ts"
+
+const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
+
+describe("WebhookReceiver", () => {
+  test("records what a genuine delivery tells of, and answers 204 without a body", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        const answer = yield* send(url, signed(completed(["task_1"])))
+        assert.deepStrictEqual([answer.status, answer.body], [204, ""])
+        assert.deepStrictEqual(yield* due, ["task_1"])
+      }),
+    ))
+
+  const payloads: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
+    ["data.task_ids", { data: { task_ids: ["task_2", "task_0", "task_0"] } }, ["task_0", "task_2"]],
+    ["data.task_id", { data: { task_id: "task_2" } }, ["task_2"]],
+    ["task_ids", { task_ids: ["task_2"] }, ["task_2"]],
+    ["task_id", { task_id: "task_2" }, ["task_2"]],
+    ["none of the places", { data: { group: "g" } }, ["task_0", "task_1", "task_2"]],
+    ["a place with nothing in it", { task_id: null, task_ids: {} }, ["task_0", "task_1", "task_2"]],
+    ["something that is not JSON", "done!", ["task_0", "task_1", "task_2"]],
+    ["an empty body", "", ["task_0", "task_1", "task_2"]],
+    ["an empty list", { data: { task_ids: [] } }, []],
+    ["ids of others", { task_ids: ["task_9", 7, "__proto__", "", "a\0b", "x".repeat(10_000)] }, []],
+    ["an id that no task can have", { task_id: "x".repeat(1001) }, ["task_0", "task_1", "task_2"]],
+    ["ids of others beside one of ours", { task_ids: ["task_9", "task_1"] }, ["task_1"]],
+  ]
+  for (const [name, payload, expected] of payloads) {
+    test(`finds task ids in a payload with ${name}`, () =>
+      received(
+        Effect.fnUntraced(function* (url) {
+          assert.strictEqual(yield* deliver(url, payload), 204)
+          assert.deepStrictEqual(yield* due, expected)
+        }),
+      ))
+  }
+
+  test("finds task ids where the profile says, and only there", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        const tasks = [{ id: "task_1" }, { name: "no id" }, { id: "task_2" }]
+        assert.strictEqual(yield* deliver(url, { data: { tasks, task_ids: ["task_0"] } }), 204)
+        assert.deepStrictEqual(yield* due, ["task_1", "task_2"])
+      }),
+      { secrets },
+      { webhook: { taskIdPaths: ["data.tasks[*].id"] } },
+    ))
+
+  test("finds task ids where its own options say, rather than where the profile does", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        assert.strictEqual(yield* deliver(url, { finished: [{ task: "task_1" }], task_id: "task_0" }), 204)
+        assert.deepStrictEqual(yield* due, ["task_1"])
+      }),
+      { secrets, taskIdPaths: ["finished[*].task"] },
+    ))
+
+  test("takes the signature of any of its secrets, and one of several signatures", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        assert.strictEqual(yield* deliver(url, completed(["task_0"])), 204)
+        assert.strictEqual(yield* deliver(url, completed(["task_1"]), { secret: otherSecret }), 204)
+        const strange = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
+        assert.strictEqual(yield* deliver(url, completed(["task_2"]), { secret: strange }), 401)
+        assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
+        const { body, headers } = signed(completed(["task_2"]), { secret: strange, id: "msg_both" })
+        const genuine = signed(body, { id: "msg_both", at: Number(headers["webhook-timestamp"]) * 1000 })
+        const both = `${headers["webhook-signature"]} v2,abc ${genuine.headers["webhook-signature"]}`
+        assert.strictEqual((yield* send(url, { body, headers: { ...headers, "webhook-signature": both } })).status, 204)
+        assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
+      }),
+      { secrets: [Redacted.make(secret), Redacted.make(otherSecret)] },
+    ))
+
+  const forged: ReadonlyArray<readonly [string, number, () => Parameters<typeof send>[1]]> = [
+    ["another body", 401, () => ({ ...signed(completed(["task_0"])), body: JSON.stringify(completed(["task_1"])) })],
+    ["another id", 401, () => changed({ "webhook-id": "msg_other" })],
+    ["another time", 401, () => changed({ "webhook-timestamp": String(Math.floor(Date.now() / 1000) - 9) })],
+    ["a signature of nothing", 401, () => changed({ "webhook-signature": "v1," })],
+    ["a cut signature", 401, () => changed({ "webhook-signature": "v1,AAAA" })],
+    ["a signature of another version", 401, () => changed({ "webhook-signature": "v1a,AAAA" })],
+    ["a secret that is not ours", 401, () => signed(completed(["task_0"]), { secret: otherSecret })],
+    ["a time that is 6 minutes ago", 401, () => signed(completed(["task_0"]), { at: minutesAgo(6) })],
+    ["a time that is in 6 minutes", 401, () => signed(completed(["task_0"]), { at: minutesAgo(-6) })],
+    ["a time that is no time", 400, () => changed({ "webhook-timestamp": "now" })],
+    ["no signature", 400, () => changed({ "webhook-signature": "" })],
+    ["no headers at all", 400, () => ({ body: JSON.stringify(completed(["task_0"])) })],
+  ]
+  const changed = (headers: Record<string, string>) => {
+    const delivery = signed(completed(["task_0"]))
+    return { ...delivery, headers: { ...delivery.headers, ...headers } }
+  }
+  for (const [name, status, make] of forged) {
+    test(`refuses a delivery with ${name}, says nothing of why, and changes nothing`, () =>
+      received(
+        Effect.fnUntraced(function* (url) {
+          const answer = yield* send(url, make())
+          assert.deepStrictEqual([answer.status, answer.body], [status, ""])
+          assert.deepStrictEqual(yield* due, [])
+          const sql = yield* SqlClient.SqlClient
+          assert.deepStrictEqual(yield* sql`SELECT * FROM delivery`, [])
+        }),
+      ))
+  }
+
+  test("takes a time that is 4 minutes off", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: minutesAgo(4) }), 204)
+        assert.strictEqual(yield* deliver(url, completed(["task_1"]), { at: minutesAgo(-4) }), 204)
+        assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
+      }),
+    ))
+
+  test("answers a repetition with 204, and changes nothing; the same message sent anew counts", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        const delivery = signed(completed(["task_0"]), { id: "msg_same", at: minutesAgo(1) })
+        assert.strictEqual((yield* send(url, delivery)).status, 204)
+        yield* looked
+        assert.strictEqual((yield* send(url, delivery)).status, 204)
+        assert.deepStrictEqual(yield* due, [])
+        assert.strictEqual(yield* deliver(url, completed(["task_0"]), { id: "msg_same" }), 204)
+        assert.deepStrictEqual(yield* due, ["task_0"])
+      }),
+    ))
+
+  test("takes a body of 1 MiB, and refuses a larger one with 413, announced or not", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        const padded = (bytes: number) => {
+          const payload = { task_id: "task_0", padding: "" }
+          return { ...payload, padding: "x".repeat(bytes - JSON.stringify(payload).length) }
+        }
+        const announced = (of: ReturnType<typeof signed>) => ({
+          ...of,
+          headers: { ...of.headers, "content-length": String(of.body.length) },
+        })
+        const tooLarge = signed(padded(1_048_577))
+        assert.strictEqual((yield* send(url, announced(tooLarge))).status, 413)
+        const chunked = { ...tooLarge, headers: { ...tooLarge.headers, "transfer-encoding": "chunked" } }
+        assert.strictEqual((yield* send(url, chunked)).status, 413)
+        assert.deepStrictEqual(yield* due, [])
+        assert.strictEqual((yield* send(url, announced(signed(padded(1_048_576))))).status, 204)
+        assert.deepStrictEqual(yield* due, ["task_0"])
+      }),
+    ))
+
+  test("answers other methods with 405, and other paths with 404", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
+          const { headers, status } = yield* send(url, { ...signed(completed(["task_0"])), method })
+          assert.deepStrictEqual([status, headers["allow"]], [405, "POST"], method)
+        }
+        for (const path of ["/", "/webhook/x", "/v1/tasks"]) {
+          assert.strictEqual((yield* send(new URL(path, url).href, signed(completed(["task_0"])))).status, 404, path)
+        }
+        assert.deepStrictEqual(yield* due, [])
+      }),
+    ))
+
+  test("answers 500 while the ledger can't record, so that it is sent again", () =>
+    received(
+      Effect.fnUntraced(function* (url) {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`ALTER TABLE delivery RENAME TO away`
+        const delivery = signed(completed(["task_0"]))
+        assert.strictEqual((yield* send(url, delivery)).status, 500)
+        yield* sql`ALTER TABLE away RENAME TO delivery`
+        assert.strictEqual((yield* send(url, delivery)).status, 204)
+        assert.deepStrictEqual(yield* due, ["task_0"])
+      }),
+    ))
+
+  test("is a route for a server of one's own, at a path of one's own", () =>
+    Effect.gen(function* () {
+      yield* outstanding
+      const own = HttpRouter.add("GET", "/health", HttpServerResponse.text("well"))
+      const routes = Layer.merge(own, WebhookReceiver.route({ secrets, path: "/hooks/annotation" }))
+      const context = yield* Layer.build(
+        HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+          Layer.provideMerge(NodeServer.layer()),
+        ),
+      )
+      const base = HttpServer.formatAddress((yield* HttpServer.HttpServer.pipe(Effect.provide(context))).address)
+      assert.strictEqual((yield* send(`${base}/health`, { method: "GET" })).body, "well")
+      assert.strictEqual(yield* deliver(`${base}/hooks/annotation`, completed(["task_2"])), 204)
+      assert.deepStrictEqual(yield* due, ["task_2"])
+    }).pipe(withLedger()))
+
+  test("tells whoever watches over the process that it listens, unless its path is taken", () =>
+    Effect.gen(function* () {
+      yield* outstanding
+      const at = (url: string) => new URL("/healthz", url).href
+      const url = yield* receiving()
+      assert.deepInclude(yield* send(at(url), { method: "GET" }), { status: 200, body: "listening\n" })
+      assert.deepInclude(yield* send(at(url), { method: "HEAD" }), { status: 200, body: "" })
+      assert.strictEqual((yield* send(at(url), signed(completed(["task_0"])))).status, 404)
+      const taken = yield* receiving({ secrets, path: "/healthz" })
+      assert.strictEqual((yield* send(taken, { method: "GET" })).status, 405)
+      assert.strictEqual(yield* deliver(taken, completed(["task_1"])), 204)
+      assert.deepStrictEqual(yield* due, ["task_1"])
+    }).pipe(withLedger()))
+
+  test("stops when its scope closes, also with a connection open", () =>
+    Effect.gen(function* () {
+      const url = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const url = yield* receiving()
+          yield* Effect.callback<void>((resume) => {
+            const socket = connect(Number(new URL(url).port), "127.0.0.1", () => resume(Effect.void))
+            socket.on("error", () => undefined)
+          })
+          return url
+        }),
+      )
+      const failure = yield* Effect.flip(send(url, signed(completed(["task_0"]))))
+      assert.match(failure.message, /ECONNREFUSED/)
+    }).pipe(withLedger()))
+
+  test("refuses a port that is in use, and a secret that is none, in words", () =>
+    Effect.gen(function* () {
+      const server = yield* Effect.acquireRelease(
+        Effect.callback<ReturnType<typeof createServer>>((resume) => {
+          const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => server.close()),
+      )
+      const { port } = server.address() as AddressInfo
+      const inUse = yield* Effect.flip(receiving({ secrets, port }))
+      assert.strictEqual(inUse.message, `can't receive webhooks at 127.0.0.1:${port}: the port is in use`)
+      const unknown = yield* Effect.flip(receiving({ secrets, host: "no-such-host.invalid" }))
+      assert.strictEqual(unknown._tag, "CannotListen")
+      const misnamed = yield* Effect.flip(receiving({ secrets: [Redacted.make("hunter2")] }))
+      assert.strictEqual(misnamed._tag, "MalformedSecret")
+      assert.notInclude(misnamed.message, "hunter2")
+    }).pipe(withLedger()))
+})
