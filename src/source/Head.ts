@@ -5,7 +5,7 @@
  */
 import { Array, Effect, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"
-import { isObject } from "./record/Values.ts"
+import { isObject } from "../io/Values.ts"
 import type { Row, RowResult } from "./record/Row.ts"
 import * as RowFiles from "./RowFiles.ts"
 

@@ -24,7 +24,7 @@ import * as RowFiles from "./RowFiles.ts"
 import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { Found, Source, SourceRecord } from "./record/SourceRecord.ts"
 import { type Field, fromText } from "./record/Field.ts"
-import { describe as quote, isObject } from "./record/Values.ts"
+import { describeValue, isObject } from "../io/Values.ts"
 import * as JoinOptions from "./JoinOptions.ts"
 import type { Unused } from "./combine/JoinUnmatched.ts"
 import type { KeyedRow } from "./combine/JoinPrompts.ts"
@@ -205,7 +205,7 @@ const toRecord = (fields: Fields, { first, found, record }: JoinScratch.Joined):
   if ("code" in record) return Result.fail(record)
   return first === undefined
     ? joinPrompt(fields, record, found)
-    : reject(record.place, "duplicate_key", duplicate(quote(record.key), first))
+    : reject(record.place, "duplicate_key", duplicate(describeValue(record.key), first))
 }
 
 const duplicate = (key: string, first: Parameters<typeof describe>[0]): string =>
@@ -215,7 +215,7 @@ const joinPrompt = (fields: Fields, prompt: KeyedRow, rows: ReadonlyArray<JoinRo
   const { isTextual, key, place, value } = prompt
   if (rows.length < fields.completions.length) {
     const absent = fields.completions.filter((_, file) => !rows.some((row) => row.file === file))
-    const problem = `expected a usable row for key ${quote(key)} in each completions file, found none in ${absent.map(PlaceName.shown).join(", ")}`
+    const problem = `expected a usable row for key ${describeValue(key)} in each completions file, found none in ${absent.map(PlaceName.shown).join(", ")}`
     if (!fields.keepIncomplete) return reject(place, "no_match", problem)
     if (rows.length < 2) return reject(place, "no_match", `${problem}; two completions are the least`)
   }

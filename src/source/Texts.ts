@@ -8,7 +8,7 @@ import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
 import * as Head from "./Head.ts"
 import * as Field from "./record/Field.ts"
-import { describe } from "./record/Values.ts"
+import { describeValue } from "../io/Values.ts"
 import * as RowFiles from "./RowFiles.ts"
 import type { RowResult } from "./record/Row.ts"
 import { FileUnreadable, invalidOption, SourceError } from "./record/SourceError.ts"
@@ -27,7 +27,7 @@ export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<s
     const text = typeof value === "string" ? value : field.success.get(value)
     return typeof text === "string"
       ? Effect.succeed(text)
-      : Effect.fail(unusable(place, `${path}: expected a string, found ${describe(text)}`))
+      : Effect.fail(unusable(place, `${path}: expected a string, found ${describeValue(text)}`))
   }
   const found = yield* Effect.forEach(files, (file) =>
     RowFiles.open(file).pipe(

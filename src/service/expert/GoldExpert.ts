@@ -10,12 +10,13 @@
  *
  * Records without `gold` are passed over; a file without any answer is an error.
  */
-import { Effect, FileSystem, Option, Schema, SchemaIssue, Stream } from "effect"
+import { Effect, FileSystem, Option, Schema, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import { Gold, PromptItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
+import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import type { Expert } from "./Expert.ts"
 
 /** The gold file can't be used. */
@@ -67,7 +68,7 @@ export const read = Effect.fn("GoldExpert.read")(function* (
     if (text.trim() === "") return
     const item = yield* Effect.mapError(
       decodeLine(text),
-      (error) => new GoldFileError({ file, line, problem: describe(error.issue) }),
+      (error) => new GoldFileError({ file, line, problem: SchemaIssues.describe(error.issue) }),
     )
     if (item.gold === undefined || item.gold === null) return
     const best = item.completions[item.gold.best_completion_index]
@@ -123,10 +124,3 @@ export const gold = (file: string): Effect.Effect<Expert, GoldFileError, FileSys
 const identify = (prompt: string, sorted: ReadonlyArray<string>): string => Sha256.hex(JSON.stringify([prompt, sorted]))
 
 const sortDistinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)].toSorted()
-
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const describe = (issue: SchemaIssue.Issue): string =>
-  formatIssue(issue)
-    .issues.map(({ path = [], message }) => (path.length === 0 ? message : `${path.map(String).join(".")}: ${message}`))
-    .join("; ")

@@ -5,7 +5,7 @@
  * `application/problem+json` with a `type` that stays the same; a defect is logged
  * here and answered without a word about its cause.
  */
-import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, SchemaIssue, type Types } from "effect"
+import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, type Types } from "effect"
 import {
   HttpIncomingMessage,
   HttpServerError,
@@ -27,20 +27,17 @@ import {
   ServiceUnavailable,
   UnsupportedMediaType,
 } from "../../api/Problems.ts"
+import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import * as NodeServer from "../../node/HttpServer.ts"
 
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
-
 const malformed = (error: HttpApiError.HttpApiSchemaError) => {
-  const errors = formatIssue(error.cause.issue).issues.map(({ path = [], message }) => ({
-    path: path.map((segment) => (typeof segment === "object" ? segment.key : segment)).map(toSegment),
+  const errors = SchemaIssues.problems(error.cause.issue).map(({ path, message }) => ({
+    path: path.map((key) => (typeof key === "number" ? key : String(key))),
     message,
   }))
   const detail = errors.map(({ path, message }) => `${path.join(".")}: ${message}`.replace(/^: /, ""))[0]
   return new MalformedRequest({ detail: detail ?? error.message, errors })
 }
-
-const toSegment = (key: PropertyKey) => (typeof key === "number" ? key : String(key))
 
 /** The problem that an error is, or none where the service itself has failed. */
 const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest, bodyBytes: number) => {

@@ -24,7 +24,7 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as GroupScratch from "./GroupScratch.ts"
 import type { Part } from "../layout/Layout.ts"
 import * as Messages from "../item/Messages.ts"
-import { describe as quote } from "../record/Values.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as Key from "../record/Key.ts"
 import * as Kept from "../item/Metadata.ts"
 
@@ -78,7 +78,7 @@ const toRecords = (group: GroupScratch.Group, keyIsId: boolean): ReadonlyArray<S
         reject(
           part.place,
           "invalid_shape",
-          `expected the prompt of ${describe(head.place)}, which has the same key ${quote(part.key)}, found another`,
+          `expected the prompt of ${describe(head.place)}, which has the same key ${describeValue(part.key)}, found another`,
         ),
       )
     } else if (same !== undefined) {
@@ -86,7 +86,7 @@ const toRecords = (group: GroupScratch.Group, keyIsId: boolean): ReadonlyArray<S
         reject(
           part.place,
           "duplicate_key",
-          `expected each completion of a model once for key ${quote(part.key)}, found this one of ${quote(part.model!)} at ${describe(same.place)} already`,
+          `expected each completion of a model once for key ${describeValue(part.key)}, found this one of ${describeValue(part.model!)} at ${describe(same.place)} already`,
         ),
       )
     } else {
@@ -110,7 +110,7 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
   const distinct = new Set(members.map(({ completion }) => completion)).size
   if (distinct < 2) {
     const found = `found ${distinct} in ${members.length === 1 ? "1 record" : `${members.length} records`}`
-    const reason = `expected at least two distinct completions for key ${quote(head.key)}, ${found}`
+    const reason = `expected at least two distinct completions for key ${describeValue(head.key)}, ${found}`
     return reject(place, "invalid_shape", reason)
   }
   const hasModels = members.every(({ model }) => model !== undefined)
@@ -138,5 +138,5 @@ const refuseLarge = (part: Part, count: number): SourceRecord =>
   reject(
     part.place,
     "too_large",
-    `expected at most ${GroupScratch.largestGroup} bytes in the records of key ${quote(part.key)}, found more in ${count} records; is it the right key?`,
+    `expected at most ${GroupScratch.largestGroup} bytes in the records of key ${describeValue(part.key)}, found more in ${count} records; is it the right key?`,
   )

@@ -18,7 +18,7 @@ import * as JoinRow from "./JoinRow.ts"
 import * as JoinLeftovers from "./JoinUnmatched.ts"
 import * as JoinPrompts from "./JoinPrompts.ts"
 import * as Scratch from "./Scratch.ts"
-import { describe } from "../record/Values.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as Key from "../record/Key.ts"
 import * as ScratchText from "./ScratchText.ts"
 
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* <R>(
             continue
           }
           const { completion, kept, key, model, place } = row
-          const shown = describe(key)
+          const shown = describeValue(key)
           if (rank == null) {
             unwanted.push({ file, number, row: { place, key: Key.short(key), shown, first: undefined } })
             continue

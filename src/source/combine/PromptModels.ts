@@ -9,7 +9,7 @@
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { fromText } from "../record/Field.ts"
-import { describe, isObject, list } from "../record/Values.ts"
+import { describeValue, isObject, joinWords } from "../../io/Values.ts"
 
 export interface OwnModels {
   /** Where the list stands, or is looked for. */
@@ -79,11 +79,11 @@ const place = (
     )
   }
   const double = [own.models ?? [], models].flatMap((names) => names.filter((one, i) => names.indexOf(one) !== i))[0]
-  if (double !== undefined) return Result.fail(`expected each model once, found ${describe(double)} twice`)
+  if (double !== undefined) return Result.fail(`expected each model once, found ${describeValue(double)} twice`)
   const found = models.indexOf(name)
   return found === -1
-    ? Result.fail(`expected one of ${quoted(models)}, found ${describe(name)}`)
+    ? Result.fail(`expected one of ${quoted(models)}, found ${describeValue(name)}`)
     : Result.succeed(found)
 }
 
-const quoted = (names: ReadonlyArray<string>): string => list(names.map((name) => JSON.stringify(name)))
+const quoted = (names: ReadonlyArray<string>): string => joinWords(names.map((name) => JSON.stringify(name)))

@@ -2,8 +2,8 @@
  * Where completions stand, by names and shapes, and so the layout.
  */
 import { Result } from "effect"
-import * as FieldPath from "../record/FieldPath.ts"
-import { isObject, list } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { isObject, joinWords } from "../../io/Values.ts"
 import type { LayoutName } from "../layout/Layout.ts"
 import { flags } from "../layout/LayoutFlags.ts"
 import * as Profile from "./Sample.ts"
@@ -57,7 +57,8 @@ export const completions = (
   const [first] = found
   const isSameLayout = found.every(({ layout }) => layout === first?.layout)
   const places = found.map(
-    (one) => `${list(one.members.map((name) => JSON.stringify(name)))}${isSameLayout ? "" : ` (layout ${one.layout})`}`,
+    (one) =>
+      `${joinWords(one.members.map((name) => JSON.stringify(name)))}${isSameLayout ? "" : ` (layout ${one.layout})`}`,
   )
   const set = isSameLayout
     ? first?.layout === "items"

@@ -5,8 +5,8 @@
  */
 import { Result } from "effect"
 import * as Field from "../record/Field.ts"
-import * as FieldPath from "../record/FieldPath.ts"
-import { isEmpty } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { isEmpty } from "../../io/Values.ts"
 import * as Profile from "./Sample.ts"
 import * as SharedPrompt from "../layout/SharedPrompt.ts"
 

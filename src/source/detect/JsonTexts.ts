@@ -4,7 +4,7 @@
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as Field from "../record/Field.ts"
-import { isEmpty } from "../record/Values.ts"
+import { isEmpty } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/LayoutFlags.ts"
 

@@ -10,8 +10,8 @@
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import * as FieldPath from "../record/FieldPath.ts"
-import { isEmpty } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { isEmpty } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 import { find, type Member, type Profile, valueAt } from "./Sample.ts"
 

@@ -8,7 +8,7 @@ import { Result } from "effect"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
 import * as Detect from "./Detect.ts"
 import * as Field from "../record/Field.ts"
-import { describe, isEmpty, isObject } from "../record/Values.ts"
+import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/LayoutFlags.ts"
 
@@ -60,7 +60,7 @@ export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: Layout
         return reject(
           row.place,
           "invalid_shape",
-          `${Field.ofMember(name)}: ${expected}, found ${describe(value)}; ${advice}`,
+          `${Field.ofMember(name)}: ${expected}, found ${describeValue(value)}; ${advice}`,
         )
       }
       return Result.succeed(row)

@@ -6,8 +6,8 @@
  * counts as one where its column's name says so.
  */
 import { Result } from "effect"
-import * as FieldPath from "../record/FieldPath.ts"
-import { isObject, list } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { isObject, joinWords } from "../../io/Values.ts"
 import { flags } from "../layout/LayoutFlags.ts"
 import { find, findAll, kindOf, type Member, type Profile } from "./Sample.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
@@ -60,7 +60,7 @@ export const prompt = (
     const isInstruction = first.plainName === "instruction" && empty !== undefined
     return found(isInstruction ? `${inBraces(first)}\\n\\n${inBraces(empty)}` : FieldPath.format([first.name]))
   }
-  const names = list(texts.map(({ name }) => JSON.stringify(name)))
+  const names = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
     `the prompt may be at ${names}: set ${flags.prompt}, to one of them or to a template such as '${texts.map(inBraces).join("\\n\\n")}'`,
   )

@@ -5,8 +5,8 @@
  */
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
-import * as FieldPath from "../record/FieldPath.ts"
-import { isEmpty, isObject } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { isEmpty, isObject } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 
 /** `message` is one, `messages` a list of them, `texts` and `objects` are lists, `other` is none of these. */

@@ -3,7 +3,7 @@
  */
 import { Result } from "effect"
 import * as Field from "../record/Field.ts"
-import { list } from "../record/Values.ts"
+import { joinWords } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/LayoutFlags.ts"
 
@@ -33,7 +33,7 @@ export const noMember = (members: ReadonlyArray<string>): string =>
   members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
-  `${list(names.slice(0, mostTold).map((name) => JSON.stringify(name)))}${names.length > mostTold ? ", …" : ""}`
+  `${joinWords(names.slice(0, mostTold).map((name) => JSON.stringify(name)))}${names.length > mostTold ? ", …" : ""}`
 
 /** @param members the names that the records have at their top */
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misnamed => {

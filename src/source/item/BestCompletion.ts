@@ -9,7 +9,7 @@
  * nothing, is no gold.
  */
 import { Result } from "effect"
-import { describe, isEmpty, list } from "../record/Values.ts"
+import { describeValue, isEmpty, joinWords } from "../../io/Values.ts"
 
 const ties = new Set(
   "tie,tied,tie (bothbad),tie (both bad),bothbad,both_bad,both bad,both,draw,equal,same,none,neither,null".split(","),
@@ -38,7 +38,7 @@ export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
   const aliases = names.map(aliasesOf)
-  const quoted = list(
+  const quoted = joinWords(
     names.map((name) => JSON.stringify(name)),
     "or",
   )
@@ -50,7 +50,7 @@ export const among = (
     return named.length === 1
       ? Result.succeed(named[0]!)
       : Result.fail(
-          `expected what names one of ${quoted}, found ${describe(value)}${named.length > 1 ? `, which names ${named.length}` : ""}`,
+          `expected what names one of ${quoted}, found ${describeValue(value)}${named.length > 1 ? `, which names ${named.length}` : ""}`,
         )
   }
 }

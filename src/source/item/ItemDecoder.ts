@@ -10,15 +10,16 @@
  * is the assistant's turn of a conversation, gold and metadata as the text of a JSON object, and nulls for
  * optional members, which count as absent: that is how tables are exported.
  */
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema, type SchemaIssue } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { type Metadata, PromptItem, WellFormedPromptItem } from "../../domain/PromptItem.ts"
 import { FilledText } from "../../domain/Text.ts"
 import { fromText } from "../record/Field.ts"
-import * as FieldPath from "../record/FieldPath.ts"
-import { describe, isEmpty, isObject } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import * as SchemaIssues from "../../io/SchemaIssues.ts"
+import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import * as Messages from "./Messages.ts"
 import { originOf, type Place, reject } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
@@ -91,7 +92,7 @@ export const decodeCompletion = (
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
   const metadata = isEmpty(value) ? undefined : fromText(value)
   if (metadata === undefined) return Result.succeed(undefined)
-  if (!isObject(metadata)) return Result.fail(`${path}: expected an object, found ${describe(value)}`)
+  if (!isObject(metadata)) return Result.fail(`${path}: expected an object, found ${describeValue(value)}`)
   const problem = jsonProblem(metadata, path)
   return problem === undefined ? Result.succeed(metadata) : Result.fail(problem)
 }
@@ -107,8 +108,8 @@ export const decodeText = (value: unknown, path: string): Result.Result<string, 
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
   if (typeof value !== "string")
-    return Result.fail(`${path}: expected a string or a safe integer, found ${describe(value)}`)
-  if (value.includes("\0")) return Result.fail(`${path}: expected text without NUL, found ${describe(value)}`)
+    return Result.fail(`${path}: expected a string or a safe integer, found ${describeValue(value)}`)
+  if (value.includes("\0")) return Result.fail(`${path}: expected text without NUL, found ${describeValue(value)}`)
   return decodeText(value, path)
 }
 
@@ -117,7 +118,7 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
   Result.filterOrFail(
     decodeKey(value, path),
     IdLimit.fits,
-    () => `${path}: expected at most ${IdLimit.limit} of text, found ${describe(value)}`,
+    () => `${path}: expected at most ${IdLimit.limit} of text, found ${describeValue(value)}`,
   )
 
 /** The value in the form that the schema has; it stays the same object where it is in this form already. */
@@ -175,7 +176,7 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
   if (typeof value === "string") return Result.succeed(value)
   return Array.isArray(value)
     ? Messages.decode(value, path)
-    : Result.fail(`${path}: expected text or a list of messages, found ${describe(value)}`)
+    : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
 const toCompletions = (
@@ -223,44 +224,11 @@ const withTextId = (value: Members, names: MemberNames): Result.Result<Members, 
 /** An id that the schema alone has to look at. */
 const isPlainId = (id: unknown): boolean => typeof id === "string" && /^[^\0]{0,200}$/s.test(id)
 
-const expectedTypes: { readonly [tag: string]: string } = {
-  Arrays: "an array",
-  Number: "a number",
-  Objects: "an object",
-  String: "a string",
-}
-
-const found = (issue: SchemaIssue.Issue): string =>
-  `found ${describe(SchemaIssue.hasInput(issue) ? issue.input : undefined)}`
-
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) => {
-    if (issue._tag === "MissingKey") return "expected a value, found nothing"
-    if (issue._tag === "InvalidType")
-      return `expected ${expectedTypes[issue.ast._tag] ?? issue.ast._tag}, ${found(issue)}`
-    return SchemaIssue.defaultLeafHook(issue)
-  },
-  checkHook: (issue) => {
-    const expected = issue.filter.annotations?.expected
-    return (
-      SchemaIssue.defaultCheckHook(issue) ??
-      (expected === undefined ? undefined : `expected ${expected}, ${found(issue)}`)
-    )
-  },
-})
-
-const firstProblem = (
-  issue: SchemaIssue.Issue,
-): { readonly path: ReadonlyArray<PropertyKey>; readonly message: string } => {
-  const [first] = formatIssue(issue).issues
-  return {
-    path: (first?.path ?? []).map((segment) => (typeof segment === "object" ? segment.key : segment)),
-    message: first?.message ?? "invalid",
-  }
-}
+/** Decoding stops at the first one. */
+const firstProblem = (issue: SchemaIssue.Issue) => SchemaIssues.problems(issue)[0]!
 
 const describeIssue = (issue: SchemaIssue.Issue, names: MemberNames): string => {
-  const { path, message } = firstProblem(issue)
+  const { message, path } = firstProblem(issue)
   const [member, index, ...rest] = path
   if (member === undefined) return message
   const name = new Map<PropertyKey, string | ListName>(Object.entries(names)).get(member) ?? String(member)

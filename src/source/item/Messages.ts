@@ -11,8 +11,8 @@
  */
 import { Array as Arr, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
-import * as FieldPath from "../record/FieldPath.ts"
-import { describe, isObject } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { describeValue, isObject } from "../../io/Values.ts"
 
 type Messages = Arr.NonEmptyReadonlyArray<Message>
 
@@ -39,15 +39,15 @@ export const decode = (values: ReadonlyArray<unknown>, path: string): Result.Res
 }
 
 const decodeMessage = (value: unknown, path: string): Result.Result<Message, string> => {
-  if (!isObject(value)) return Result.fail(`${path}: expected a message, found ${describe(value)}`)
+  if (!isObject(value)) return Result.fail(`${path}: expected a message, found ${describeValue(value)}`)
   const isShareGpt = !Object.hasOwn(value, "role") && Object.hasOwn(value, "from")
   const [roleName, contentName] = isShareGpt ? ["from", "value"] : ["role", "content"]
   const role = member(value, roleName)
-  if (typeof role !== "string") return Result.fail(`${path}.${roleName}: expected text, found ${describe(role)}`)
+  if (typeof role !== "string") return Result.fail(`${path}.${roleName}: expected text, found ${describeValue(role)}`)
   for (const [name, other] of Object.entries(value)) {
     if (name !== roleName && name !== contentName && !isSilent(name, other)) {
       return Result.fail(
-        `${path}${FieldPath.formatTail([name])}: expected messages of ${roleName} and ${contentName} alone, found ${describe(other)}`,
+        `${path}${FieldPath.formatTail([name])}: expected messages of ${roleName} and ${contentName} alone, found ${describeValue(other)}`,
       )
     }
   }
@@ -82,15 +82,15 @@ const isSilent = (name: string, value: unknown): boolean =>
 
 const decodeContent = (content: unknown, path: string): Result.Result<string, string> => {
   if (typeof content === "string") return Result.succeed(content)
-  if (!Array.isArray(content)) return Result.fail(`${path}: expected text, found ${describe(content)}`)
+  if (!Array.isArray(content)) return Result.fail(`${path}: expected text, found ${describeValue(content)}`)
   let text = ""
   for (const [i, part] of content.entries()) {
-    if (!isObject(part)) return Result.fail(`${path}[${i}]: expected a part of type text, found ${describe(part)}`)
+    if (!isObject(part)) return Result.fail(`${path}[${i}]: expected a part of type text, found ${describeValue(part)}`)
     if (part["type"] !== "text") {
-      return Result.fail(`${path}[${i}].type: expected "text", found ${describe(part["type"])}`)
+      return Result.fail(`${path}[${i}].type: expected "text", found ${describeValue(part["type"])}`)
     }
     if (typeof part["text"] !== "string") {
-      return Result.fail(`${path}[${i}].text: expected text, found ${describe(part["text"])}`)
+      return Result.fail(`${path}[${i}].text: expected text, found ${describeValue(part["text"])}`)
     }
     text += part["text"]
   }
@@ -111,7 +111,7 @@ export const decodeCompletion = (
     const before = messages.slice(0, -1)
     if (last.role !== "assistant") {
       return Result.fail(
-        `${path}[${before.length}]: expected a message of the assistant, found one of ${describe(last.role)}`,
+        `${path}[${before.length}]: expected a message of the assistant, found one of ${describeValue(last.role)}`,
       )
     }
     if (before.length === 0 || (prompt !== undefined && isSame(before, prompt))) return Result.succeed(last.content)

@@ -10,8 +10,8 @@ import type { Metadata } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
 import type { Row } from "../record/Row.ts"
 import { type Field, fromText, type Step } from "../record/Field.ts"
-import * as FieldPath from "../record/FieldPath.ts"
-import { isObject } from "../record/Values.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { isObject } from "../../io/Values.ts"
 
 export interface Kept {
   /** The metadata, or nothing; the failure is the reason. */

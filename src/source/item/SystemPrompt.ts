@@ -11,7 +11,7 @@ import * as ItemDecoder from "./ItemDecoder.ts"
 import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Field } from "../record/Field.ts"
-import { isEmpty } from "../record/Values.ts"
+import { isEmpty } from "../../io/Values.ts"
 
 /** As members are called that hold one, in small letters. */
 export const names = ["system", "system_prompt", "system_message"]

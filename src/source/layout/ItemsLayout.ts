@@ -10,7 +10,7 @@ import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { type Field, fromText } from "../record/Field.ts"
-import { describe, isEmpty, isObject } from "../record/Values.ts"
+import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { Kept } from "../item/Metadata.ts"
 
 export interface ItemsFields {
@@ -73,5 +73,7 @@ const goldOf = (fields: ItemsFields, { isTextual, value }: Row): Result.Result<u
   const named = Array.isArray(models) ? models.flatMap((model, i) => (model === gold ? [i] : [])) : []
   return named.length === 1
     ? Result.succeed({ best_completion_index: named[0] })
-    : Result.fail(`expected an object, the index of a completion or the name of its model, found ${describe(gold)}`)
+    : Result.fail(
+        `expected an object, the index of a completion or the name of its model, found ${describeValue(gold)}`,
+      )
 }

@@ -12,7 +12,7 @@ import type { Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as ColumnModels from "./ColumnModels.ts"
 import * as Field from "../record/Field.ts"
-import { list } from "../record/Values.ts"
+import { joinWords } from "../../io/Values.ts"
 import { flags } from "./LayoutFlags.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
 import * as Kept from "../item/Metadata.ts"
@@ -153,10 +153,10 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
       description: sentence(name, [
         ...(prompt === undefined ? [] : [placeOf("prompt", prompt)]),
         ...systemPart({ system }),
-        `completions at ${list(completions.map(quote))}`,
+        `completions at ${joinWords(completions.map(quote))}`,
         ...(prompt === undefined ? ["the prompt is what they have in common"] : []),
-        ...(models === undefined ? [] : [`models at ${list(models.map(quote))}`]),
-        ...(columnModels === undefined ? [] : [`models ${list(columnModels.map((name) => `"${name}"`))}`]),
+        ...(models === undefined ? [] : [`models at ${joinWords(models.map(quote))}`]),
+        ...(columnModels === undefined ? [] : [`models ${joinWords(columnModels.map((name) => `"${name}"`))}`]),
         ...(gold === undefined ? [] : [`gold at ${quote(gold)}`]),
         ...(id === undefined ? [] : [`id at ${quote(id)}`]),
         ...keptPart(options),
@@ -238,7 +238,7 @@ const keptPart = ({ keep = [], metadata }: LayoutOptions): ReadonlyArray<string>
   ...(metadata === undefined ? [] : [`metadata at "${metadata}"`]),
   ...(keep.length === 0
     ? []
-    : [keep.includes("*") ? "all else kept" : `${list(keep.map((name) => `"${name}"`))} kept`]),
+    : [keep.includes("*") ? "all else kept" : `${joinWords(keep.map((name) => `"${name}"`))} kept`]),
 ]
 
 const sentence = (name: string, parts: ReadonlyArray<string>): string => `${name}: ${parts.join(", ")}`

@@ -12,7 +12,7 @@ import * as Key from "../record/Key.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import { reject, type Row } from "../record/Row.ts"
 import { type Field, fromText } from "../record/Field.ts"
-import { describe, isEmpty, isObject } from "../record/Values.ts"
+import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { Kept } from "../item/Metadata.ts"
 import type { Part } from "./Layout.ts"
 import * as Messages from "../item/Messages.ts"
@@ -34,7 +34,7 @@ export const toPart =
   (row) => {
     const { isTextual, place, value } = row
     const fail = (reason: string) => reject(place, "invalid_shape", reason)
-    if (!isObject(value)) return fail(`expected an object, found ${describe(value)}`)
+    if (!isObject(value)) return fail(`expected an object, found ${describeValue(value)}`)
     const said =
       fields.completion === undefined ? lastSaid(fields.prompt, row) : saidAt(fields.prompt, fields.completion, row)
     if (Result.isFailure(said)) return fail(said.failure)
@@ -77,7 +77,7 @@ const saidAt = (promptAt: Field, completionAt: Field, { isTextual, value }: Row)
 /** The assistant's message at the end, and what stands before it. */
 const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Result<Said, string> => {
   const list = isTextual === true ? fromText(get(value, isTextual)) : get(value)
-  if (!Array.isArray(list)) return Result.fail(`${name}: expected a list of messages, found ${describe(list)}`)
+  if (!Array.isArray(list)) return Result.fail(`${name}: expected a list of messages, found ${describeValue(list)}`)
   const last = list.length - 1
   if (last < 1)
     return Result.fail(`${name}: expected a prompt and an answer, found ${last === 0 ? "one message" : "none"}`)
@@ -85,7 +85,7 @@ const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Resul
     const { content, role } = messages[last]!
     if (role !== "assistant") {
       return Result.fail(
-        `${name}[${last}]: expected a message of the assistant at the end, found one of ${describe(role)}`,
+        `${name}[${last}]: expected a message of the assistant at the end, found one of ${describeValue(role)}`,
       )
     }
     const prompt = ItemDecoder.decodePrompt(messages.slice(0, -1), name)

@@ -13,7 +13,7 @@
 import { Array as Arr, Result } from "effect"
 import type { Message } from "../../domain/Message.ts"
 import { fromText } from "../record/Field.ts"
-import { describe } from "../record/Values.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
@@ -39,7 +39,7 @@ export const split = (
     const last = messages.success[length - 1]
     if (last?.role !== "assistant") {
       return Result.fail(
-        `${names[i]}: expected the assistant's message at the end, found one of ${describe(last?.role)}`,
+        `${names[i]}: expected the assistant's message at the end, found one of ${describeValue(last?.role)}`,
       )
     }
     all.push(messages.success)
@@ -64,7 +64,7 @@ const decode = (value: unknown, name: string): Result.Result<ReadonlyArray<Messa
   if (Array.isArray(value)) return Messages.decode(value, name)
   const messages = typeof value === "string" ? parseTranscript(value) : undefined
   return messages === undefined
-    ? Result.fail(`${name}: expected a whole conversation, since no prompt is set, found ${describe(value)}`)
+    ? Result.fail(`${name}: expected a whole conversation, since no prompt is set, found ${describeValue(value)}`)
     : Result.succeed(messages)
 }
 

@@ -15,7 +15,7 @@ import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { type Field, fromText } from "../record/Field.ts"
-import { describe, isEmpty, isObject } from "../record/Values.ts"
+import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { Kept } from "../item/Metadata.ts"
 import * as SharedPrompt from "./SharedPrompt.ts"
 
@@ -78,7 +78,7 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
     if (there.length < 2 || (there.length < cells.length && !fields.keepIncomplete)) {
       const absent = cells.findIndex(isEmpty)
       const least = fields.keepIncomplete ? "; two completions are the least" : ""
-      return Result.fail(`${names[absent]}: expected a completion, found ${describe(cells[absent])}${least}`)
+      return Result.fail(`${names[absent]}: expected a completion, found ${describeValue(cells[absent])}${least}`)
     }
     const namesThere = there.map((i) => names[i]!)
     const models = namesOf(fields.models, row) ?? fields.columnModels ?? []
@@ -127,7 +127,7 @@ const indexOf = (value: unknown): number => {
 }
 
 const notAnObject = ({ place, value }: Row): Result.Result<never, Result.Result.Failure<SourceRecord>> =>
-  reject(place, "invalid_shape", `expected an object, found ${describe(value)}`)
+  reject(place, "invalid_shape", `expected an object, found ${describeValue(value)}`)
 
 const namesOf = (
   fields: ReadonlyArray<Field> | undefined,

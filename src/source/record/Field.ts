@@ -16,7 +16,7 @@
  * Guarantees: as with a field path, only a record's own members are followed.
  */
 import { Result } from "effect"
-import * as FieldPath from "./FieldPath.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
 
 /** The name of a member, an index, or, as null, each element of a list. */
 export type Step = string | number | null

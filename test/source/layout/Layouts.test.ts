@@ -424,7 +424,7 @@ describe("Layouts", () => {
         "gold.best_completion_index: expected an index below 2, found 2",
         'gold: expected an object, the index of a completion or the name of its model, found "z"',
         "gold: expected an object, the index of a completion or the name of its model, found 0.5",
-        "gold: expected an object, the index of a completion or the name of its model, found an array",
+        "gold: expected an object, the index of a completion or the name of its model, found an empty array",
       ])
     })
   })
@@ -450,7 +450,7 @@ describe("Layouts", () => {
           "response: expected a string, found an object",
           "k: expected a string or a safe integer, found 0.5",
           "by: expected a string, found an object",
-          "expected an object, found an array",
+          "expected an object, found an empty array",
         ],
       )
     })

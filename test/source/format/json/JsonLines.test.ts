@@ -45,7 +45,7 @@ describe("jsonl", () => {
         "4 invalid_shape id: expected a string or a safe integer, found 1.5",
         "5 invalid_shape id: expected a string or a safe integer, found true",
         "6 item p",
-        "7 invalid_shape id: expected a string or a safe integer, found an array",
+        "7 invalid_shape id: expected a string or a safe integer, found an empty array",
         "8 invalid_shape id: expected text, found a blank string",
         '9 invalid_shape id: expected text without NUL, found "a\\u0000"',
       ])
@@ -114,7 +114,7 @@ describe("jsonl", () => {
         "17 invalid_shape gold.best_completion_index: expected a value greater than or equal to 0, found -1",
         "18 invalid_shape gold.best_completion_index: expected an index below 2, found 2",
         "19 invalid_shape gold.rationale: expected a string, found 5",
-        "20 invalid_shape metadata: expected an object, found an array",
+        "20 invalid_shape metadata: expected an object, found an empty array",
         '21 invalid_shape metadata: expected an object, found "m"',
         "22 invalid_json column 11: expected a value, found the end of the line",
       ])

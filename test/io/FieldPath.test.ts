@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import * as FieldPath from "../../../src/source/record/FieldPath.ts"
+import * as FieldPath from "../../src/io/FieldPath.ts"
 
 const get = (path: string, record: unknown) => Result.getOrThrow(FieldPath.parse(path)).get(record)
 

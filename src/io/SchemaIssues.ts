@@ -1,0 +1,65 @@
+/**
+ * What a schema found wrong with a value, place by place, in the words of messages.
+ *
+ * Guarantees: one line for each place, `expected …`, with `found …` where the decoder was told to
+ * report its input. A check's own message stands as it is.
+ */
+import { SchemaIssue } from "effect"
+import * as FieldPath from "./FieldPath.ts"
+import { describeValue } from "./Values.ts"
+
+export interface SchemaProblem {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly message: string
+}
+
+const expectedTypes: { readonly [tag: string]: string } = {
+  Arrays: "an array",
+  Boolean: "true or false",
+  Number: "a number",
+  Objects: "an object",
+  String: "a string",
+}
+
+/** What should have stood there, as a noun: `a string`. Undefined where the issue has a message of its own. */
+export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
+  if (issue._tag === "MissingKey") return "a value"
+  if (issue._tag === "UnexpectedKey") return "nothing of this name"
+  if (issue._tag !== "InvalidType") return undefined
+  return issue.ast._tag === "Literal"
+    ? describeValue(issue.ast.literal)
+    : (expectedTypes[issue.ast._tag] ?? issue.ast._tag)
+}
+
+const found = (issue: SchemaIssue.Issue): string => {
+  if (issue._tag === "MissingKey") return ", found nothing"
+  return SchemaIssue.hasInput(issue) ? `, found ${describeValue(issue.input)}` : ""
+}
+
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    const expected = expectedOf(issue)
+    return expected === undefined ? SchemaIssue.defaultLeafHook(issue) : `expected ${expected}${found(issue)}`
+  },
+  checkHook: (issue) => {
+    const expected = issue.filter.annotations?.expected
+    return (
+      SchemaIssue.defaultCheckHook(issue) ??
+      (typeof expected === "string" ? `expected ${expected}${found(issue)}` : undefined)
+    )
+  },
+})
+
+export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
+  format(issue).issues.map(({ message, path }) => ({ message, path: keysOf(path) }))
+
+/** A path of Standard Schema's as its keys. */
+export const keysOf = (
+  path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = [],
+): ReadonlyArray<PropertyKey> => path.map((segment) => (typeof segment === "object" ? segment.key : segment))
+
+/** All places on one line: `prompt[0].role: expected a string; …`. */
+export const describe = (issue: SchemaIssue.Issue): string =>
+  problems(issue)
+    .map(({ message, path }) => (path.length === 0 ? message : `${FieldPath.format(path)}: ${message}`))
+    .join("; ")

@@ -1,0 +1,32 @@
+/**
+ * Values and lists in the words of messages.
+ *
+ * Guarantees: one short line of well-formed Unicode, whatever the value is.
+ */
+
+const maxShownCharacters = 60
+
+/** `nothing`, `null`, `12`, `an array`, `an object`, `"text, cut after 60 characters…"`. */
+export const describeValue = (value: unknown): string => {
+  if (value === undefined) return "nothing"
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array"
+  if (value === null || typeof value === "number" || typeof value === "boolean") return String(value)
+  if (typeof value !== "string") return typeof value === "object" ? "an object" : `a ${typeof value}`
+  return JSON.stringify(shorten(value, maxShownCharacters))
+}
+
+/** The text, or as much of its beginning, with an ellipsis. */
+export const shorten = (text: string, maxCharacters: number): string =>
+  text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
+
+/** `a, b and c`. */
+export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`
+
+export const causeMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Absent, null, or text without a character. */
+export const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""
