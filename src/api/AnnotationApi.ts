@@ -6,7 +6,7 @@
  * Paths are relative to a base URL that ends in `/v1`.
  *
  * What the contract leaves open is decided here for the embedded service (201
- * with `task_id`, `status` and `Location`; `Idempotency-Key` honoured). A client
+ * with `task_id`, `status` and `Location`; `Idempotency-Key` honored). A client
  * of another service doesn't rely on those decisions: it reads raw responses and
  * interprets them by its `ServiceProfile`.
  */

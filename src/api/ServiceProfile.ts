@@ -20,13 +20,13 @@ export interface ServiceSettings {
   readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that
-   * the first request created, whatever it would say to a new one by then. `"honoured"`
+   * the first request created, whatever it would say to a new one by then. `"honored"`
    * makes a retry safe after a crash or a lost answer; with `"ignored"` such a task is held
    * as in doubt.
    */
-  readonly idempotencyKey: "honoured" | "ignored"
+  readonly idempotencyKey: "honored" | "ignored"
   /**
-   * How long the service remembers a key that it honours; `Duration.infinity` where it does for
+   * How long the service remembers a key that it honors; `Duration.infinity` where it does for
    * ever, as the embedded one. A task that may have arrived longer ago is held as in doubt.
    */
   readonly idempotencyKeyLifetime: Duration.Input

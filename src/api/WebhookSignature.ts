@@ -112,7 +112,7 @@ export const readText = Effect.fnUntraced(function* (
 export const defaultTolerance = Duration.minutes(5)
 
 /** A delivery's id is remembered for twice as long as this: that is how long one from our future stays acceptable. */
-export const longestTolerance = Duration.hours(1)
+export const maxTolerance = Duration.hours(1)
 
 /** Whole seconds are what is signed. */
 const shortestTolerance = Duration.seconds(1)
@@ -128,7 +128,7 @@ export const readTolerance = Effect.fnUntraced(function* (
   given: Duration.Input = defaultTolerance,
 ): Effect.fn.Return<Duration.Duration, MalformedTolerance> {
   const tolerance = Duration.fromInput(given)
-  const isUsable = Option.exists(tolerance, Duration.between({ minimum: shortestTolerance, maximum: longestTolerance }))
+  const isUsable = Option.exists(tolerance, Duration.between({ minimum: shortestTolerance, maximum: maxTolerance }))
   return Option.isSome(tolerance) && isUsable ? tolerance.value : yield* new MalformedTolerance()
 })
 

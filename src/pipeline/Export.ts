@@ -25,7 +25,7 @@ import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
 import * as Results from "../task/Results.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
-import type { ItemStandings } from "../task/ledger/ItemOutcomes.ts"
+import type { OutcomeCounts } from "../task/ledger/ItemOutcomes.ts"
 import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
@@ -98,7 +98,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       : Option.none<Reliabilities.Reliabilities>()
   const ledger = yield* Ledger
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  const standing = yield* ledger.itemsByStanding(which)
+  const standing = yield* ledger.itemsByOutcome(which)
   const curation = Curation.make(settings, {
     reliabilities,
     mayRepeat: campaign === "all",
@@ -218,7 +218,7 @@ const hasConversations = Effect.gen(function* () {
 /** The numbers of a dataset, with those that only the ledger has. */
 const reportOf = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
-  standing: ItemStandings,
+  standing: OutcomeCounts,
   { judged, kept, lost, pairs, ...report }: Curation.Curated & Pick<QualityReport, "bridges">,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,

@@ -10,7 +10,7 @@ import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import type { LossReason } from "../pair/Curation.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
-import { type ItemStandings, type Standing, standings } from "../task/ledger/ItemOutcomes.ts"
+import { type OutcomeCounts, type ItemOutcome, itemOutcomes } from "../task/ledger/ItemOutcomes.ts"
 
 type Losses = FunnelStep["lost"]
 
@@ -21,7 +21,7 @@ const present = (losses: Losses): Losses => losses.filter(({ count }) => count >
 /** @param campaign none for all @param items how its items stand */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
-  items: ItemStandings,
+  items: OutcomeCounts,
   made: {
     readonly judged: number
     readonly kept: number
@@ -42,8 +42,8 @@ export const make = Effect.fnUntraced(function* (
       Effect.sync(() => void byCode.set(code, (byCode.get(code) ?? 0) + 1)),
     )
   }
-  const planned = standings.reduce((sum, standing) => sum + items(standing), 0)
-  const lostAs = (...of: ReadonlyArray<Standing>): Losses =>
+  const planned = itemOutcomes.reduce((sum, standing) => sum + items(standing), 0)
+  const lostAs = (...of: ReadonlyArray<ItemOutcome>): Losses =>
     present(
       of.map((standing) => ({
         reason: standing === "refused" ? "refused_by_service" : standing,

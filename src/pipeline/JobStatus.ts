@@ -54,7 +54,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly age_seconds: number
   } | null
   /** When an outstanding task is to be looked at next; now, where that is due. */
-  readonly next_look_at: string | null
+  readonly next_poll_at: string | null
   readonly results: {
     /** When the first task was submitted. */
     readonly since: string | null
@@ -136,7 +136,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
         age_seconds: Math.max(0, Math.round((now - submittedAt) / 1000)),
       })),
     ),
-    next_look_at: iso(Option.map(progress.nextLookAt, (at) => Math.max(at, now))),
+    next_poll_at: iso(Option.map(progress.nextPollAt, (at) => Math.max(at, now))),
     results: {
       since: iso(progress.firstSubmittedAt),
       last_at: iso(progress.lastResultAt),

@@ -17,7 +17,7 @@ import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
-import { lostStates, type StateCounts, type TaskState, type Trouble } from "../task/ledger/Model.ts"
+import { lostStates, type StateCounts, type TaskState, type Issue } from "../task/ledger/Model.ts"
 import type { Progress } from "../task/ledger/Status.ts"
 import { parseLimit, type RejectLimit } from "../task/plan/RejectLimit.ts"
 import type { RejectCount } from "./RejectCounts.ts"
@@ -59,7 +59,7 @@ export interface RunReport {
   /** Items whose results were removed from the ledger, to save space: no dataset that is written later has them. */
   readonly pruned: number
   /** The first of the tasks that need attention, those in doubt before others. */
-  readonly troubles: ReadonlyArray<TroubleReport>
+  readonly issues: ReadonlyArray<IssueReport>
   readonly dataset: DatasetInfo | null
   /** Judged items that give no pair of the dataset, by reason; null where none was written. */
   readonly left_out: FunnelStep["lost"] | null
@@ -70,7 +70,7 @@ export interface RunReport {
 }
 
 /** A task that needs attention. */
-export interface TroubleReport {
+export interface IssueReport {
   /** What `prefstream resolve` calls the task. */
   readonly task: number
   readonly state: TaskState
@@ -86,19 +86,19 @@ export interface TroubleReport {
 
 export const isoOf = (millis: number): string => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
-export const troubleReport = (trouble: Trouble): TroubleReport => ({
-  task: trouble.number,
-  state: trouble.state,
-  campaign: trouble.campaign,
-  attempt: trouble.attempt,
-  task_id: trouble.taskId,
-  idempotency_key: trouble.idempotencyKey,
-  items: trouble.items,
-  reason: trouble.reason,
-  sent_at: trouble.sentAt === null ? null : isoOf(trouble.sentAt),
+export const issueReport = (issue: Issue): IssueReport => ({
+  task: issue.number,
+  state: issue.state,
+  campaign: issue.campaign,
+  attempt: issue.attempt,
+  task_id: issue.taskId,
+  idempotency_key: issue.idempotencyKey,
+  items: issue.items,
+  reason: issue.reason,
+  sent_at: issue.sentAt === null ? null : isoOf(issue.sentAt),
 })
 
-const troublesShown = 10
+const maxIssues = 10
 
 const unsentStates: ReadonlyArray<TaskState> = ["planned", "submitting", "superseded"]
 
@@ -189,7 +189,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     votes: progress.votes,
     gold: progress.gold,
     pruned: yield* ledger.prunedItems,
-    troubles: (yield* ledger.troubles(troublesShown)).map(troubleReport),
+    issues: (yield* ledger.issues(maxIssues)).map(issueReport),
     dataset: Option.getOrNull(options.dataset ?? Option.none()),
     left_out: options.leftOut ?? null,
     example: Option.getOrNull(options.example ?? Option.none()),

@@ -258,7 +258,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           baseUrl: `${HttpServer.formatAddress(address)}/v1`,
           token,
           identity: "the embedded service",
-          idempotencyKey: "honoured",
+          idempotencyKey: "honored",
           idempotencyKeyLifetime: Duration.infinity,
           maxCompletions: options.limits?.completionsPerPrompt ?? TaskLimits.defaultLimits.completionsPerPrompt,
           requestsPerSecond: 2_000,

@@ -17,7 +17,7 @@ import type { SqlError } from "effect/sql/SqlError"
 
 export type Write = <A>(statements: Effect.Effect<A, SqlError>) => Effect.Effect<A, SqlError>
 
-const largestGroup = 256
+const maxGroupSize = 256
 
 export const make = Effect.fnUntraced(function* (
   sql: Pick<SqlClient.SqlClient, "withTransaction">,
@@ -31,7 +31,7 @@ export const make = Effect.fnUntraced(function* (
   >()
 
   const commitGroup = Effect.gen(function* () {
-    const group = yield* Queue.takeBetween(queue, 1, largestGroup)
+    const group = yield* Queue.takeBetween(queue, 1, maxGroupSize)
     const exit = yield* Effect.exit(sql.withTransaction(Effect.forEach(group, (write) => write.run)))
     yield* Exit.isSuccess(exit)
       ? Effect.forEach(exit.value, (complete) => complete, { discard: true })

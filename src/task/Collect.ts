@@ -30,7 +30,7 @@ import * as Workers from "./Workers.ts"
 type Polling = Pick<ServiceSettings, "pollInterval">
 
 /** Milliseconds from the submission of a task to the first look at it. */
-export const firstLook = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
+export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
 /** How long a delivery lets others be expected, and the longest time between two looks meanwhile. */
 const hintedSpan = Duration.toMillis("1 hour")
@@ -39,30 +39,30 @@ const hintedSpan = Duration.toMillis("1 hour")
  * Milliseconds until the next look at a task of the given age: half its age, within the bounds;
  * while webhook deliveries arrive, from the upper bound up to an hour.
  */
-export const nextLook = (profile: Polling, age: number, hinted = false): number => {
+export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
   return hinted
     ? Math.min(Math.max(age / 2, max), Math.max(max, hintedSpan))
-    : Math.min(Math.max(age / 2, firstLook(profile)), max)
+    : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
 /** Tasks taken from the ledger together. */
 const pageSize = 256
 
 /** Answers about one task that are of no use, or say that there is no such task, one after another, before it is set aside. */
-const mostUseless = 3
+const maxUselessAnswers = 3
 
 /** Milliseconds within which a task that the service does not know may only be too new to it. */
 const fresh = Duration.toMillis("1 minute")
 
 /** Milliseconds by which looks may be late without a word. */
-const smallDelay = Duration.toMillis("10 seconds")
+const minDelayToReport = Duration.toMillis("10 seconds")
 
 /** Tasks that are set aside with a word about each; then there is one about the rest. */
-const mostWords = 20
+const maxWarnings = 20
 
 /** A bound on each pause, so that the clock of a machine that was asleep does not matter long. */
-const longestWait = Duration.seconds(30)
+const maxWait = Duration.seconds(30)
 
 export interface CollectOptions {
   /** Opened when no more tasks will be submitted by this process. Without it none are being submitted. */
@@ -80,7 +80,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const submittingDone = options.submittingDone ?? (yield* Latch.make(true))
   const patience = Duration.fromInputUnsafe(profile.patience)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
-  const longestPoll = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
+  const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
   /** Of each task, the looks that failed since the last that did not, and those of them that were answered uselessly. */
   const failures = new Map<number, { readonly times: number; readonly useless: number }>()
   let words = 0
@@ -93,21 +93,21 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     const jitter = yield* Random.nextBetween(0.8, 1.2)
     const lastDelivery = yield* ledger.lastDelivery
     const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
-    yield* ledger.postpone(task, nextLook(profile, now - task.submittedAt, hinted) * jitter)
+    yield* ledger.postpone(task, pollDelay(profile, now - task.submittedAt, hinted) * jitter)
   })
 
   /** A look that failed is made again soon: what made the task due may have been its completion. */
   const soon = Effect.fnUntraced(function* (task: OpenTask, times: number) {
     const now = yield* Clock.currentTimeMillis
     const jitter = yield* Random.nextBetween(0.8, 1.2)
-    const backoff = firstLook(profile) * 2 ** Math.min(times - 1, 30)
-    yield* ledger.postpone(task, Math.min(backoff, nextLook(profile, now - task.submittedAt)) * jitter)
+    const backoff = firstPollDelay(profile) * 2 ** Math.min(times - 1, 30)
+    yield* ledger.postpone(task, Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter)
   })
 
   const say = (text: string) =>
     Effect.suspend(() => {
-      if (++words > mostWords) return Effect.void
-      return Effect.logWarning(words === mostWords ? `${text} (further ones are listed by status alone)` : text)
+      if (++words > maxWarnings) return Effect.void
+      return Effect.logWarning(words === maxWarnings ? `${text} (further ones are listed by status alone)` : text)
     })
 
   const sayStatus = Effect.fnUntraced(function* (task: OpenTask, status: string) {
@@ -122,7 +122,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     // What is due at 0 was not made due by its age.
     if (saidLate || listed.dueAt <= 0 || options.once === true) return
     const late = (yield* Clock.currentTimeMillis) - Math.max(listed.dueAt, undisturbedSince)
-    if (late <= Math.max(longestPoll, smallDelay)) return
+    if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     saidLate = true
     yield* Effect.logWarning(
       `more tasks are outstanding than can be looked at every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} by ${profile.requestsPerSecond} requests per second, ${profile.concurrency} at once: results come in later than they are there`,
@@ -131,7 +131,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const lookAt = Effect.fnUntraced(
     function* (task: OpenTask) {
-      const view = yield* client.look(task.taskId, options.once === true ? profile.retries + 1 : 1)
+      const view = yield* client.poll(task.taskId, options.once === true ? profile.retries + 1 : 1)
       failures.delete(task.seq)
       switch (view._tag) {
         case "Open":
@@ -162,7 +162,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         // A service may know a task a moment after it has told of it; 410 says that it was and is no more.
         if (reason.status !== 410) {
           const age = (yield* Clock.currentTimeMillis) - task.submittedAt
-          if (options.once === true ? age < fresh : useless < mostUseless) return yield* soon(task, times)
+          if (options.once === true ? age < fresh : useless < maxUselessAnswers) return yield* soon(task, times)
         }
         failures.delete(task.seq)
         yield* say(`${task.taskId} has vanished: ${failure.message}`)
@@ -170,14 +170,14 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       case "UnusableAnswer":
       case "Refused":
       case "TooLarge":
-        if (useless < mostUseless && options.once !== true) return yield* soon(task, times)
+        if (useless < maxUselessAnswers && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
         yield* say(`the answer about ${task.taskId} is of no use: ${failure.message}`)
         return yield* ledger.markInvalid(task.seq, undefined, failure.message, task.taskId)
       case "Unavailable":
         if (asksTooMuch(failure, patience)) return yield* failure
         undisturbedSince = yield* Clock.currentTimeMillis
-        if (times === mostUseless)
+        if (times === maxUselessAnswers)
           yield* say(`${task.taskId} can't be looked at, and is tried again: ${failure.message}`)
         return yield* soon(task, times)
       case "Down":
@@ -191,11 +191,11 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   yield* ledger.bindService(profile.identity, profile.moved)
   if (submittingDone.isOpen()) {
-    yield* profile.idempotencyKey === "honoured" ? ledger.planInterrupted : ledger.holdInterrupted
+    yield* profile.idempotencyKey === "honored" ? ledger.planInterrupted : ledger.holdInterrupted
   }
   yield* ledger.recheck
   if (options.once === true) yield* ledger.makeDue
-  else yield* ledger.dueWithin(longestPoll)
+  else yield* ledger.dueWithin(maxPollInterval)
   const horizon = options.once === true ? Option.some(started) : Option.none()
 
   let page: ReadonlyArray<OpenTask> = []
@@ -224,7 +224,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>
-          Effect.sleep(tasks.length > 0 ? firstLook(profile) : Math.min(millis, Duration.toMillis(longestWait))),
+          Effect.sleep(tasks.length > 0 ? firstPollDelay(profile) : Math.min(millis, Duration.toMillis(maxWait))),
       })
       yield* Effect.raceAllFirst([
         pause,

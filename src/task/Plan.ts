@@ -15,7 +15,7 @@ import * as Batch from "./plan/Batch.ts"
 import type { Draw, DrawOptions } from "./plan/CompletionDraw.ts"
 import type * as GoldItems from "./plan/GoldItems.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { BatchItem, ReadCounts, Run, RunTerms, Sighting } from "./ledger/Model.ts"
+import type { BatchItem, ReadCounts, Run, RunTerms, Classification } from "./ledger/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, identifyReordered, newTasks, tooManyCompletions } from "./plan/TaskRequests.ts"
 
@@ -55,34 +55,34 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     finished: boolean,
   ) {
     const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
-    const sightings = yield* ledger.sight(run, items)
+    const classifications = yield* ledger.classify(run, items)
     const kept = options.keepReordered === true ? items.map(identifyReordered) : []
-    const keptSightings = yield* ledger.sight(run, kept)
+    const keptClassifications = yield* ledger.classify(run, kept)
     const hashes = new Map(batches.waiting().map((item) => [item.itemId, item.contentHash]))
     const fresh: Array<BatchItem> = []
     const known: Array<string> = []
     let duplicates = 0
     let reordered = 0
-    const see = (item: BatchItem, inLedger: Sighting): Sighting => {
+    const see = (item: BatchItem, inLedger: Classification): Classification => {
       const before = hashes.get(item.itemId)
       return before === undefined ? inLedger : before === item.contentHash ? "duplicate" : "conflict"
     }
     items.forEach((read, i) => {
       let item = read
-      let sighting = see(item, sightings[i]!)
-      if (sighting === "conflict" && item.item.id === undefined) {
+      let classification = see(item, classifications[i]!)
+      if (classification === "conflict" && item.item.id === undefined) {
         item = kept[i] ?? item
         if (item === read) return void reordered++
-        sighting = see(item, keptSightings[i]!)
+        classification = see(item, keptClassifications[i]!)
       }
-      if (sighting === "conflict") return void rejects.push(conflict(item))
-      if (sighting === "new") item = options.draw(item)
-      if (sighting === "new" && item.item.completions.length > maxCompletions) {
+      if (classification === "conflict") return void rejects.push(conflict(item))
+      if (classification === "new") item = options.draw(item)
+      if (classification === "new" && item.item.completions.length > maxCompletions) {
         return void rejects.push(tooManyCompletions(item, maxCompletions))
       }
       hashes.set(item.itemId, item.contentHash)
-      if (sighting === "new") fresh.push(options.mix(item))
-      else if (sighting === "known") known.push(item.itemId)
+      if (classification === "new") fresh.push(options.mix(item))
+      else if (classification === "known") known.push(item.itemId)
       else duplicates++
     })
     counts = {

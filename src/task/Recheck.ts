@@ -12,7 +12,7 @@ import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, asksTooMuch } from "./client/AnnotationClientError.ts"
 import { matchAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { Trouble } from "./ledger/Model.ts"
+import type { Issue } from "./ledger/Model.ts"
 
 /** Why a task counts as failed that the service says it does not know (any more). */
 export const vanished = (failure: AnnotationClientError): string => `vanished: ${failure.message}`
@@ -21,7 +21,7 @@ export const vanished = (failure: AnnotationClientError): string => `vanished: $
 export const reported = (status: string): string => `the service reports the status ${status}`
 
 /** The numbers in order (`seq`) of those that are dead by the service's word; what never was there needs none. */
-export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Trouble>) {
+export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
@@ -30,16 +30,16 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Tr
   let unanswered = 0
 
   /** Notes what is new, and that the task is dead. */
-  const isDead = Effect.fnUntraced(function* <E>(task: Trouble, news: boolean, note: Effect.Effect<void, E>) {
+  const isDead = Effect.fnUntraced(function* <E>(task: Issue, news: boolean, note: Effect.Effect<void, E>) {
     if (news) yield* note
     found.add(task.seq)
   })
 
-  const failed = (task: Trouble, taskId: string, reason: string) =>
+  const failed = (task: Issue, taskId: string, reason: string) =>
     isDead(task, task.state !== "failed" || task.reason !== reason, ledger.markFailed(task.seq, reason, taskId))
 
-  const lookAt = Effect.fnUntraced(function* (task: Trouble, taskId: string) {
-    const view = yield* client.look(taskId, profile.retries + 1)
+  const lookAt = Effect.fnUntraced(function* (task: Issue, taskId: string) {
+    const view = yield* client.poll(taskId, profile.retries + 1)
     switch (view._tag) {
       case "Open":
         return yield* ledger.markOpen(task.seq, taskId)
@@ -55,7 +55,7 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Tr
     }
   })
 
-  const settle = Effect.fnUntraced(function* (task: Trouble, taskId: string, failure: AnnotationClientError) {
+  const settle = Effect.fnUntraced(function* (task: Issue, taskId: string, failure: AnnotationClientError) {
     switch (failure.reason._tag) {
       case "TaskUnknown":
         return yield* failed(task, taskId, vanished(failure))

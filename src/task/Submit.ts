@@ -3,7 +3,7 @@
  * submitted. It may be broken off at any point and started again.
  *
  * Guarantees: what is read is planned as `Plan.ts` says. A task whose request may have arrived
- * unanswered is sent again only where the service honours idempotency keys, and remembers this
+ * unanswered is sent again only where the service honors idempotency keys, and remembers this
  * one; elsewhere it is held as in doubt.
  *
  * 400 and 422 refuse one task, and the others go on, unless the service refuses the first
@@ -30,12 +30,12 @@ import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import type { AnnotationClientError } from "./client/AnnotationClientError.ts"
-import * as Breakdown from "./client/FailureStreak.ts"
-import { firstLook } from "./Collect.ts"
+import * as FailureStreak from "./client/FailureStreak.ts"
+import { firstPollDelay } from "./Collect.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import * as GoldItems from "./plan/GoldItems.ts"
-import type { PlannedTask, TaskQuestion } from "./ledger/Model.ts"
+import type { PlannedTask, StoredRequest } from "./ledger/Model.ts"
 import type { Replannable } from "./ledger/Resolve.ts"
 import { plan, type PlanOptions } from "./Plan.ts"
 import * as RejectLimit from "./plan/RejectLimit.ts"
@@ -71,10 +71,10 @@ export interface SubmitOptions extends PlanOptions {
 }
 
 /** The task was sent, or split, since it was seen to be planned. */
-class Taken extends Data.TaggedError("Taken") {}
+class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may have been taken, so long ago that the service may not know it again by its key. */
-class Forgotten extends Data.TaggedError("Forgotten") {}
+class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
 export const defaultMaxAttempts = 3
 
@@ -123,7 +123,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const mix = options.gold === undefined ? identity : yield* GoldItems.make(options.gold, draw)
   yield* ledger.bindService(profile.identity, profile.moved)
   yield* ledger.settleInterrupted(
-    profile.idempotencyKey === "honoured" ? "planned" : "in_doubt",
+    profile.idempotencyKey === "honored" ? "planned" : "in_doubt",
     Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
   )
   const run = yield* ledger.startRun(options)
@@ -177,7 +177,7 @@ const send = Effect.fnUntraced(function* <E>(
    */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
     if (yield* Deferred.isDone(halt)) return
-    const question = yield* ledger.question(task.seq)
+    const question = yield* ledger.request(task.seq)
     // Claimed when its turn has come, so that only what is being sent can come to be in doubt.
     // The halves of a split task can also turn up among the planned ones: then they are taken.
     let claimed = false
@@ -188,11 +188,11 @@ const send = Effect.fnUntraced(function* <E>(
     /** Not where what may have been taken may have been forgotten since. */
     const repeat = Effect.flatMap(Clock.currentTimeMillis, (now) =>
       doubtful && sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)
-        ? Effect.fail(new Forgotten())
+        ? Effect.fail(new KeyExpired())
         : Effect.void,
     )
     const claim = Effect.andThen(repeat, ledger.claim(task)).pipe(
-      Effect.filterOrFail(Boolean, () => new Taken()),
+      Effect.filterOrFail(Boolean, () => new AlreadyClaimed()),
       Effect.andThen(Clock.currentTimeMillis),
       Effect.tap((now) =>
         Effect.sync(() => {
@@ -214,8 +214,8 @@ const send = Effect.fnUntraced(function* <E>(
         Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({
           AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
-          Taken: () => Effect.void,
-          Forgotten: () => ledger.markForgotten(task.seq, lifetime),
+          AlreadyClaimed: () => Effect.void,
+          KeyExpired: () => ledger.markKeyExpired(task.seq, lifetime),
         }),
       )
   }, Effect.uninterruptible)
@@ -223,12 +223,12 @@ const send = Effect.fnUntraced(function* <E>(
   /** Why the last of the tasks that are left for the next run was not taken. */
   let left: AnnotationClientError | undefined
 
-  const breakdown = Breakdown.make(profile.baseUrl)
+  const breakdown = FailureStreak.make(profile.baseUrl)
   const end = (failure: AnnotationClientError | undefined) =>
     failure === undefined ? Effect.void : Effect.asVoid(Deferred.fail(halt, failure))
 
   const record = Effect.fnUntraced(function* (task: PlannedTask, taskId: string) {
-    const shared = yield* ledger.markSubmitted(task.seq, taskId, firstLook(profile))
+    const shared = yield* ledger.markSubmitted(task.seq, taskId, firstPollDelay(profile))
     if (Option.isSome(shared)) yield* end(breakdown.shared(taskId, shared.value))
   })
 
@@ -242,7 +242,7 @@ const send = Effect.fnUntraced(function* <E>(
   /** What becomes of a task that was not taken. */
   const settle = Effect.fnUntraced(function* (
     task: PlannedTask,
-    question: TaskQuestion,
+    question: StoredRequest,
     failure: AnnotationClientError,
     doubtful: boolean,
   ) {

@@ -82,7 +82,7 @@ const withoutLedger = Effect.gen(function* () {
     const taskId = yield* client.create(body, key)
     while (true) {
       yield* Effect.sleep("10 millis")
-      const view = yield* client.look(taskId)
+      const view = yield* client.poll(taskId)
       if (view._tag === "Failed") return yield* Effect.die(view)
       if (view._tag === "Open") continue
       const details = items.map(({ item, itemId, origin }) => ({

@@ -116,7 +116,7 @@ describe("1: failure", () => {
       const report = reportOf(said)
       assert.strictEqual(report.status, "results_invalid")
       assert.deepStrictEqual(
-        report.troubles.map(({ reason, state, task_id }) => ({ reason, state, taskId: task_id })),
+        report.issues.map(({ reason, state, task_id }) => ({ reason, state, taskId: task_id })),
         [{ reason: "the service reports the status cancelled", state: "failed", taskId: "task_0" }],
       )
       assert.strictEqual(report.dataset?.rows, 1)

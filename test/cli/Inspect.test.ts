@@ -239,8 +239,8 @@ describe("inspect", () => {
       const misnamed = yield* cli(["inspect", ...files, ...path, "--key", "question_id"])
       assert.strictEqual(misnamed.status, 2)
       assert.match(misnamed.stderr, /prompts\.jsonl: --key: the first records have no "question_id"; they have "id", /)
-      const unsaid = yield* cli(["inspect", ...files])
-      assert.match(unsaid.stderr, /aspen\.jsonl: --completion-path: the first records have no "completion"/)
+      const suppressed = yield* cli(["inspect", ...files])
+      assert.match(suppressed.stderr, /aspen\.jsonl: --completion-path: the first records have no "completion"/)
     }))
 
   test("ends with 1 where no record can be used, and with 2 where the layout can't be told", () =>

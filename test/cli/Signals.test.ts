@@ -48,7 +48,7 @@ describe("a run with a request under way", () => {
     }))
 
   for (const [keys, status, posts] of [
-    ["honoured", 0, 2],
+    ["honored", 0, 2],
     ["ignored", 4, 1],
   ] as const) {
     test(`the grace time runs out: the process ends, and the next run settles it where keys are ${keys}`, () =>

@@ -31,7 +31,7 @@ const room = await Room.make()
 afterAll(room.remove)
 
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
-const honoured = ["--idempotency-key", "honoured"]
+const honored = ["--idempotency-key", "honored"]
 const ignored = ["--idempotency-key", "ignored"]
 const pace = ["--concurrency", "2", "--requests-per-second", "1000", "--poll-min", "20ms", "--poll-max", "50ms"]
 const submit = [input, "--batch-size", "6", ...pace]
@@ -81,7 +81,7 @@ describe("run, with the embedded service, two votes and gold items", options, ()
   const asking = Input.asking(`${room.folder}/gold.jsonl`, 2)
   play({
     story: "run",
-    args: ["run", ...submit, ...asking, ...honoured],
+    args: ["run", ...submit, ...asking, ...honored],
     staged: (name, use) => {
       const database = `${room.folder}/${Room.plain(name)}.service.db`
       return Embedded.serving(database, "data/sample.jsonl", (baseUrl) => {
@@ -114,8 +114,8 @@ describe("run, with a service that is killed along with it", options, () => {
   })
 })
 
-const services = { honours: await RecordingService.start("honoured"), ignores: await RecordingService.start("ignored") }
-afterAll(() => Promise.all([services.honours.close(), services.ignores.close()]))
+const services = { honors: await RecordingService.start("honored"), ignores: await RecordingService.start("ignored") }
+afterAll(() => Promise.all([services.honors.close(), services.ignores.close()]))
 
 const recorded = (service: RecordingService.RecordingService, name: string, like?: Job) =>
   Recorded.make({ room, service }, name, like && { like })
@@ -127,14 +127,14 @@ const noItemTwice = (prompts: ReadonlyArray<string>) =>
 const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job) => Promise<unknown>) => {
   let first: Job
   beforeAll(async () => {
-    first = recorded(services.honours, `${story} before`).job
+    first = recorded(services.honors, `${story} before`).job
     await before(first)
   }, 120_000)
   play({
     story,
     args,
     staged: (name, use) => {
-      const it = recorded(services.honours, name, first)
+      const it = recorded(services.honors, name, first)
       return use(it.job, (report) => Promise.resolve(Recorded.seen(it, report)))
     },
   })
@@ -142,23 +142,23 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
 
 describe("run again, over a growing file", options, () => {
   const growing = Input.write(`${room.folder}/growing.jsonl`, { misfits: true, missing: 20 })
-  const run = (file: string) => ["run", file, ...submit.slice(1), ...honoured]
+  const run = (file: string) => ["run", file, ...submit.slice(1), ...honored]
   continued("again", run(input), (job) => finish(job, run(growing)))
 })
 
-describe("submit after it was killed, to a service that honours keys", options, () => {
-  const args = ["submit", ...submit, ...honoured]
+describe("submit after it was killed, to a service that honors keys", options, () => {
+  const args = ["submit", ...submit, ...honored]
   continued("resume", args, (job) =>
     killedAt(job, args, { event: "http: POST /tasks answered 201", when: "after", nth: 3 }),
   )
 })
 
 describe("collect", options, () => {
-  continued("collect", ["collect", ...pace], (job) => finish(job, ["submit", ...submit, ...honoured]))
+  continued("collect", ["collect", ...pace], (job) => finish(job, ["submit", ...submit, ...honored]))
 })
 
 describe("export, in the place of an older dataset", options, () => {
-  const run = ["run", ...submit, ...honoured]
+  const run = ["run", ...submit, ...honored]
   continued("export", ["export"], (job) => finish(job, run))
 })
 
@@ -226,8 +226,8 @@ describe("submit, to a service that ignores keys", options, () => {
 })
 
 describe("submit --resubmit", options, () => {
-  const args = ["submit", ...submit, ...honoured, "--resubmit", "failed", "--resubmit", "invalid"]
-  continued("replan", args, (job) => finish(job, ["run", ...submit, ...honoured]))
+  const args = ["submit", ...submit, ...honored, "--resubmit", "failed", "--resubmit", "invalid"]
+  continued("replan", args, (job) => finish(job, ["run", ...submit, ...honored]))
 })
 
 describe("resolve", options, () => {

@@ -14,14 +14,14 @@ import * as Room from "./support/Room.ts"
 import * as Sender from "./support/Sender.ts"
 
 const room = await Room.make()
-const service = await RecordingService.start("honoured")
+const service = await RecordingService.start("honored")
 afterAll(async () => {
   await service.close()
   room.remove()
 })
 
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
-const submit = [input, "--batch-size", "6", "--idempotency-key", "honoured"]
+const submit = [input, "--batch-size", "6", "--idempotency-key", "honored"]
 // One request at a time, so that one delivery at the most is under way.
 const seldom = ["--concurrency", "1", "--requests-per-second", "1000", "--poll-min", "5h", "--poll-max", "10h"]
 

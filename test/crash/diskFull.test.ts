@@ -55,7 +55,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
 
   const command = (dir: string, ledger: string, files: ReadonlyArray<string> = [input]) => [
     "run", ...files, "--dir", dir, "--ledger", ledger, "--batch-size", "10",
-    "--idempotency-key", "honoured", "--requests-per-second", "1000", "--poll-min", "50ms",
+    "--idempotency-key", "honored", "--requests-per-second", "1000", "--poll-min", "50ms",
   ] // prettier-ignore
 
   const full = ({ status, stderr, stdout }: Ended, place: string) => {

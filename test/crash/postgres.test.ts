@@ -15,7 +15,7 @@ const token = "postgres-test-token"
 
 const args = (job: string, perSecond = 1000) => [
   "run", "data/sample.jsonl", "--dir", `${scratch}/${job}`, "--batch-size", "2",
-  "--idempotency-key", "honoured", "--requests-per-second", String(perSecond), "--poll-min", "50ms",
+  "--idempotency-key", "honored", "--requests-per-second", String(perSecond), "--poll-min", "50ms",
 ] // prettier-ignore
 
 describe.skipIf(notInstalled)("a run over PostgreSQL", () => {

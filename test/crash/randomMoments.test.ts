@@ -36,7 +36,7 @@ const draws = (seed: number) => {
 }
 
 describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_000 }, () => {
-  for (const [i, keys] of (["honoured", "honoured", "ignored"] as const).entries()) {
+  for (const [i, keys] of (["honored", "honored", "ignored"] as const).entries()) {
     const asking = i === 0 ? [] : Input.asking(`${room.folder}/gold.jsonl`, 3)
     const asked = i === 0 ? "" : ", with three votes and gold items"
     it(`${kills} with a service by which keys are ${keys}${asked} (${i + 1})`, async () => {

@@ -1,5 +1,5 @@
 /**
- * A service of which nobody knows that it honours `Idempotency-Key`, through a network that
+ * A service of which nobody knows that it honors `Idempotency-Key`, through a network that
  * fails: a request that may have been taken is never sent again, and none of them is forgotten.
  */
 import { assert, describe } from "@effect/vitest"

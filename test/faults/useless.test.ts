@@ -38,9 +38,9 @@ describe("answers of no use", () => {
     ["a page", page],
     ["half of the JSON", half],
   ] as const) {
-    test(`${name} in answer to a creation: sent again under its key, where keys are honoured`, () =>
+    test(`${name} in answer to a creation: sent again under its key, where keys are honored`, () =>
       Effect.gen(function* () {
-        const { posts, said } = yield* runOf({ POST: [answer] }, ["--idempotency-key", "honoured"])
+        const { posts, said } = yield* runOf({ POST: [answer] }, ["--idempotency-key", "honored"])
         assert.strictEqual(said.status, 0, said.stderr)
         assert.strictEqual(reportOf(said).tasks.completed.tasks, 1)
         assert.lengthOf(posts, 2)

@@ -38,10 +38,10 @@ describe.skipIf(files.length === 0)("the house (needs a git checkout)", () => {
   })
 
   it("every file in src/node says first that it is an adapter", () => {
-    const unsaid = sources
+    const suppressed = sources
       .filter(({ path, text }) => path.startsWith("src/node/") && !/^\/\*\*\s+(\* )?Adapter: /.test(text))
       .map(({ path }) => path)
-    assert.deepStrictEqual(unsaid, [])
+    assert.deepStrictEqual(suppressed, [])
   })
 
   it("only src/index.ts, and Source.ts for the source stage, merely pass on exports", () => {

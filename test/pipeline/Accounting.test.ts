@@ -133,7 +133,7 @@ const check = Effect.gen(function* () {
   // Each item by its id, with the states of its tasks by their votes: as the requests say, whatever the numbers are.
   const items = new Map<string, Map<number, TaskState>>()
   for (const { campaign, seq, state, vote } of tasks) {
-    for (const { check, item_id } of (yield* ledger.question(seq)).items) {
+    for (const { check, item_id } of (yield* ledger.request(seq)).items) {
       assert.strictEqual(check === true, item_id.startsWith("gold:"))
       if (check === true) continue
       const states = items.get(`${campaign}:${item_id}`) ?? new Map<number, TaskState>()
@@ -199,7 +199,7 @@ const check = Effect.gen(function* () {
     )
     const kept = byItem.filter(({ isCheck }) => !isCheck).length
     const written = { rows: 0, refused: { count: 0, first: [] } }
-    const standing = yield* ledger.itemsByStanding(Option.some(campaign))
+    const standing = yield* ledger.itemsByOutcome(Option.some(campaign))
     const funnel = yield* Funnel.make(Option.some(campaign), standing, {
       judged: kept,
       kept,
@@ -258,7 +258,7 @@ const property = Effect.fnUntraced(function* (
       if (collects) yield* collect({ once: true })
       yield* check
       for (const { state, verb, which } of decisions) {
-        const found = yield* ledger.troubles(6, [state])
+        const found = yield* ledger.issues(6, [state])
         const task = found[which % Math.max(1, found.length)]
         if (task === undefined) continue
         const decided =

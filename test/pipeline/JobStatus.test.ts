@@ -36,14 +36,14 @@ describe("JobStatus", () => {
     "of an empty ledger has nothing to tell",
     Effect.gen(function* () {
       const status = yield* JobStatus.make(Option.none())
-      const { campaigns, estimate, last_run, next_look_at, oldest_outstanding, results, webhook, worked_by } = status
+      const { campaigns, estimate, last_run, next_poll_at, oldest_outstanding, results, webhook, worked_by } = status
       assert.deepStrictEqual(
-        { campaigns, estimate, last_run, next_look_at, oldest_outstanding, webhook, worked_by },
+        { campaigns, estimate, last_run, next_poll_at, oldest_outstanding, webhook, worked_by },
         {
           campaigns: [],
           estimate: null,
           last_run: null,
-          next_look_at: null,
+          next_poll_at: null,
           oldest_outstanding: null,
           webhook: { deliveries: 0, last_at: null },
           worked_by: null,
@@ -70,11 +70,11 @@ describe("JobStatus", () => {
         submitted_at: "2026-11-02T00:00:00.000Z",
         age_seconds: 60,
       })
-      assert.strictEqual(soon.next_look_at, "2026-11-02T00:02:00.000Z")
+      assert.strictEqual(soon.next_poll_at, "2026-11-02T00:02:00.000Z")
       const later = yield* statusAt(hour)
-      assert.deepStrictEqual([later.at, later.next_look_at], ["2026-11-02T01:00:00.000Z", "2026-11-02T01:00:00.000Z"])
+      assert.deepStrictEqual([later.at, later.next_poll_at], ["2026-11-02T01:00:00.000Z", "2026-11-02T01:00:00.000Z"])
       yield* Ledger.use((ledger) => ledger.makeDue)
-      assert.strictEqual((yield* statusAt(hour)).next_look_at, "2026-11-02T01:00:00.000Z")
+      assert.strictEqual((yield* statusAt(hour)).next_poll_at, "2026-11-02T01:00:00.000Z")
     }),
   )
 

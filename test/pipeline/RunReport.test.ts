@@ -110,19 +110,19 @@ describe("RunReport", () => {
       assert.strictEqual((yield* report).status, "waiting")
       yield* ledger.markCompleted(4, "{}")
       const done = yield* report
-      assert.deepStrictEqual([done.status, done.campaign, done.troubles.length], ["done", 2, 2])
+      assert.deepStrictEqual([done.status, done.campaign, done.issues.length], ["done", 2, 2])
     }),
   )
 
   test(
-    "shows the first ten troubles, and how long the command took",
+    "shows the first ten issues, and how long the command took",
     Effect.gen(function* () {
       const ledger = yield* Ledger
       yield* submitted(12)
       for (let i = 0; i < 12; i++) yield* ledger.markFailed(2 * i, `reason ${i}`)
-      const { seconds, troubles } = yield* RunReport.make({ elapsed: Duration.millis(1_500) })
+      const { seconds, issues } = yield* RunReport.make({ elapsed: Duration.millis(1_500) })
       assert.deepStrictEqual(
-        troubles.map(({ reason, task_id }) => [task_id, reason]),
+        issues.map(({ reason, task_id }) => [task_id, reason]),
         Array.from({ length: 10 }, (_, i) => [`task_${i}`, `reason ${i}`]),
       )
       assert.strictEqual(seconds, 1.5)

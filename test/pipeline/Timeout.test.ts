@@ -11,7 +11,7 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** A run whose first POST is not answered before `answer` is called. */
 const atPost = Effect.fnUntraced(function* (
-  keys: "honoured" | "ignored",
+  keys: "honored" | "ignored",
   grace: Pick<Pipeline.Settings, "grace"> = { grace: "10 seconds" },
   settings: Partial<ServiceSettings> = {},
 ) {
@@ -50,7 +50,7 @@ const waiting = "the time is over: waiting for 1 request that is under way to en
 
 describe("a run whose time is over", () => {
   for (const [keys, status, posts] of [
-    ["honoured", "done", 2],
+    ["honored", "done", 2],
     ["ignored", "in_doubt", 1],
   ] as const) {
     it.effect(`leaves the request to the next run when its grace time is over, too, where keys are ${keys}`, () =>

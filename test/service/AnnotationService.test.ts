@@ -483,7 +483,7 @@ describe("AnnotationService", () => {
       const use = Effect.gen(function* () {
         const profile = yield* ServiceProfile
         assert.match(profile.baseUrl, /^http:\/\/127\.0\.0\.1:\d+\/v1$/)
-        assert.strictEqual(profile.idempotencyKey, "honoured")
+        assert.strictEqual(profile.idempotencyKey, "honored")
         const headers = { authorization: `Bearer ${Redacted.value(profile.token)}` }
         const created = yield* call("POST", `${profile.baseUrl}/tasks`, { body, headers })
         assert.strictEqual(created.status, 201, created.text)

@@ -4,7 +4,7 @@ import { Duration, Effect, Fiber, Latch, Option, Redacted, Stream } from "effect
 import { TestClock } from "effect/testing"
 import { defaults, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import type { TaskResult } from "../../src/domain/Task.ts"
-import { collect, nextLook } from "../../src/task/Collect.ts"
+import { collect, pollDelay } from "../../src/task/Collect.ts"
 import * as Results from "../../src/task/Results.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
@@ -17,7 +17,7 @@ import { newTasks, plan } from "./support.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
-const ledgerState = Ledger.use((ledger) => Effect.all({ counts: ledger.counts, troubles: ledger.troubles(10) }))
+const ledgerState = Ledger.use((ledger) => Effect.all({ counts: ledger.counts, issues: ledger.issues(10) }))
 const judgments = Stream.runCollect(Results.fromLedger)
 const collectAll = Effect.gen(function* () {
   yield* collect({ submittingDone: yield* Latch.make(true) })
@@ -91,8 +91,8 @@ describe("collect", () => {
         const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state: ledgerState, judgments })), process)
         assert.deepStrictEqual(after.state.counts.completed, { tasks: 2, items: 4 })
         assert.deepStrictEqual(after.state.counts.invalid, { tasks: 1, items: 2 })
-        assert.strictEqual(after.state.troubles[0]?.taskId, "task_1")
-        assert.match(after.state.troubles[0]?.reason ?? "", reason)
+        assert.strictEqual(after.state.issues[0]?.taskId, "task_1")
+        assert.match(after.state.issues[0]?.reason ?? "", reason)
         assert.notInclude(
           after.judgments.map(({ taskId }) => taskId),
           "task_1",
@@ -116,11 +116,11 @@ describe("collect", () => {
             ? { status: 404, body: { detail: "no such task" } }
             : ScriptedService.completedBy(before, taskId),
       )
-      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
+      const { counts, issues } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
       assert.strictEqual(counts.failed.tasks, 2)
       assert.strictEqual(counts.completed.tasks, 1)
-      assert.match(troubles[0]?.reason ?? "", /cancelled/)
-      assert.match(troubles[1]?.reason ?? "", /404.*no such task/)
+      assert.match(issues[0]?.reason ?? "", /cancelled/)
+      assert.match(issues[1]?.reason ?? "", /404.*no such task/)
     }))
 
   test("goes on over a passing failure of the service", () =>
@@ -152,10 +152,10 @@ describe("collect", () => {
       const { process } = yield* submitted((taskId, _, before) =>
         taskId === "task_2" ? { status: 200, body: "<html>" } : ScriptedService.completedBy(before, taskId),
       )
-      const { counts, troubles } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
+      const { counts, issues } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
       assert.strictEqual(counts.completed.tasks, 2)
       assert.strictEqual(counts.invalid.tasks, 1)
-      assert.match(troubles[0]?.reason ?? "", /<html>/)
+      assert.match(issues[0]?.reason ?? "", /<html>/)
     }))
 
   test("does not let a slow task hold up the others", () =>
@@ -392,17 +392,17 @@ describe("nextLook", () => {
     pollInterval: { min: "2 seconds", max: "5 minutes" },
   } as const
   it("is half the task's age, within the bounds", () => {
-    assert.strictEqual(nextLook(profile, 0), 2_000)
-    assert.strictEqual(nextLook(profile, 60_000), 30_000)
-    assert.strictEqual(nextLook(profile, Duration.toMillis("3 days")), 300_000)
+    assert.strictEqual(pollDelay(profile, 0), 2_000)
+    assert.strictEqual(pollDelay(profile, 60_000), 30_000)
+    assert.strictEqual(pollDelay(profile, Duration.toMillis("3 days")), 300_000)
   })
   it("is longer while deliveries arrive: from the upper bound to an hour, or the upper bound where that is longer", () => {
     const hour = 3_600_000
-    assert.strictEqual(nextLook(profile, 0, true), 300_000)
-    assert.strictEqual(nextLook(profile, hour, true), hour / 2)
-    assert.strictEqual(nextLook(profile, Duration.toMillis("3 days"), true), hour)
+    assert.strictEqual(pollDelay(profile, 0, true), 300_000)
+    assert.strictEqual(pollDelay(profile, hour, true), hour / 2)
+    assert.strictEqual(pollDelay(profile, Duration.toMillis("3 days"), true), hour)
     const slow = { pollInterval: { min: "2 seconds", max: "6 hours" } } as const
-    assert.strictEqual(nextLook(slow, 0, true), 6 * hour)
-    assert.strictEqual(nextLook(slow, Duration.toMillis("3 days"), true), 6 * hour)
+    assert.strictEqual(pollDelay(slow, 0, true), 6 * hour)
+    assert.strictEqual(pollDelay(slow, Duration.toMillis("3 days"), true), 6 * hour)
   })
 })

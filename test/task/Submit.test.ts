@@ -22,7 +22,7 @@ const problem = (status: number, detail: string) => ({
 })
 
 const ledgerState = Ledger.use((ledger) =>
-  Effect.all({ counts: ledger.counts, run: ledger.lastRun, troubles: ledger.troubles(10) }),
+  Effect.all({ counts: ledger.counts, run: ledger.lastRun, issues: ledger.issues(10) }),
 )
 
 const countsOf = (state: Effect.Success<typeof ledgerState>) => Option.getOrThrow(state.run).counts
@@ -216,7 +216,7 @@ describe("submit", () => {
         )
         assert.deepStrictEqual(state.counts.submitted, { tasks: 2, items: 4 })
         assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 2 })
-        assert.match(state.troubles[0]?.reason ?? "", new RegExp(`${status}.*prompt 2 is not allowed`))
+        assert.match(state.issues[0]?.reason ?? "", new RegExp(`${status}.*prompt 2 is not allowed`))
         const refused = yield* Ledger.use((ledger) => ledger.itemsIn(1, ["refused"])).pipe(
           inProcess(directory, service.profile),
         )
@@ -359,7 +359,7 @@ describe("submit", () => {
       const directory = yield* temporaryDirectory
       const service = yield* ScriptedService.make(
         () => ({ ...problem(503, "down for maintenance"), headers: { "retry-after": "0" } }),
-        { patience: 0, idempotencyKey: "honoured" },
+        { patience: 0, idempotencyKey: "honored" },
       )
       const failure = yield* submit(records(items(1)), { batch }).pipe(
         Effect.flip,
@@ -388,12 +388,12 @@ describe("submit", () => {
       assert.strictEqual(posts(service).filter(({ body }) => body.includes("prompt 0")).length, 1)
     }))
 
-  test("where keys are honoured, sends a task whose answer was lost again, with the same key", () =>
+  test("where keys are honored, sends a task whose answer was lost again, with the same key", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const service = yield* ScriptedService.make(
         (request, before) => (before.length === 0 ? "reset" : ScriptedService.obliging(request, before.slice(1))),
-        { idempotencyKey: "honoured" },
+        { idempotencyKey: "honored" },
       )
       const state = yield* submit(records(items(2)), { batch }).pipe(
         Effect.andThen(ledgerState),
@@ -404,9 +404,9 @@ describe("submit", () => {
       assert.strictEqual(new Set(posts(service).map(({ headers }) => headers["idempotency-key"])).size, 1)
     }))
 
-  test("what was being sent when a process died is sent again or held, by what the service honours", () =>
+  test("what was being sent when a process died is sent again or held, by what the service honors", () =>
     Effect.gen(function* () {
-      for (const idempotencyKey of ["honoured", "ignored"] as const) {
+      for (const idempotencyKey of ["honored", "ignored"] as const) {
         const directory = yield* temporaryDirectory
         const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey })
         const failing = yield* ScriptedService.make(() => problem(401, "no"), { idempotencyKey })
@@ -418,18 +418,18 @@ describe("submit", () => {
           Effect.andThen(ledgerState),
           inProcess(directory, service.profile),
         )
-        assert.strictEqual(posts(service).length, idempotencyKey === "honoured" ? 1 : 0)
-        assert.strictEqual(state.counts[idempotencyKey === "honoured" ? "submitted" : "in_doubt"].tasks, 1)
+        assert.strictEqual(posts(service).length, idempotencyKey === "honored" ? 1 : 0)
+        assert.strictEqual(state.counts[idempotencyKey === "honored" ? "submitted" : "in_doubt"].tasks, 1)
       }
     }))
 
-  test("where keys are honoured, sends nothing again under a key that may be forgotten: in one run, and in the next", () =>
+  test("where keys are honored, sends nothing again under a key that may be forgotten: in one run, and in the next", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       const service = yield* ScriptedService.make(
         (request, before) =>
           before.every(({ method }) => method !== "POST") ? "reset" : ScriptedService.obliging(request, before),
-        { idempotencyKey: "honoured" },
+        { idempotencyKey: "honored" },
       )
       const submitting = (idempotencyKeyLifetime: Duration.Input) =>
         submit(records(items(2)), { batch }).pipe(
@@ -443,9 +443,9 @@ describe("submit", () => {
           ),
         )
       for (let i = 0; i < 2; i++) {
-        const { counts, troubles } = yield* submitting("1 milli")
+        const { counts, issues } = yield* submitting("1 milli")
         assert.strictEqual(counts.in_doubt.tasks, 1)
-        assert.match(troubles[0]?.reason ?? "", /may have forgotten its Idempotency-Key \(after 1ms\)/)
+        assert.match(issues[0]?.reason ?? "", /may have forgotten its Idempotency-Key \(after 1ms\)/)
         assert.strictEqual(posts(service).length, 1)
       }
       assert.strictEqual((yield* submitting("1 hour")).counts.submitted.tasks, 1)
@@ -462,7 +462,7 @@ describe("submit", () => {
         inProcess(directory, service.profile),
       )
       assert.strictEqual(state.counts.in_doubt.tasks, 1)
-      assert.match(state.troubles[0]?.reason ?? "", /no task id at any of task_id, id/)
+      assert.match(state.issues[0]?.reason ?? "", /no task id at any of task_id, id/)
     }))
 
   test("counts what the service refuses against the limit of rejects, too", () =>
@@ -518,7 +518,7 @@ describe("submit", () => {
       assert.deepStrictEqual([counts.in_doubt.tasks, counts.planned.tasks], [3, 17])
     }))
 
-  test("where keys are honoured, leaves a task that can't be created for the next run, and submits the others", () =>
+  test("where keys are honored, leaves a task that can't be created for the next run, and submits the others", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
       let mended = false
@@ -530,7 +530,7 @@ describe("submit", () => {
                 request,
                 before.filter(({ body }) => mended || !body.includes("prompt 2")),
               ),
-        { concurrency: 1, retries: 1, idempotencyKey: "honoured" },
+        { concurrency: 1, retries: 1, idempotencyKey: "honored" },
       )
       const run = submit(records(items(8)), { batch })
       const failure = yield* run.pipe(Effect.flip, inProcess(directory, service.profile))
@@ -593,14 +593,14 @@ describe("submit", () => {
       const directory = yield* temporaryDirectory
       const service = yield* ScriptedService.make(
         (_, before) => (before.length === 0 ? "reset" : problem(422, "this key is taken")),
-        { idempotencyKey: "honoured" },
+        { idempotencyKey: "honored" },
       )
       const state = yield* submit(records(items(2)), { batch }).pipe(
         Effect.andThen(ledgerState),
         inProcess(directory, service.profile),
       )
       assert.strictEqual(state.counts.in_doubt.tasks, 1)
-      assert.match(state.troubles[0]?.reason ?? "", /earlier try may have been taken.*this key is taken/)
+      assert.match(state.issues[0]?.reason ?? "", /earlier try may have been taken.*this key is taken/)
     }))
 
   test("stops reading when more records are rejected than allowed", () =>

@@ -163,7 +163,7 @@ const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Ef
 const taskOf = ({ body, headers }: ScriptedService.Received) => [String(headers["idempotency-key"]), body] as const
 
 describe("submit", () => {
-  for (const idempotencyKey of ["honoured", "ignored"] as const) {
+  for (const idempotencyKey of ["honored", "ignored"] as const) {
     const property = Effect.fnUntraced(function* (
       records: ReadonlyArray<Record>,
       batch: BatchLimits,

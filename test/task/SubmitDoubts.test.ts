@@ -10,7 +10,7 @@ import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
-const honoured = { idempotencyKey: "honoured", concurrency: 1, patience: "1 minute" } as const
+const honored = { idempotencyKey: "honored", concurrency: 1, patience: "1 minute" } as const
 
 const guidelinesOf = ({ body }: ScriptedService.Received) =>
   (JSON.parse(body) as { readonly guidelines?: string }).guidelines
@@ -27,7 +27,7 @@ const attempt = Effect.fnUntraced(function* (directory: string, script: Script, 
   const service = yield* ScriptedService.make((_, before) => {
     if (before.length >= script.length - 1) asked.openUnsafe()
     return script[Math.min(before.length, script.length - 1)]!
-  }, honoured)
+  }, honored)
   const stopsIt = script.at(-1) === later
   const sending = yield* submit(records(items(2)), { batch, guidelines }).pipe(
     Effect.exit,
@@ -61,7 +61,7 @@ describe("a task", () => {
         Effect.gen(function* () {
           const directory = yield* temporaryDirectory
           yield* attempt(directory, script)
-          const service = yield* ScriptedService.make(ScriptedService.obliging, honoured)
+          const service = yield* ScriptedService.make(ScriptedService.obliging, honored)
           yield* submit(records(items(2)), { batch, guidelines: "new", newCampaign: true }).pipe(
             inProcess(directory, service.profile),
           )
@@ -84,7 +84,7 @@ describe("a task", () => {
         Effect.gen(function* () {
           const directory = yield* temporaryDirectory
           yield* attempt(directory, script)
-          const other = yield* ScriptedService.make(ScriptedService.obliging, { ...honoured, identity: "another" })
+          const other = yield* ScriptedService.make(ScriptedService.obliging, { ...honored, identity: "another" })
           const exit = yield* Effect.flip(Effect.asVoid(submit(records(items(2)), { batch, guidelines: "old" }))).pipe(
             Effect.map((failure) => failure._tag),
             Effect.orElseSucceed(() => "submitted"),
@@ -100,7 +100,7 @@ describe("a task", () => {
       const directory = yield* temporaryDirectory
       yield* attempt(directory, [{ status: 500 }])
       for (const [, script] of certain) yield* attempt(directory, script)
-      const service = yield* ScriptedService.make(ScriptedService.obliging, honoured)
+      const service = yield* ScriptedService.make(ScriptedService.obliging, honored)
       yield* submit(records(items(2)), { batch, guidelines: "new", newCampaign: true }).pipe(
         inProcess(directory, service.profile),
       )
@@ -116,7 +116,7 @@ describe("a task", () => {
         const directory = yield* temporaryDirectory
         yield* attempt(directory, ["reset", { status }])
         yield* attempt(directory, [{ status: 500 }])
-        const service = yield* ScriptedService.make(() => ({ status }), honoured)
+        const service = yield* ScriptedService.make(() => ({ status }), honored)
         const again = submit(records(items(2)), { batch, guidelines: "old", resubmit: ["refused"] }).pipe(
           Effect.andThen(counts),
           inProcess(directory, service.profile),
@@ -129,15 +129,15 @@ describe("a task", () => {
       }))
   }
 
-  test("that is in doubt stays so while results are collected, where keys are honoured, too", () =>
+  test("that is in doubt stays so while results are collected, where keys are honored, too", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(() => ({ status: 201, body: "{}" }), honoured)
+      const service = yield* ScriptedService.make(() => ({ status: 201, body: "{}" }), honored)
       yield* submit(records(items(2)), { batch }).pipe(inProcess(directory, service.profile))
-      const troubles = Ledger.use((ledger) => ledger.troubles(9))
-      const told = yield* troubles.pipe(inProcess(directory, service.profile))
+      const issues = Ledger.use((ledger) => ledger.issues(9))
+      const told = yield* issues.pipe(inProcess(directory, service.profile))
       assert.match(told[0]?.reason ?? "", /no task id/)
-      const after = yield* Effect.andThen(collect({ once: true }), troubles).pipe(inProcess(directory, service.profile))
+      const after = yield* Effect.andThen(collect({ once: true }), issues).pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(after, told)
     }))
 
@@ -156,18 +156,18 @@ describe("a task", () => {
         },
         { concurrency: 1 },
       )
-      const { judgments, troubles } = yield* Effect.gen(function* () {
+      const { judgments, issues } = yield* Effect.gen(function* () {
         yield* submit(records(items(2)), { batch: single, votes: 3, shuffleSeed: false })
         yield* collect()
         const ledger = yield* Ledger
-        return { judgments: yield* Stream.runCollect(Results.items()), troubles: yield* ledger.troubles(9) }
+        return { judgments: yield* Stream.runCollect(Results.items()), issues: yield* ledger.issues(9) }
       }).pipe(inProcess(directory, service.profile))
       assert.deepStrictEqual(
         judgments.map((item) => item.judgments.map(({ taskId, vote }) => [taskId, vote])),
         [[["task_0", 1]], [["task_3", 1]]],
       )
       assert.deepStrictEqual(
-        troubles.map(({ number, reason, state, taskId }) => [number, state, taskId, reason]),
+        issues.map(({ number, reason, state, taskId }) => [number, state, taskId, reason]),
         [
           [2, "task_0", 1],
           [3, "task_0", 1],

@@ -10,7 +10,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as RejectsFile from "../../pipeline/RejectsFile.ts"
-import { troubleReport } from "../../pipeline/RunReport.ts"
+import { issueReport } from "../../pipeline/RunReport.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { TaskState } from "../../task/ledger/Model.ts"
@@ -93,7 +93,7 @@ export const resolveCommand = Command.make(
       if (flags.json) return yield* printJson
       const after = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       const anew = after.filter(({ attempt }, i) => attempt !== before[i]!.attempt).length
-      const hints = IssueList.waitAgain(after.map(troubleReport), given)
+      const hints = IssueList.waitAgain(after.map(issueReport), given)
       yield* Console.log(printable([said(numbers, decision, anew), ...hints].join("\n")))
     },
     Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),
@@ -165,7 +165,7 @@ const numbersOf = Effect.fnUntraced(function* (
     onNone: () => ["in_doubt", "failed", "invalid", "refused", ...interrupted] as const,
     onSome: (name) => (name === "in-doubt" ? [states[name], ...interrupted] : [states[name]]),
   })
-  const found = yield* ledger.troubles(Number.MAX_SAFE_INTEGER, wanted)
+  const found = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
   if (decision !== undefined && found.length === 0) {
     return yield* refuse(`no task is ${Option.getOrElse(all, () => "waiting for a person")}`)
   }

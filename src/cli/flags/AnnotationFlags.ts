@@ -6,7 +6,7 @@ import { Effect, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
-import { defaultRate, highestRate } from "../../task/plan/GoldItems.ts"
+import { defaultRate, maxRate } from "../../task/plan/GoldItems.ts"
 import { defaultShuffleSeed } from "../../task/ledger/Model.ts"
 import type { SubmitOptions } from "../../task/Submit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
@@ -14,7 +14,7 @@ import { UsageError } from "../output/ExitStatus.ts"
 /** More experts than that are a poll. */
 const mostVotes = 100
 
-const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(highestRate))
+const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(maxRate))
 
 export const annotationFlags = {
   votes: Flag.Int("votes").pipe(
@@ -60,7 +60,7 @@ export const annotationFlags = {
     Flag.withMetavar("SHARE"),
     Flag.withSchema(Rate),
     Flag.withDescription(
-      `With --gold: the share of gold items among all that experts judge, ${highestRate} at the most (default: ${defaultRate})`,
+      `With --gold: the share of gold items among all that experts judge, ${maxRate} at the most (default: ${defaultRate})`,
     ),
     Flag.optional,
   ),

@@ -188,17 +188,17 @@ export const service = {
     Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN")),
     Flag.optional,
   ),
-  idempotencyKey: Flag.Literals("idempotency-key", ["honoured", "ignored"]).pipe(
+  idempotencyKey: Flag.Literals("idempotency-key", ["honored", "ignored"]).pipe(
     Flag.withDescription(
-      "Whether the service honours Idempotency-Key; if not, a task that may have arrived is held in doubt (default: ignored; honoured by the embedded service) [PREFSTREAM_IDEMPOTENCY_KEY]",
+      "Whether the service honors Idempotency-Key; if not, a task that may have arrived is held in doubt (default: ignored; honored by the embedded service) [PREFSTREAM_IDEMPOTENCY_KEY]",
     ),
-    Flag.withFallbackConfig(Config.Literals(["honoured", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
+    Flag.withFallbackConfig(Config.Literals(["honored", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
     Flag.optional,
   ),
   idempotencyKeyLifetime: Flag.String("idempotency-key-lifetime").pipe(
     Flag.withMetavar("DURATION"),
     Flag.withDescription(
-      `How long a service that honours Idempotency-Key remembers one, or forever; a task that may have arrived longer ago is held in doubt (default: ${Duration.format(Duration.fromInputUnsafe(defaults.idempotencyKeyLifetime))}; forever with the embedded service) [PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME]`,
+      `How long a service that honors Idempotency-Key remembers one, or forever; a task that may have arrived longer ago is held in doubt (default: ${Duration.format(Duration.fromInputUnsafe(defaults.idempotencyKeyLifetime))}; forever with the embedded service) [PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME]`,
     ),
     Flag.withFallbackConfig(Config.String("PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME")),
     Flag.filterMap(
@@ -259,7 +259,7 @@ export const service = {
 export interface ServiceFlags {
   readonly baseUrl: Option.Option<string>
   readonly token: Option.Option<Redacted.Redacted<string>>
-  readonly idempotencyKey: Option.Option<"honoured" | "ignored">
+  readonly idempotencyKey: Option.Option<"honored" | "ignored">
   readonly idempotencyKeyLifetime: Option.Option<Duration.Duration>
   readonly concurrency: Option.Option<number>
   readonly requestsPerSecond: Option.Option<number>

@@ -4,12 +4,12 @@
  * Guarantees: each item is named by its place in the input; reads the ledger and changes nothing.
  */
 import { Effect, Option } from "effect"
-import { type TroubleReport, troubleReport } from "../../pipeline/RunReport.ts"
+import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
 import type { ItemDetails } from "../../task/ledger/Model.ts"
 import { count, number as digits, word } from "./Summary.ts"
 
-export interface ListedTask extends TroubleReport {
+export interface ListedTask extends IssueReport {
   /** Null where they were pruned. */
   readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
   /** Attempts before this one. */
@@ -32,12 +32,12 @@ export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArra
     tasks,
     Effect.fnUntraced(function* (task): Effect.fn.Return<
       ListedTask,
-      Effect.Error<ReturnType<typeof ledger.keptQuestion>>
+      Effect.Error<ReturnType<typeof ledger.storedRequest>>
     > {
-      const question = yield* ledger.keptQuestion(task.seq)
+      const question = yield* ledger.storedRequest(task.seq)
       const before = task.attempt === 1 ? [] : yield* ledger.attempts(task.number)
       return {
-        ...troubleReport(task),
+        ...issueReport(task),
         places: Option.match(question, {
           onNone: () => null,
           onSome: ({ items }) => items.map(({ item_id, origin }) => ({ item_id, ...origin })),
@@ -74,7 +74,7 @@ export const text = Effect.fnUntraced(function* (
 })
 
 /** How tasks that were given up are waited for after all: under the ids that they have at the service. */
-export const waitAgain = (tasks: ReadonlyArray<TroubleReport>, given: string): ReadonlyArray<string> => {
+export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
     state === "given_up" && task_id !== null
@@ -101,7 +101,7 @@ const lines = (task: ListedTask): ReadonlyArray<string> => [
   ),
 ]
 
-const stateOf = ({ state }: TroubleReport): string => (state === "submitting" ? "in doubt" : state.replace("_", " "))
+const stateOf = ({ state }: IssueReport): string => (state === "submitting" ? "in doubt" : state.replace("_", " "))
 
 /** `a.jsonl:1-20, b.jsonl:7`; the first few, where they are many. */
 const placesOf = (places: ListedTask["places"]): string => {

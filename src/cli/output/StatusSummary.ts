@@ -72,14 +72,14 @@ const interrupted = ({ tasks, worked_by }: JobStatus, { given }: Summary.TextOpt
       ]
 
 const waiting = (status: JobStatus): Summary.Rows => {
-  const { next_look_at, oldest_outstanding } = status
+  const { next_poll_at, oldest_outstanding } = status
   if (oldest_outstanding === null) return []
   const look =
-    next_look_at === null
+    next_poll_at === null
       ? ""
-      : next_look_at <= status.at
+      : next_poll_at <= status.at
         ? "; a look is due"
-        : `; next look in ${Summary.duration((millisOf(next_look_at) - millisOf(status.at)) / 1000)}`
+        : `; next look in ${Summary.duration((millisOf(next_poll_at) - millisOf(status.at)) / 1000)}`
   return [
     [
       "oldest",

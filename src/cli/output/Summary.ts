@@ -11,7 +11,7 @@ import type { DatasetInfo } from "../../dataset/Dataset.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
-import type { RunReport, TroubleReport } from "../../pipeline/RunReport.ts"
+import type { RunReport, IssueReport } from "../../pipeline/RunReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 
 interface Options extends TextOptions {
@@ -76,7 +76,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ...more,
       ["ledger", ledger],
     ]),
-    ...troubles(report.troubles, resolveCommand(options)),
+    ...issues(report.issues, resolveCommand(options)),
     ...(report.example === null ? [] : ["", "One of the pairs:", "", ...pair(report.example)]),
   ].join("\n")
 }
@@ -118,7 +118,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [
         `Ended${after} with ${count(report.tasks.in_doubt.tasks, "task")} in doubt: they may have been created, and are not sent again by themselves.`,
         ...(unusable === 0 && open === 0 ? [] : [`Beside them, ${beside}.`]),
-        "If the service honours Idempotency-Key, the same command with --idempotency-key honoured sends them again, safely, while it remembers theirs (--idempotency-key-lifetime).",
+        "If the service honors Idempotency-Key, the same command with --idempotency-key honored sends them again, safely, while it remembers theirs (--idempotency-key-lifetime).",
         `If not, look for them at the service, and say what is to be done: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
@@ -130,11 +130,11 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   }
 }
 
-const whyAllRejected = ({ tasks, troubles }: RunReport): string => {
+const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   const refused = tasks.refused.tasks
   if (refused === 0) return "no record could be used."
   const all = Object.values(tasks).every((of) => of === tasks.refused || of.tasks === 0) ? "all " : ""
-  const first = troubles.find(({ state }) => state === "refused")?.reason
+  const first = issues.find(({ state }) => state === "refused")?.reason
   return `the service refused ${all}${count(refused, "task")}.${first == null ? "" : ` The first: ${first}`}`
 }
 
@@ -220,12 +220,12 @@ const leftOut = (reasons: NonNullable<RunReport["left_out"]>): Rows => {
   return items === 0 ? [] : [["left out", `${count(items, "item")}: ${said}`]]
 }
 
-const troubles = (troubles: ReadonlyArray<TroubleReport>, resolve: string): ReadonlyArray<string> =>
-  troubles.length === 0
+const issues = (issues: ReadonlyArray<IssueReport>, resolve: string): ReadonlyArray<string> =>
+  issues.length === 0
     ? []
     : [
         "",
-        ...troubles.map(
+        ...issues.map(
           ({ attempt, reason, state, task, task_id }) =>
             `${state.replace("_", " ")}: task ${task}${task_id === null ? "" : ` (${task_id})`}${attempt === 1 ? "" : `, attempt ${attempt}`}: ${reason ?? "no reason given"}`,
         ),

@@ -119,7 +119,7 @@ Each of \`votes\`: \`expert\` (the expert's id or name), \`choice\` (index), \`r
 Set a URL in the dashboard's developer settings. When a group is complete, the service sends a \`POST\` there by [Standard Webhooks 1.0.0](https://www.standardwebhooks.com): see \`task_group.completed\` below. Answer 2xx within 15 seconds, and fetch the tasks: the event carries their ids only.
 
 - **Signature.** \`webhook-signature\` is one or several of \`v1,<base64>\`, separated by spaces: the HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\` under each secret that is valid. A secret is \`whsec_\` and the key in base64. Accept the event if one of them matches, compared in constant time, and if \`webhook-timestamp\` (seconds) is within five minutes of now. While a secret is rotated, both sign.
-- **Delivery.** At least once, in no particular order: \`webhook-id\` is the same for each attempt. An attempt fails with any answer but 2xx (redirects are not followed) and is made again over three days: after 5 seconds, 5 and 30 minutes, then after hours, with some jitter; \`Retry-After\` is honoured. 410 disables the webhook. An event can be resent by hand, in the delivery log.
+- **Delivery.** At least once, in no particular order: \`webhook-id\` is the same for each attempt. An attempt fails with any answer but 2xx (redirects are not followed) and is made again over three days: after 5 seconds, 5 and 30 minutes, then after hours, with some jitter; \`Retry-After\` is honored. 410 disables the webhook. An event can be resent by hand, in the delivery log.
 
 ## Limits
 ${limitsOf(decided)}

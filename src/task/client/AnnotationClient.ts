@@ -3,7 +3,7 @@
  *
  * Guarantees: base URL, token, pace, time limit and retries are set here and nowhere
  * else. A request is sent again only where that can't create a second task: where the
- * service honours idempotency keys, or where it certainly did not take the request. Every
+ * service honors idempotency keys, or where it certainly did not take the request. Every
  * failure is an `AnnotationClientError` whose reason says what may be done about it.
  *
  * When a request is sent is up to the `Throttle`, and while the service is down nothing is
@@ -19,7 +19,7 @@ import { AnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { TaskRequestText } from "../../domain/Task.ts"
-import * as AnswerText from "./ResponseBody.ts"
+import * as ResponseBody from "./ResponseBody.ts"
 import {
   AnnotationClientError,
   asksTooMuch,
@@ -68,13 +68,13 @@ const unclaimed: Sending<never> = {
 const madeUp = "prefstream-probe"
 
 /** So many tasks that the service showed are remembered, for probes. */
-const mostShown = 8
+const maxShown = 8
 
 /** A shorter token may be any part of a text. */
-const shortestSecret = 8
+const minSecretLength = 8
 
-const firstDelay = Duration.toMillis("500 millis")
-const longestDelay = Duration.toMillis("30 seconds")
+const minDelay = Duration.toMillis("500 millis")
+const maxDelay = Duration.toMillis("30 seconds")
 
 /**
  * Tries again, at growing distances with jitter, while `again` says so. The waits can be
@@ -84,7 +84,7 @@ const persisting = Effect.fnUntraced(function* <A, E, E2>(
   effect: Effect.Effect<A, E>,
   again: (failure: E) => Effect.Effect<boolean, E2>,
 ): Effect.fn.Return<A, E | E2> {
-  for (let delay = firstDelay; ; delay = Math.min(2 * delay, longestDelay)) {
+  for (let delay = minDelay; ; delay = Math.min(2 * delay, maxDelay)) {
     const outcome = yield* Effect.result(effect)
     if (Result.isSuccess(outcome)) return outcome.success
     if (!(yield* again(outcome.failure))) return yield* Effect.fail(outcome.failure)
@@ -125,13 +125,13 @@ const make = Effect.gen(function* () {
   const secret = Redacted.value(profile.token)
   /** A service may repeat the token in its answer; what is quoted from one shows no part of it. */
   const quotable = (text: string): string =>
-    secret.length < shortestSecret ? text : text.replaceAll(secret, "<token>")
+    secret.length < minSecretLength ? text : text.replaceAll(secret, "<token>")
 
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
   /** What the service says of its load, with any answer. */
-  const heed = Effect.fnUntraced(function* (
+  const observeRateLimits = Effect.fnUntraced(function* (
     response: HttpClientResponse.HttpClientResponse,
     permit: Throttle.Permit | undefined,
     failure: AnnotationClientError | undefined,
@@ -151,12 +151,12 @@ const make = Effect.gen(function* () {
   const attempt = <A, E>(
     request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
     onNotFound: "service" | "task",
-    read: (answer: AnswerText.Answer) => Effect.Effect<A, AnnotationClientError>,
+    read: (answer: ResponseBody.Answer) => Effect.Effect<A, AnnotationClientError>,
     permit?: Throttle.Permit,
   ): Effect.Effect<A, AnnotationClientError> =>
     request.pipe(
       Effect.flatMap((response) =>
-        Effect.map(AnswerText.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
+        Effect.map(ResponseBody.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
       ),
       Effect.timeout(timeLimit),
       Effect.mapError((cause) =>
@@ -169,7 +169,7 @@ const make = Effect.gen(function* () {
       Effect.flatMap(
         Effect.fnUntraced(function* ({ answer, response }) {
           if (response.status >= 200 && response.status < 300) {
-            yield* heed(response, permit, undefined)
+            yield* observeRateLimits(response, permit, undefined)
             if (answer.problem === "broken off") {
               return yield* error(new Unavailable({ detail: "the answer broke off", maybeDone: true }))
             }
@@ -180,21 +180,21 @@ const make = Effect.gen(function* () {
           const failure = error(
             refusal(response, quotable(answer.text), onNotFound, retryAfter, profile.idempotencyKey),
           )
-          yield* heed(response, permit, failure)
+          yield* observeRateLimits(response, permit, failure)
           return yield* failure
         }),
       ),
     )
 
   /** What an answer was instead of what was expected. */
-  const misread = (expected: string, answer: AnswerText.Answer) => {
-    const found = AnswerText.describe(answer, quotable)
-    return unusable(`${expected}, found ${found}`, !AnswerText.isJson(answer), found)
+  const misread = (expected: string, answer: ResponseBody.Answer) => {
+    const found = ResponseBody.describe(answer, quotable)
+    return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)
   }
 
-  const readId = (answer: AnswerText.Answer) =>
+  const readId = (answer: ResponseBody.Answer) =>
     Option.match(
-      Option.flatMap(AnswerText.json(answer), (json) => TaskIds.one(json, profile.taskIdPaths)),
+      Option.flatMap(ResponseBody.json(answer), (json) => TaskIds.one(json, profile.taskIdPaths)),
       {
         onNone: () =>
           Effect.fail(
@@ -207,7 +207,7 @@ const make = Effect.gen(function* () {
       },
     )
 
-  const readView = (taskId: string) => (answer: AnswerText.Answer) => {
+  const readView = (taskId: string) => (answer: ResponseBody.Answer) => {
     const decoded = Schema.decodeUnknownOption(StatusMember)(answer.text)
     if (Option.isNone(decoded)) {
       return Effect.fail(misread(`expected a JSON object with the status of ${taskId}`, answer))
@@ -279,7 +279,7 @@ const make = Effect.gen(function* () {
       )
     const again = Effect.fnUntraced(function* (failure: AnnotationClientError | E) {
       if (!isClientError(failure) || asksTooMuch(failure, patience)) return false
-      if (maybeDone(failure)) return profile.idempotencyKey === "honoured" && doubts <= profile.retries
+      if (maybeDone(failure)) return profile.idempotencyKey === "honored" && doubts <= profile.retries
       if (failure.reason._tag !== "Unavailable") return false
       const now = yield* Clock.currentTimeMillis
       waitsSince ??= now
@@ -297,11 +297,11 @@ const make = Effect.gen(function* () {
    * Looks at a task. A look that fails is over: the task is looked at again when it is due.
    * `tries` is for those who won't come back.
    */
-  const look = Effect.fn("AnnotationClient.look")(function* (
+  const poll = Effect.fn("AnnotationClient.poll")(function* (
     taskId: string,
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError> {
-    const asked = throttle.turn("look", (permit) => noted(get(taskId, permit)))
+    const asked = throttle.turn("poll", (permit) => noted(get(taskId, permit)))
     let left = tries
     shown.delete(taskId)
     const view = yield* persisting(asked, (failure) =>
@@ -313,11 +313,11 @@ const make = Effect.gen(function* () {
       ),
     )
     shown.add(taskId)
-    if (shown.size > mostShown) shown.delete(shown.values().next().value!)
+    if (shown.size > maxShown) shown.delete(shown.values().next().value!)
     return view
   })
 
-  return { create, look }
+  return { create, poll }
 })
 
 const decodeRequest = Schema.decodeUnknownEffect(TaskRequestText)

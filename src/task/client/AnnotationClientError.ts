@@ -173,7 +173,7 @@ export const refusal = (
       maybeDone: !(
         status === 429 ||
         status === 425 ||
-        (status === 503 && retryAfter !== undefined && idempotencyKey === "honoured")
+        (status === 503 && retryAfter !== undefined && idempotencyKey === "honored")
       ),
     })
   }

@@ -8,7 +8,7 @@
 import { Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { ServiceProfile, type ServiceSettings } from "../../api/ServiceProfile.ts"
-import * as AnswerText from "./ResponseBody.ts"
+import * as ResponseBody from "./ResponseBody.ts"
 
 const timeLimit = "5 seconds"
 
@@ -46,7 +46,7 @@ export const maxCompletions = Effect.fn("PublishedLimits.maxCompletions")(functi
     Option.isSome(token) ? HttpClientRequest.bearerToken(Redacted.value(token.value)) : (request) => request,
   )
   const answer = yield* HttpClient.execute(request).pipe(
-    Effect.flatMap((response) => AnswerText.read(response, maxBytes)),
+    Effect.flatMap((response) => ResponseBody.read(response, maxBytes)),
     Effect.timeout(timeLimit),
     Effect.option,
   )

@@ -40,11 +40,11 @@ export interface Probe {
 /** The latest time that there is a date for (ECMA-262, 21.4.1.1). */
 const latest = 8.64e15
 
-const firstProbe = Duration.toMillis("1 second")
-const longestWait = Duration.toMillis("30 seconds")
+const minProbeDelay = Duration.toMillis("1 second")
+const maxWait = Duration.toMillis("30 seconds")
 
 /** As much of an answer as is told of a service that is down. */
-const longestCause = 80
+const maxCauseLength = 80
 
 /** Whether an answer to a question about a made-up task comes from a service that may be up. */
 const saysNothing = ({ reason }: AnnotationClientError): boolean =>
@@ -112,9 +112,9 @@ export const make = Effect.fnUntraced(function* (
         // Whoever comes after that is told what is true then.
         yield* throttle.wanted
         const then = yield* Clock.currentTimeMillis
-        if (then - now < longestWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
+        if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
       } else {
-        const delay = Math.min(firstProbe * 2 ** Math.min(probes, 10), longestWait)
+        const delay = Math.min(minProbeDelay * 2 ** Math.min(probes, 10), maxWait)
         const wait = Math.max(delay * (yield* Random.nextBetween(0.8, 1.2)), asked)
         yield* Effect.sleep(Duration.millis(Math.min(wait, deadline - now)))
       }
@@ -127,7 +127,7 @@ export const make = Effect.fnUntraced(function* (
       }
       last = outcome.failure
       probes++
-      const mayTry = profile.idempotencyKey === "honoured" || throttle.isLookWaiting()
+      const mayTry = profile.idempotencyKey === "honored" || throttle.isPollWaiting()
       if (probe.isMadeUp && saysNothing(last) && !isOver && mayTry) {
         isDown = false
         failures = profile.downAfter - 1
@@ -180,5 +180,5 @@ const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
     reason._tag === "UnusableAnswer" && reason.found !== undefined ? `no JSON: ${reason.found}` : reason.detail
   const words = "status" in reason && reason.status !== undefined ? `${reason.status}: ${what}` : what
-  return words.length <= longestCause ? words : `${words.slice(0, longestCause - 1)}…`
+  return words.length <= maxCauseLength ? words : `${words.slice(0, maxCauseLength - 1)}…`
 }

@@ -19,7 +19,7 @@ import { Clock, DateTime, Deferred, Duration, Effect, Latch, type Scope } from "
 import type { Quota } from "../../api/RateLimit.ts"
 
 /** What a request is for. */
-export type Kind = "create" | "look"
+export type Kind = "create" | "poll"
 
 /** A request that was let go. */
 export interface Permit {
@@ -50,7 +50,7 @@ export interface Throttle<E> {
   /** Lets nothing go until `resume`. */
   readonly hold: Effect.Effect<void>
   /** Whether a look waits for its turn. */
-  readonly isLookWaiting: () => boolean
+  readonly isPollWaiting: () => boolean
   /** Lets requests go again; `carefully`, one at once, a look first, and more as the service takes them. */
   readonly resume: (carefully?: boolean) => Effect.Effect<void>
   /** Done as soon as any request waits. */
@@ -71,16 +71,16 @@ const catchUp = 100
 const second = 1010
 
 /** So many of the last departures are remembered at the most; the same part of a second is then looked back at. */
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 /** Where both wait, so many tasks are created for each that is looked at. */
-const createsForALook = 3
+const createsPerPoll = 3
 
 /** How long the full pace takes to come back. */
 const recovery = Duration.toSeconds("30 seconds")
 
 /** As long as a service may keep everyone waiting, or failing, without being asked again. */
-const longestPause = Duration.toMillis("1 day")
+const maxPause = Duration.toMillis("1 day")
 
 /** A pause that is worth a word, and the shortest time between two words about the pace. */
 const longPause = Duration.toMillis("5 seconds")
@@ -100,9 +100,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 }): Effect.fn.Return<Throttle<E>, never, Scope.Scope> {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const slowest = Math.min(requestsPerSecond, 0.2)
-  const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), mostRemembered)).fill(-Infinity)
+  const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (second * departures.length) / requestsPerSecond
-  const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], look: [] }
+  const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
   /** Opened when something has changed that may let a request go. */
   const changed = yield* Latch.make()
@@ -151,19 +151,19 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   }
 
   const nextWaiter = (): Waiter<E> | undefined => {
-    const { create, look } = waiting
-    if (create.length > 0 && (look.length === 0 || createsInARow < createsForALook)) {
+    const { create, poll } = waiting
+    if (create.length > 0 && (poll.length === 0 || createsInARow < createsPerPoll)) {
       createsInARow++
       return create.shift()
     }
     createsInARow = 0
-    return look.shift()
+    return poll.shift()
   }
 
-  const isWanted = () => waiting.create.length + waiting.look.length > 0
+  const isWanted = () => waiting.create.length + waiting.poll.length > 0
 
   const fail = (failure: E) => {
-    for (const { granted } of [...waiting.create.splice(0), ...waiting.look.splice(0)]) {
+    for (const { granted } of [...waiting.create.splice(0), ...waiting.poll.splice(0)]) {
       Deferred.doneUnsafe(granted, Effect.fail(failure))
     }
   }
@@ -251,7 +251,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
     const now = yield* Clock.currentTimeMillis
-    const until = now + Math.min(millis, longestPause)
+    const until = now + Math.min(millis, maxPause)
     if (until <= pausedUntil) return
     pausedUntil = until
     pausedBy = failure
@@ -286,11 +286,11 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         held = false
         if (carefully) {
           atOnce = 1
-          createsInARow = createsForALook
+          createsInARow = createsPerPoll
         }
         changed.openUnsafe()
       }),
-    isLookWaiting: () => waiting.look.length > 0,
+    isPollWaiting: () => waiting.poll.length > 0,
     wanted: Effect.andThen(
       arrived.close,
       Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),

@@ -12,13 +12,13 @@
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { longestTolerance } from "../../api/WebhookSignature.ts"
+import { maxTolerance } from "../../api/WebhookSignature.ts"
 import * as HintLimit from "./HintLimit.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./Model.ts"
-import { inPortions, setSetting } from "./Rows.ts"
+import { inChunks, setSetting } from "./Rows.ts"
 
 /** Milliseconds. */
-export const rememberedFor = 2 * Duration.toMillis(longestTolerance)
+export const rememberedFor = 2 * Duration.toMillis(maxTolerance)
 
 /** What the parts of a ledger in one process tell each other. */
 export interface Hints {
@@ -67,7 +67,7 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
 
   /** Before all that polling has made due, and lower with each hint, so that a look under way can tell. */
   const makeDueNow = (seqs: ReadonlyArray<number>) =>
-    inPortions(
+    inChunks(
       seqs,
       (some) => sql`UPDATE task SET due_at = CASE WHEN due_at <= 0 THEN due_at - 1 ELSE 0 END
         WHERE ${here} AND ${sql.in("seq", some)}`,
@@ -76,7 +76,7 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
   const makeDue = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, now: number) {
     const byTime = Map.groupBy(seqs, (seq) => hints.limit.when(seq, now))
     for (const [at, some] of byTime) {
-      yield* at <= now ? makeDueNow(some) : inPortions(some, (few) => makeDueAt(at, sql.in("seq", few)))
+      yield* at <= now ? makeDueNow(some) : inChunks(some, (few) => makeDueAt(at, sql.in("seq", few)))
     }
   })
 
@@ -85,7 +85,7 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
       WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "in_doubt"])} LIMIT 1`
     if (unnamed.length === 0) return
     const rows = taskIds.map((id) => ({ partition_id: partition, task_id: id, received_at: now }))
-    yield* inPortions(
+    yield* inChunks(
       rows,
       (some) => sql`INSERT INTO early_hint ${sql.insert(some)}
         ON CONFLICT (partition_id, task_id) DO UPDATE SET received_at = excluded.received_at`,
@@ -93,7 +93,7 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
   })
 
   const recordNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
-    const found = yield* inPortions(
+    const found = yield* inChunks(
       taskIds,
       (some) => sql<{ seq: number; state: string; task_id: string }>`SELECT seq, state, task_id FROM task
         WHERE ${here} AND ${sql.in("task_id", some)}`,

@@ -7,7 +7,7 @@ import { Effect, Option, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { InputFile } from "../../domain/InputFile.ts"
 import type { LedgerContext, Run } from "./Model.ts"
-import { inPortions, settingOf } from "./Rows.ts"
+import { inChunks, settingOf } from "./Rows.ts"
 
 export const make = ({ partition, sql, write }: LedgerContext) => {
   /** Remembers the files that a run has read. */
@@ -24,7 +24,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
       last_modified: "",
       ...file,
     }))
-    yield* write(inPortions(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`))
+    yield* write(inChunks(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`))
   })
 
   /** The files of a campaign's runs, or of all, by name. */

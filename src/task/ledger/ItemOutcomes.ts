@@ -9,7 +9,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { LedgerContext } from "./Model.ts"
 
 /** From the furthest on. `pruned` has had a result; of `refused` and `given_up`, every task is one of the two. */
-export const standings = [
+export const itemOutcomes = [
   "judged",
   "pruned",
   "waiting",
@@ -20,17 +20,17 @@ export const standings = [
   "refused",
   "given_up",
 ] as const
-export type Standing = (typeof standings)[number]
+export type ItemOutcome = (typeof itemOutcomes)[number]
 
 /** How many items stand so. */
-export type ItemStandings = (standing: Standing) => number
+export type OutcomeCounts = (standing: ItemOutcome) => number
 
 export const make = ({ partition, sql }: LedgerContext) => {
   const inCampaign = (campaign: Option.Option<number>): Fragment =>
     Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
   /** How many items of a campaign, or of all, stand so. */
-  const itemsByStanding = Effect.fn("Ledger.itemsByStanding")(function* (campaign: Option.Option<number>) {
+  const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ standing: number; items: number }>`SELECT standing, COUNT(*) AS items FROM (
         SELECT item.seq, MIN(CASE t.state
           WHEN 'completed' THEN CASE WHEN t.pruned_at IS NULL THEN 0 ELSE 1 END
@@ -42,9 +42,9 @@ export const make = ({ partition, sql }: LedgerContext) => {
         WHERE t.partition_id = ${partition} AND ${inCampaign(campaign)}
         GROUP BY item.seq) AS stood GROUP BY standing`
     const counts = new Map(rows.map(({ items, standing }) => [Number(standing), Number(items)]))
-    const itemsAt: ItemStandings = (standing) => counts.get(standings.indexOf(standing)) ?? 0
+    const itemsAt: OutcomeCounts = (standing) => counts.get(itemOutcomes.indexOf(standing)) ?? 0
     return itemsAt
   })
 
-  return { itemsByStanding }
+  return { itemsByOutcome }
 }

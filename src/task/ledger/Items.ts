@@ -18,10 +18,10 @@ import {
   type NewTask,
   type ReadCounts,
   type Run,
-  type Sighting,
+  type Classification,
   type TaskState,
 } from "./Model.ts"
-import { inPortions, insertRows, insertTasks, setSetting, settingOf, withPayload } from "./Rows.ts"
+import { inChunks, insertRows, insertTasks, setSetting, settingOf, withPayload } from "./Rows.ts"
 import * as SeqSet from "./SeqSet.ts"
 
 const detailsOf = (
@@ -60,11 +60,11 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     return reread.seqs
   }
 
-  const sight = Effect.fnUntraced(function* (
+  const classify = Effect.fnUntraced(function* (
     { campaign, run }: Run,
     items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>,
   ) {
-    const rows = yield* inPortions(
+    const rows = yield* inChunks(
       items,
       (items) => sql<{ item_id: string; content_hash: string | null; seq: number; run: number }>`
         SELECT item_id, content_hash, seq, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
@@ -73,7 +73,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
         )}`,
     )
     const seen = new Map(rows.flat().map((row) => [row.item_id, row]))
-    return items.map((item): Sighting => {
+    return items.map((item): Classification => {
       const row = seen.get(item.itemId)
       if (row === undefined) return "new"
       if ((row.content_hash ?? row.item_id) !== item.contentHash) return "conflict"
@@ -84,7 +84,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   /** Notes which known items belong to a run's input, and gives their numbers. Those of earlier runs are of no more use. */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
-    const rows = yield* inPortions(
+    const rows = yield* inChunks(
       itemIds,
       (ids) => sql<{ seq: number }>`
         SELECT seq FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
@@ -294,5 +294,5 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
   )
 
-  return { lastRunIn, sight, record, hasConversations, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
+  return { lastRunIn, classify, record, hasConversations, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
 }

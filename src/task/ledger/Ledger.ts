@@ -23,12 +23,12 @@ import * as LedgerInput from "./Items.ts"
 import * as LedgerInputs from "./Inputs.ts"
 import * as LedgerItems from "./ItemOutcomes.ts"
 import * as LedgerResolve from "./Resolve.ts"
-import type { ReadQuestion } from "./Model.ts"
+import type { ParsedRequest } from "./Model.ts"
 import { checkVersion, migrate } from "./Tables.ts"
 import * as LedgerStatus from "./Status.ts"
 import * as LedgerStreams from "./Streams.ts"
 import * as LedgerTasks from "./Tasks.ts"
-import * as QuestionCache from "./RequestCache.ts"
+import * as RequestCache from "./RequestCache.ts"
 
 export interface LedgerOptions {
   /** A ledger may hold several partitions, each worked by one process. */
@@ -52,7 +52,7 @@ const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hints = LedgerDeliveries.hintsOf(yield* Latch.make())
-  const questions = QuestionCache.make<ReadQuestion>()
+  const questions = RequestCache.make<ParsedRequest>()
   const context = { sql, write, questions, partition: options.partition ?? defaultPartition }
   return {
     ...LedgerCampaigns.make(context),

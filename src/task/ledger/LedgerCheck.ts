@@ -15,7 +15,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Snapshot from "../../sql/Snapshot.ts"
 import { match } from "./ResultMatch.ts"
 import { TaskState } from "./Model.ts"
-import { fits, readQuestion } from "./Rows.ts"
+import { fits, parseRequest } from "./Rows.ts"
 import * as Payload from "./Payload.ts"
 
 export type FindingCode =
@@ -343,7 +343,7 @@ const payloadFinding = (
 ): ReadonlyArray<Finding> => {
   const { body, items } = row
   if (body === null || items === null) return []
-  const question = Result.try(() => readQuestion({ body, items }))
+  const question = Result.try(() => parseRequest({ body, items }))
   const unreadable = (why: string): ReadonlyArray<Finding> => [
     { code: "request_unreadable", message: `the request of ${taskName(row)} can't be read: ${why}` },
   ]

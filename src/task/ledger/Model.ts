@@ -6,7 +6,7 @@ import type { SqlClient } from "effect/sql"
 import { Origin } from "../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
-import type { QuestionCache } from "./RequestCache.ts"
+import type { RequestCache } from "./RequestCache.ts"
 import type { Write } from "../../sql/GroupCommit.ts"
 
 /**
@@ -168,17 +168,17 @@ export interface Delivery {
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
 /** What was asked: the body of the request, and the items' details in the order of its prompts. */
-export interface TaskQuestion {
+export interface StoredRequest {
   readonly body: string
   readonly items: ReadonlyArray<ItemDetails>
 }
 
 /** A question as the ledger gives it: with the prompts of its body, parsed, and their completions in the input's order. */
-export interface ReadQuestion extends TaskQuestion {
+export interface ParsedRequest extends StoredRequest {
   readonly prompts: ReadonlyArray<TaskPrompt>
 }
 
-export interface CompletedTask extends ReadQuestion, BatchPlace {
+export interface CompletedTask extends ParsedRequest, BatchPlace {
   readonly seq: number
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */
@@ -201,7 +201,7 @@ export interface BatchPlace {
 }
 
 /** A task that waits for a person, or has had one's attention. */
-export interface Trouble {
+export interface Issue {
   /** How a person names the task: the ordinal of its first item, from 1 on. */
   readonly number: number
   readonly seq: number
@@ -220,7 +220,7 @@ export interface Trouble {
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
 
 /** How a record of the input stands to what the ledger has seen. */
-export type Sighting = "new" | "known" | "duplicate" | "conflict"
+export type Classification = "new" | "known" | "duplicate" | "conflict"
 
 /** What a run has read and recorded. `read = new + known + duplicates + rejected`. */
 export interface ReadCounts {
@@ -280,6 +280,6 @@ export interface LedgerContext {
   readonly sql: SqlClient.SqlClient
   /** Carries out statements in a transaction that is committed before the effect succeeds. */
   readonly write: Write
-  readonly questions: QuestionCache<ReadQuestion>
+  readonly questions: RequestCache<ParsedRequest>
   readonly partition: string
 }

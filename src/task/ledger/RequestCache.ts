@@ -9,7 +9,7 @@
  * sent leaves when its result is there, or when a newer one needs the room: experts may
  * take weeks.
  */
-export interface QuestionCache<Question> {
+export interface RequestCache<Question> {
   readonly get: (seq: number) => Question | undefined
   /**
    * Only after the task was committed.
@@ -23,9 +23,9 @@ export interface QuestionCache<Question> {
 }
 
 /** The prompts, which stand in the body once more, are not counted. */
-const mostSize = 16 * 1024 * 1024
+const maxSize = 16 * 1024 * 1024
 
-export const make = <Question>(most: number = mostSize): QuestionCache<Question> => {
+export const make = <Question>(most: number = maxSize): RequestCache<Question> => {
   const questions = new Map<number, { readonly question: Question; readonly size: number }>()
   const outstanding = new Set<number>()
   let total = 0

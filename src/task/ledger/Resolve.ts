@@ -13,9 +13,9 @@
 import { Array as Arr, Clock, Effect, type Latch, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
-import { type LedgerContext, TaskState, type Trouble } from "./Model.ts"
-import { inPortions, ownerOf } from "./Rows.ts"
-import { troubleColumns, troubleOf, type TroubleRow } from "./Status.ts"
+import { type LedgerContext, TaskState, type Issue } from "./Model.ts"
+import { inChunks, ownerOf } from "./Rows.ts"
+import { issueColumns, issueOf, type IssueRow } from "./Status.ts"
 
 /** The ledger has no such task. */
 export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", { number: Schema.Int }) {
@@ -69,15 +69,15 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
 
   /** Tasks by their numbers, in the order of the numbers. */
   const tasksOf = Effect.fn("Ledger.tasksOf")(function* (numbers: ReadonlyArray<number>) {
-    const rows = yield* inPortions(
+    const rows = yield* inChunks(
       numbers,
       (some) =>
-        sql<TroubleRow>`SELECT ${sql.literal(troubleColumns)} FROM task WHERE ${here} AND ${sql.in(
+        sql<IssueRow>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in(
           "seq",
           some.map((number) => number - 1),
         )} ORDER BY seq`,
     )
-    const tasks = new Map(rows.flat().map((row) => [Number(row.seq) + 1, troubleOf(row)]))
+    const tasks = new Map(rows.flat().map((row) => [Number(row.seq) + 1, issueOf(row)]))
     return yield* Effect.forEach([...new Set(numbers)], (number) => {
       const task = tasks.get(number)
       return task === undefined ? Effect.fail(new NoSuchTask({ number })) : Effect.succeed(task)
@@ -95,7 +95,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     return tasks
   })
 
-  const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Trouble, now: number) =>
+  const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
     sql`INSERT INTO task_attempt ${sql.insert({
       partition_id: partition,
       seq,
@@ -109,7 +109,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     })}`
 
   /** A task as it was before it was given up. */
-  const revive = Effect.fnUntraced(function* (task: Trouble) {
+  const revive = Effect.fnUntraced(function* (task: Issue) {
     if (task.state !== "given_up") return task
     const rows = yield* sql<{ state: TaskState; reason: string | null }>`DELETE FROM task_attempt
       WHERE ${here} AND seq = ${task.seq} AND attempt = ${task.attempt} RETURNING state, reason`
@@ -117,7 +117,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
   })
 
   /** The items of a task planned as another attempt, under another key. */
-  const planAgain = Effect.fnUntraced(function* (task: Trouble, now: number) {
+  const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
       idempotency_key = ${nextKey(task.idempotencyKey, task.attempt)}, task_id = NULL, reason = NULL,
@@ -206,9 +206,9 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     maxAttempts: number,
   ) {
     if (!Arr.isReadonlyArrayNonEmpty(states)) return []
-    const rows = yield* sql<TroubleRow>`SELECT ${sql.literal(troubleColumns)} FROM task
+    const rows = yield* sql<IssueRow>`SELECT ${sql.literal(issueColumns)} FROM task
       WHERE ${here} AND campaign = ${campaign} AND ${sql.in("state", states)} AND attempt < ${maxAttempts} ORDER BY seq`
-    return rows.map(troubleOf)
+    return rows.map(issueOf)
   })
 
   /** Plans those of them again that are `only`, each as another attempt. Gives their number. */

@@ -14,7 +14,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Judgment } from "../../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
-import type { ReadQuestion } from "./Model.ts"
+import type { ParsedRequest } from "./Model.ts"
 import { promptOf } from "./Rows.ts"
 
 /** The completed answer, as far as it is used. */
@@ -24,7 +24,7 @@ const decodeAnswer = Schema.decodeUnknownResult(Answer)
 /** The judgments of one task, in the order of its prompts, or the reason why its result does not fit. */
 export const match = (
   taskId: string,
-  { items, prompts }: Pick<ReadQuestion, "items" | "prompts">,
+  { items, prompts }: Pick<ParsedRequest, "items" | "prompts">,
   result: string,
   vote = 1,
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
@@ -75,7 +75,7 @@ export const match = (
 export const matchAnswer = Effect.fnUntraced(function* (
   ledger: {
     readonly ownerOf: (taskId: string, seq: number) => Effect.Effect<Option.Option<number>, SqlError>
-    readonly question: (seq: number) => Effect.Effect<ReadQuestion, SqlError>
+    readonly request: (seq: number) => Effect.Effect<ParsedRequest, SqlError>
   },
   seq: number,
   taskId: string,
@@ -84,7 +84,7 @@ export const matchAnswer = Effect.fnUntraced(function* (
   if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
     return Result.fail(`task_id: expected ${quote(taskId)}, found ${quote(named)}`)
   }
-  return match(taskId, yield* ledger.question(seq), body)
+  return match(taskId, yield* ledger.request(seq), body)
 })
 
 /** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */

@@ -6,7 +6,7 @@ import { Array as Arr, Effect, Option, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { parseTaskRequest, type TaskPrompt } from "../../domain/Task.ts"
-import { type BatchPlace, ItemDetails, type LedgerContext, type ReadQuestion, type TaskQuestion } from "./Model.ts"
+import { type BatchPlace, ItemDetails, type LedgerContext, type ParsedRequest, type StoredRequest } from "./Model.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Payload from "./Payload.ts"
 
@@ -14,7 +14,7 @@ import * as Payload from "./Payload.ts"
 const rowsPerStatement = 4096
 
 /** Runs a statement for a few thousand rows at a time; not at all where there are none. */
-export const inPortions = <A, B, E, R>(
+export const inChunks = <A, B, E, R>(
   rows: ReadonlyArray<A>,
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
 ) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
@@ -33,7 +33,7 @@ export const insertRows = (sql: LedgerContext["sql"], table: string, rows: Reado
 
 const decodeItems = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(ItemDetails)))
 
-export const readQuestion = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): ReadQuestion => {
+export const parseRequest = (row: { readonly body: Uint8Array; readonly items: Uint8Array }): ParsedRequest => {
   const body = Payload.decode(row.body)
   const items = decodeItems(Payload.decode(row.items))
   return { body, prompts: promptsOf(parseTaskRequest(body).prompts, items), items }
@@ -62,7 +62,7 @@ export const fits = (
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
 /** A task with what it asks as the columns of `task_request`. */
-export const withPayload = <Task extends TaskQuestion>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {
+export const withPayload = <Task extends StoredRequest>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {
   const details = JSON.stringify(task.items)
   return { ...task, size: task.body.length + details.length, payload: { body, items: Payload.encode(details) } }
 }

@@ -5,10 +5,10 @@
  * tasks' small rows once or twice, so that it stays quick at a hundred thousand tasks.
  */
 import { Clock, Duration, Effect, Option } from "effect"
-import type { LedgerContext, StateCounts, TaskState, Trouble } from "./Model.ts"
+import type { LedgerContext, StateCounts, TaskState, Issue } from "./Model.ts"
 
 /** States in which nothing more happens until a person says what is to be done. */
-const troubled = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
+const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
 /** `items` are those of tasks: an item with several votes counts in each. */
 interface CountRow {
@@ -64,7 +64,7 @@ export interface Progress {
     readonly submittedAt: number
   }>
   /** When an outstanding task is to be looked at next; in the past where that is due. */
-  readonly nextLookAt: Option.Option<number>
+  readonly nextPollAt: Option.Option<number>
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
@@ -77,7 +77,7 @@ const optional = (values: ReadonlyArray<number | null>, choose: (...values: Arra
   return found.length === 0 ? Option.none<number>() : Option.some(choose(...found))
 }
 
-export interface TroubleRow {
+export interface IssueRow {
   readonly seq: number
   readonly campaign: number
   readonly state: TaskState
@@ -165,7 +165,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
         taskId: row.task_id,
         submittedAt: Number(row.submitted_at),
       })),
-      nextLookAt: Option.map(Option.fromNullishOr(next[0]), (row) => Number(row.due_at)),
+      nextPollAt: Option.map(Option.fromNullishOr(next[0]), (row) => Number(row.due_at)),
       lastResultAt: optional(
         rows.filter(({ state }) => state === "completed").map((row) => row.last_at),
         Math.max,
@@ -177,12 +177,12 @@ export const make = ({ partition, sql }: LedgerContext) => {
   }).pipe(Effect.withSpan("Ledger.progress"))
 
   /** Tasks that wait for a person, those in doubt first; or those in the states that are named. */
-  const troubles = Effect.fn("Ledger.troubles")(function* (limit: number, states: ReadonlyArray<TaskState> = troubled) {
-    const rows = yield* sql<TroubleRow>`
-      SELECT ${sql.literal(troubleColumns)} FROM task
+  const issues = Effect.fn("Ledger.issues")(function* (limit: number, states: ReadonlyArray<TaskState> = issueStates) {
+    const rows = yield* sql<IssueRow>`
+      SELECT ${sql.literal(issueColumns)} FROM task
       WHERE ${here} AND ${sql.in("state", states)}
       ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`
-    return rows.map(troubleOf)
+    return rows.map(issueOf)
   })
 
   /** How many items' results were removed to save space. */
@@ -194,12 +194,12 @@ export const make = ({ partition, sql }: LedgerContext) => {
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  return { counts, progress, troubles, prunedItems }
+  return { counts, progress, issues, prunedItems }
 }
 
-export const troubleColumns = "seq, campaign, state, attempt, task_id, idempotency_key, item_count, reason, sent_at"
+export const issueColumns = "seq, campaign, state, attempt, task_id, idempotency_key, item_count, reason, sent_at"
 
-export const troubleOf = (row: TroubleRow): Trouble => ({
+export const issueOf = (row: IssueRow): Issue => ({
   number: Number(row.seq) + 1,
   seq: Number(row.seq),
   campaign: Number(row.campaign),

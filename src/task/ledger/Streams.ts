@@ -8,7 +8,7 @@ import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import { Reject } from "../../domain/Reject.ts"
 import { type BatchPlace, type CompletedTask, type ItemDetails, type LedgerContext, lostStates } from "./Model.ts"
-import { batchColumns, type BatchRow, placeOf, promptOf, readQuestion } from "./Rows.ts"
+import { batchColumns, type BatchRow, placeOf, promptOf, parseRequest } from "./Rows.ts"
 import * as Payload from "./Payload.ts"
 
 /** An item that nobody will judge, as the input had it. */
@@ -62,7 +62,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
         seq: Number(row.seq),
         taskId: row.task_id,
         ...placeOf(row),
-        ...readQuestion(row),
+        ...parseRequest(row),
         result: Payload.decode(row.result),
       }),
     )
@@ -113,7 +113,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
       Stream.mapEffect(
         Effect.fnUntraced(function* (row) {
           const open = yield* placesOpen(placeOf(row))
-          const { items, prompts } = readQuestion(row)
+          const { items, prompts } = parseRequest(row)
           const isLost = (i: number) => {
             const at = Number(row.seq) + i
             return items[i]!.check !== true && !open.some(({ end, first }) => first <= at && at < end)
@@ -141,7 +141,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
       WHERE t.partition_id = ${partition} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
     (row) => Number(row.seq),
     (row) => {
-      const { items, prompts } = readQuestion(row)
+      const { items, prompts } = parseRequest(row)
       return items.flatMap((details, i) =>
         details.check === true ? [] : [{ itemId: details.item_id, prompt: promptOf(prompts[i]!.prompt, details) }],
       )

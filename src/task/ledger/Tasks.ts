@@ -11,7 +11,7 @@ import {
   type OpenTask,
   OtherService,
   type PlannedTask,
-  type TaskQuestion,
+  type StoredRequest,
   type TaskState,
 } from "./Model.ts"
 import {
@@ -20,7 +20,7 @@ import {
   insertTasks,
   ownerOf,
   placeOf,
-  readQuestion,
+  parseRequest,
   setSetting,
   settingOf,
   storable,
@@ -53,26 +53,26 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
       reason = 'the process ended after the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
-  /** What was being sent when a process ended is in doubt, as long as it is not known that the service honours keys. */
+  /** What was being sent when a process ended is in doubt, as long as it is not known that the service honors keys. */
   const holdInterrupted = Effect.suspend(() => write(holdInterruptedRows)).pipe(
     Effect.asVoid,
     Effect.withSpan("Ledger.holdInterrupted"),
   )
 
-  /** The same where keys are honoured: it is planned again. What is in doubt is left to who sends. */
+  /** The same where keys are honored: it is planned again. What is in doubt is left to who sends. */
   const planInterrupted = Effect.suspend(() =>
     write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`),
   ).pipe(Effect.asVoid, Effect.withSpan("Ledger.planInterrupted"))
 
   /**
    * What was being sent when a process ended: planned again, and what was in doubt with it,
-   * where the service honours idempotency keys and remembers theirs; in doubt elsewhere. Also in
+   * where the service honors idempotency keys and remembers theirs; in doubt elsewhere. Also in
    * doubt is what was to be sent again under its key, if now the service is said to ignore keys,
    * or may have forgotten this one. Why a task was in doubt stays with it until that is cleared up.
    */
   const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
     outcome: "planned" | "in_doubt",
-    /** How long the service remembers the keys that it honours. */
+    /** How long the service remembers the keys that it honors. */
     lifetime: Duration.Duration = Duration.infinity,
   ) {
     // A clock's earliest time, where that is for ever.
@@ -86,7 +86,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
             WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
         } else {
           yield* holdInterruptedRows
-          yield* sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honour Idempotency-Key'
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honor Idempotency-Key'
             WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
         }
       }),
@@ -138,16 +138,16 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   })
 
   /** What a task asks; none where that was pruned. */
-  const keptQuestion = Effect.fnUntraced(function* (seq: number) {
+  const storedRequest = Effect.fnUntraced(function* (seq: number) {
     const cached = questions.get(seq)
     if (cached !== undefined) return Option.some(cached)
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE ${here} AND seq = ${seq}`
-    return Option.map(Option.fromUndefinedOr(rows[0]), readQuestion)
+    return Option.map(Option.fromUndefinedOr(rows[0]), parseRequest)
   })
 
   /** What a task asks whose result is not there yet: that is never pruned. */
-  const question = (seq: number) => Effect.map(keptQuestion(seq), Option.getOrThrow)
+  const request = (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow)
 
   /** Holds while the task at the service is still the one that was looked at. */
   const stillNamed = (taskId: string | undefined) =>
@@ -184,10 +184,10 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   const markRefused = (seq: number, reason: string) => leave(seq, setState(seq, "refused", reason))
   const markInDoubt = (seq: number, reason: string) => leave(seq, setState(seq, "in_doubt", reason))
 
-  const markForgotten = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, forgotten(lifetime))
+  const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, forgotten(lifetime))
 
   /** Records the id that a task has at the service. One that another task has puts it in doubt instead: for the reason given. */
-  const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstLook: number) {
+  const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
     const now = yield* Clock.currentTimeMillis
     const reason = yield* write(
       Effect.gen(function* () {
@@ -199,7 +199,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
         }
         yield* sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
           due_at = CASE WHEN EXISTS (SELECT 1 FROM early_hint WHERE ${here} AND task_id = ${taskId})
-            THEN 0 ELSE ${Math.ceil(now + firstLook)} END
+            THEN 0 ELSE ${Math.ceil(now + firstPollDelay)} END
           WHERE ${here} AND seq = ${seq}`
         return Option.none<string>()
       }),
@@ -213,7 +213,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   /** Replaces a task by two that share its items; the first keeps its place. */
   const split = Effect.fnUntraced(function* (
     seq: number,
-    halves: ReadonlyArray<{ readonly idempotencyKey: string } & TaskQuestion>,
+    halves: ReadonlyArray<{ readonly idempotencyKey: string } & StoredRequest>,
   ) {
     const now = yield* Clock.currentTimeMillis
     const rows = halves.map((half) => withPayload(half))
@@ -348,15 +348,15 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     recheck,
     bindService,
     plannedAfter,
-    question,
-    keptQuestion,
+    request,
+    storedRequest,
     claim,
     release,
     markPlanned,
     markSubmitted,
     markRefused,
     markInDoubt,
-    markForgotten,
+    markKeyExpired,
     markFailed,
     markCompleted,
     markInvalid,

@@ -31,7 +31,7 @@ export interface GoldOptions {
 export const defaultRate = 0.05
 
 /** Then every other item is a gold item. */
-export const highestRate = 0.5
+export const maxRate = 0.5
 
 /** What is to be mixed in can't be. */
 export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGold", {
@@ -57,8 +57,8 @@ export const make = Effect.fn("GoldItems.make")(function* (
   { items, rate = defaultRate, seed = 0 }: GoldOptions,
   draw: Draw = identity,
 ): Effect.fn.Return<Mix, UnusableGold> {
-  if (!(rate > 0 && rate <= highestRate)) {
-    return yield* new UnusableGold({ problem: `expected a rate above 0, ${highestRate} at the most, found ${rate}` })
+  if (!(rate > 0 && rate <= maxRate)) {
+    return yield* new UnusableGold({ problem: `expected a rate above 0, ${maxRate} at the most, found ${rate}` })
   }
   const known = yield* Effect.forEach(
     items,

@@ -18,7 +18,7 @@ import {
   defaultShuffleSeed,
   type NewTask,
   type RunTerms,
-  type TaskQuestion,
+  type StoredRequest,
 } from "../ledger/Model.ts"
 import { apply, type CompletionOrder } from "../ledger/CompletionOrder.ts"
 import { promptsOf } from "../ledger/Rows.ts"
@@ -137,7 +137,7 @@ const idempotencyKey = (
  *
  * @param vote which of its batch's tasks it is
  */
-export const halve = (question: TaskQuestion, vote: number) => {
+export const halve = (question: StoredRequest, vote: number) => {
   const request = parseTaskRequest(question.body)
   const middle = Math.ceil(request.prompts.length / 2)
   return [[0, middle] as const, [middle, request.prompts.length] as const].map(([start, end]) => {

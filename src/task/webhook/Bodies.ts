@@ -14,7 +14,7 @@ import type { HttpServerRequest } from "effect/http"
 const mostReaders = 512
 const smallBytes = 64 * 1024
 const sharedBytes = 32 * 1024 * 1024
-const longestPause = Duration.seconds(5)
+const maxPause = Duration.seconds(5)
 const longest = Duration.seconds(15)
 
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
@@ -75,7 +75,7 @@ export const make = (limit: ByteSize.ByteSize) => {
     const own = yield* place
     const chunks: Array<Uint8Array> = []
     yield* request.stream.pipe(
-      Stream.timeoutOrElse({ duration: longestPause, orElse: () => Stream.fromEffect(refuse("too_slow")) }),
+      Stream.timeoutOrElse({ duration: maxPause, orElse: () => Stream.fromEffect(refuse("too_slow")) }),
       Stream.runForEachArray((some) =>
         Effect.suspend(() => {
           for (const chunk of some) {

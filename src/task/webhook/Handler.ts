@@ -39,8 +39,8 @@ export interface DeliveryOptions {
 }
 
 const defaultLimit = ByteSize.mebibytes(1)
-const longestRecording = Duration.seconds(15)
-const longestId = 200
+const maxRecordingTime = Duration.seconds(15)
+const maxIdLength = 200
 
 const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
 
@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
         const delivery = yield* deliveryOf(verified, request.headers, body)
         return Option.some(yield* ledger.recordDelivery(delivery))
       })
-      const duration = longestRecording
+      const duration = maxRecordingTime
       const outcome = yield* Effect.timeoutOrElse(recording, { duration, orElse: () => Effect.succeedNone })
       if (Option.isNone(outcome)) {
         yield* Effect.logError(`a webhook delivery could not be recorded in ${Duration.format(duration)}`)
@@ -145,7 +145,7 @@ const unsignedId = (
   return id === "" ? undefined : `${Sha256.hex(body)}.${id}`
 }
 
-const short = (id: string) => (id.length <= longestId && !id.includes("\0") ? id : Sha256.hex(id))
+const short = (id: string) => (id.length <= maxIdLength && !id.includes("\0") ? id : Sha256.hex(id))
 
 const unreadable: {
   readonly [Reason in WebhookBodies.BodyRefused["reason"]]: {

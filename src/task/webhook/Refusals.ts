@@ -10,42 +10,42 @@ const sayEvery = Duration.toMillis("1 minute")
 /** @returns a function that says that a delivery was refused. */
 export const make = Effect.gen(function* () {
   let lastSaid = Number.NEGATIVE_INFINITY
-  const unsaid = new Map<string, number>()
+  const suppressed = new Map<string, number>()
 
   /** What was not said, in words. */
-  const takeUnsaid = () => {
-    const kinds = [...unsaid].toSorted(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`)
-    unsaid.clear()
+  const takeSuppressed = () => {
+    const kinds = [...suppressed].toSorted(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`)
+    suppressed.clear()
     return kinds.join(", ")
   }
 
-  const sayUnsaid = Effect.suspend(() =>
-    unsaid.size === 0
+  const saySuppressed = Effect.suspend(() =>
+    suppressed.size === 0
       ? Effect.void
-      : Effect.logWarning(`more webhook deliveries were refused since the last was told: ${takeUnsaid()}`),
+      : Effect.logWarning(`more webhook deliveries were refused since the last was told: ${takeSuppressed()}`),
   )
   const scope = yield* Effect.scope
-  yield* Effect.addFinalizer(() => sayUnsaid)
+  yield* Effect.addFinalizer(() => saySuppressed)
 
   /** Once the minute is over; not where a delivery that came just then has told it, and begun another. */
   const sayLater = Effect.gen(function* () {
     yield* Effect.sleep(lastSaid + sayEvery - (yield* Clock.currentTimeMillis))
     const now = yield* Clock.currentTimeMillis
-    if (unsaid.size === 0 || now - lastSaid < sayEvery) return
+    if (suppressed.size === 0 || now - lastSaid < sayEvery) return
     lastSaid = now
-    yield* sayUnsaid
+    yield* saySuppressed
   })
 
   return Effect.fnUntraced(function* (kind: string, why: string) {
     const now = yield* Clock.currentTimeMillis
     if (now - lastSaid < sayEvery) {
-      const isFirst = unsaid.size === 0
-      unsaid.set(kind, (unsaid.get(kind) ?? 0) + 1)
+      const isFirst = suppressed.size === 0
+      suppressed.set(kind, (suppressed.get(kind) ?? 0) + 1)
       if (isFirst) yield* Effect.forkIn(sayLater, scope)
       return
     }
     lastSaid = now
-    const others = takeUnsaid()
+    const others = takeSuppressed()
     yield* Effect.logWarning(
       `a webhook delivery was refused: ${why}${others === "" ? "" : ` (and before it, since the last was told: ${others})`}`,
     )

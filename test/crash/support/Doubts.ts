@@ -28,11 +28,11 @@ const areListed = async (recorded: Recorded) => {
     [...book.tasks.keys()],
   )
   const status = await command(job, ["status"])
-  const { tasks, troubles } = reportOf(status)
+  const { tasks, issues } = reportOf(status)
   assert.strictEqual(tasks.in_doubt.tasks, doubtful.length)
   // It shows the first ten.
   assert.deepStrictEqual(
-    troubles.flatMap(({ state, task }) => (state === "in_doubt" ? [task] : [])),
+    issues.flatMap(({ state, task }) => (state === "in_doubt" ? [task] : [])),
     doubtful.slice(0, 10).map(({ number }) => number),
   )
   assert.strictEqual(status.status === 4, doubtful.length > 0)

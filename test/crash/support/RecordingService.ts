@@ -62,7 +62,7 @@ const resultOf = ({ body, id }: Task) => {
   return { task_id: id, status: "completed", results: half ? results.slice(1) : results }
 }
 
-export const start = async (keys: "honoured" | "ignored"): Promise<RecordingService> => {
+export const start = async (keys: "honored" | "ignored"): Promise<RecordingService> => {
   const books = new Map<string, Book>()
   const book = (token: string, from?: string): Book => {
     const found = books.get(token)
@@ -87,7 +87,7 @@ export const start = async (keys: "honoured" | "ignored"): Promise<RecordingServ
       return [422, {}]
     }
     const prompts = body.prompts.map(({ prompt }) => prompt)
-    const before = keys === "honoured" ? book.keys.get(key) : undefined
+    const before = keys === "honored" ? book.keys.get(key) : undefined
     if (before !== undefined) {
       book.posts.push({ id: before.id, repeated: true, prompts })
       return [200, { task_id: before.id }]

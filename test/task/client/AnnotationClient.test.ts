@@ -11,7 +11,7 @@ import * as VirtualTime from "../../support/virtualTime.ts"
 const body = JSON.stringify({ task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] })
 
 const create = AnnotationClient.use((client) => client.create(body, "key-1"))
-const look = AnnotationClient.use((client) => client.look("task_1"))
+const look = AnnotationClient.use((client) => client.poll("task_1"))
 
 type Request = Effect.Effect<unknown, AnnotationClientError, AnnotationClient>
 type Method = "POST" | "GET"
@@ -109,7 +109,7 @@ describe("AnnotationClient", () => {
         )
         yield* Effect.andThen(
           create,
-          AnnotationClient.use((client) => client.look("task_0")),
+          AnnotationClient.use((client) => client.poll("task_0")),
         ).pipe(Effect.provide(clientOf(profile)))
         assert.deepStrictEqual(
           service.received.map(({ headers, method, path }) => [method, path, headers.authorization]),
@@ -129,7 +129,7 @@ describe("AnnotationClient", () => {
       Effect.gen(function* () {
         const { client, service } = yield* answering({ status: 200, body: { status: "pending" } })
         for (const id of ["a/b", "a?b#c", "../up", "ü 100%"]) {
-          yield* AnnotationClient.use((client) => client.look(id)).pipe(Effect.provide(client))
+          yield* AnnotationClient.use((client) => client.poll(id)).pipe(Effect.provide(client))
           const path = service.received.at(-1)!.path
           assert.strictEqual(decodeURIComponent(path.slice("/v1/tasks/".length)), id)
           assert.strictEqual(path.split("/").length, 4)
@@ -254,7 +254,7 @@ describe("AnnotationClient", () => {
       headers: { "retry-after": retryAfter },
       body: { detail: "slow down" },
     })
-    const twice = AnnotationClient.use((client) => client.look("task_1", 2))
+    const twice = AnnotationClient.use((client) => client.poll("task_1", 2))
 
     for (const [form, retryAfter, seconds] of [
       ["seconds", "90", 90],
@@ -265,7 +265,7 @@ describe("AnnotationClient", () => {
         timed(
           `waits as long as Retry-After says, in ${form}, and not much longer (${status})`,
           [later(retryAfter, status)],
-          { idempotencyKey: status === 503 ? "honoured" : "ignored" },
+          { idempotencyKey: status === 503 ? "honored" : "ignored" },
           Effect.fnUntraced(function* (run, arrivals) {
             assert.deepStrictEqual(yield* run(create, "1 second"), Exit.succeed("task_0"))
             assert.strictEqual(arrivals.length, 2)
@@ -295,7 +295,7 @@ describe("AnnotationClient", () => {
       timed(
         `does not wait for a Retry-After beyond the run's patience: ${retryAfter}; neither does what comes later`,
         [later(retryAfter)],
-        { idempotencyKey: "honoured", patience: "1 hour" },
+        { idempotencyKey: "honored", patience: "1 hour" },
         Effect.fnUntraced(function* (run, arrivals, now) {
           for (const request of [create, look, create]) {
             const failure = yield* Effect.flip(yield* run<unknown, AnnotationClientError>(request, "1 second"))
@@ -312,10 +312,10 @@ describe("AnnotationClient", () => {
     timed(
       "does not wait for a quota beyond the run's patience either",
       [{ status: 200, headers: { ratelimit: '"default";r=0;t=3600' }, body: { status: "pending" } }],
-      { patience: "15 minutes", idempotencyKey: "honoured" },
+      { patience: "15 minutes", idempotencyKey: "honored" },
       Effect.fnUntraced(function* (run, arrivals, now) {
         assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(look, "1 second")))
-        const tried = AnnotationClient.use((client) => client.look("task_0", 5))
+        const tried = AnnotationClient.use((client) => client.poll("task_0", 5))
         for (const request of [tried, create]) {
           const failure = yield* Effect.flip(yield* run<unknown, AnnotationClientError>(request, "1 second"))
           assert(failure.reason._tag === "Unavailable")
@@ -357,7 +357,7 @@ describe("AnnotationClient", () => {
       timed(
         `gives a creation that may have been done up after ${retries} retries, at growing distances`,
         Array.from({ length: 20 }, () => down),
-        { retries, idempotencyKey: "honoured", downAfter: 100 },
+        { retries, idempotencyKey: "honored", downAfter: 100 },
         Effect.fnUntraced(function* (run, arrivals, now) {
           assert.isTrue(Exit.isFailure(yield* run(create, "10 millis")))
           assert.strictEqual(arrivals.length, 1 + retries)
@@ -403,9 +403,9 @@ describe("AnnotationClient", () => {
         }),
       )
       timed(
-        `creates a task again after ${name} where keys are honoured`,
+        `creates a task again after ${name} where keys are honored`,
         [answer],
-        { idempotencyKey: "honoured", retries: 3 },
+        { idempotencyKey: "honored", retries: 3 },
         Effect.fnUntraced(function* (run, arrivals) {
           assert.deepStrictEqual(yield* run(create), Exit.succeed("task_0"))
           assert.strictEqual(arrivals.length, 2)
@@ -440,7 +440,7 @@ describe("AnnotationClient", () => {
       timed(
         `is of no use after ${status}`,
         [{ status }],
-        { idempotencyKey: "honoured", retries: 5 },
+        { idempotencyKey: "honored", retries: 5 },
         Effect.fnUntraced(function* (run, arrivals, now) {
           assert.isTrue(Exit.isFailure(yield* run(create, "10 millis")))
           assert.strictEqual(arrivals.length, 1)
@@ -451,8 +451,8 @@ describe("AnnotationClient", () => {
 
     for (const [idempotencyKey, answer, expected] of [
       ["ignored", later("60"), ["claim", "POST", "release", "claim", "POST"]],
-      ["honoured", later("60"), ["claim", "POST", "POST"]],
-      ["honoured", "reset", ["claim", "POST", "doubt", "POST"]],
+      ["honored", later("60"), ["claim", "POST", "POST"]],
+      ["honored", "reset", ["claim", "POST", "doubt", "POST"]],
     ] as const) {
       timed(
         `holds no claim while it waits, where one could come to be in doubt for nothing, and says what is doubtful: keys ${idempotencyKey}, after ${answer === "reset" ? answer : answer.status}`,
@@ -542,12 +542,12 @@ describe("AnnotationClient", () => {
       ['{"__proto__":{"task_id":"x"}}', true],
     ] as const) {
       test(
-        `is missed in ${JSON.stringify(answer)}${isJson ? "" : ", which is asked for again where keys are honoured"}`,
+        `is missed in ${JSON.stringify(answer)}${isJson ? "" : ", which is asked for again where keys are honored"}`,
         Effect.gen(function* () {
-          for (const idempotencyKey of ["honoured", "ignored"] as const) {
+          for (const idempotencyKey of ["honored", "ignored"] as const) {
             const { client, service } = yield* answering({ status: 201, body: answer }, { idempotencyKey, retries: 1 })
             assert.strictEqual((yield* failureOf(create, client)).reason._tag, "UnusableAnswer")
-            assert.strictEqual(service.received.length, idempotencyKey === "honoured" && !isJson ? 2 : 1)
+            assert.strictEqual(service.received.length, idempotencyKey === "honored" && !isJson ? 2 : 1)
           }
         }),
       )

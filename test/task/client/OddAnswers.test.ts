@@ -57,16 +57,16 @@ const asked = Effect.fnUntraced(function* (
   yield* submit(records(items(3)), { batch: { maxPrompts: 1, maxBytes: 1_000_000 } }).pipe(
     inProcess(directory, patient),
   )
-  const { counts, judgments, troubles } = yield* Effect.gen(function* () {
+  const { counts, judgments, issues } = yield* Effect.gen(function* () {
     yield* collectAll
     const ledger = yield* Ledger
     return {
       counts: yield* ledger.counts,
-      troubles: yield* ledger.troubles(10),
+      issues: yield* ledger.issues(10),
       judgments: yield* Stream.runCollect(Results.fromLedger),
     }
   }).pipe(logs.during, inProcess(directory, service.profile))
-  return { counts, judgments, troubles, messages: logs.messages, seen }
+  return { counts, judgments, issues, messages: logs.messages, seen }
 })
 
 const completed = (before: ReadonlyArray<ScriptedService.Received>) => ScriptedService.resultOf(before, "task_1")
@@ -99,16 +99,16 @@ describe("an odd answer about a task", () => {
   for (const [name, odd, state, looks, reason, settings] of lasting) {
     test(`that lasts, ${name}, leaves the task ${state}, names it, and costs no other`, () =>
       Effect.gen(function* () {
-        const { counts, judgments, messages, seen, troubles } = yield* asked(odd, Infinity, settings)
+        const { counts, judgments, messages, seen, issues } = yield* asked(odd, Infinity, settings)
         assert.strictEqual(counts[state].tasks, 1)
         assert.strictEqual(counts.completed.tasks, 2)
         assert.strictEqual(judgments.length, 2)
         assert.strictEqual(seen, looks)
         assert.deepStrictEqual(
-          troubles.map(({ taskId }) => taskId),
+          issues.map(({ taskId }) => taskId),
           ["task_1"],
         )
-        assert.match(troubles[0]?.reason ?? "", reason)
+        assert.match(issues[0]?.reason ?? "", reason)
         if (messages.length > 0) assert.include(messages.join("\n"), "task_1")
         assert.isAtMost(messages.length, 1)
       }))

@@ -9,7 +9,7 @@ import * as VirtualTime from "../../support/virtualTime.ts"
 
 const body = JSON.stringify({ task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] })
 const create = AnnotationClient.use((client) => client.create(body, "key-1"))
-const look = AnnotationClient.use((client) => client.look("task_1"))
+const look = AnnotationClient.use((client) => client.poll("task_1"))
 
 interface Arrival {
   readonly at: number
@@ -42,7 +42,7 @@ const timed = (
           arrivals.push(arrival)
           return answer(arrival, before)
         },
-        { requestTimeout: "10 days", idempotencyKey: "honoured", ...settings },
+        { requestTimeout: "10 days", idempotencyKey: "honored", ...settings },
       )
       const client = yield* Layer.build(
         AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient)),
@@ -145,13 +145,13 @@ describe("ServiceHealth", () => {
     }),
   )
 
-  for (const at of ["creation", "look"] as const) {
+  for (const at of ["creation", "poll"] as const) {
     timed(
       `a service that answers whatever it is asked with 500 is down for as long, and has one ${at} at a time to answer`,
       ({ at }) => (at < downFor ? broken : taken),
       { concurrency: 3, retries: 20 },
       Effect.fnUntraced(function* (run, arrivals, messages) {
-        const request = at === "creation" ? create : AnnotationClient.use((client) => client.look("task_1", 20))
+        const request = at === "creation" ? create : AnnotationClient.use((client) => client.poll("task_1", 20))
         const ended = yield* run(all(Array.from({ length: 12 }, () => request)))
         assert(Exit.isSuccess(ended))
         assert.isTrue(ended.value.every(Exit.isSuccess))
@@ -195,7 +195,7 @@ describe("ServiceHealth", () => {
       (arrival) => (isProbe(arrival) ? ofNobody : arrival.path.endsWith("task_9") ? broken : taken),
       { concurrency: 1, patience: "3 minutes" },
       Effect.fnUntraced(function* (run, arrivals, messages) {
-        const poison = AnnotationClient.use((client) => client.look("task_9"))
+        const poison = AnnotationClient.use((client) => client.poll("task_9"))
         for (let i = 0; i < 4; i++) {
           for (let k = 0; k < 3; k++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
           assert.isTrue(Exit.isSuccess(yield* run<unknown, AnnotationClientError>(i % 2 === 0 ? look : create)))
@@ -213,7 +213,7 @@ describe("ServiceHealth", () => {
     Effect.fnUntraced(function* (run, arrivals, messages) {
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
-      const poison = AnnotationClient.use((client) => client.look("task_9"))
+      const poison = AnnotationClient.use((client) => client.poll("task_9"))
       for (let i = 0; i < 12; i++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isAtMost(arrivals.at(-1)!.at, 60_000)
@@ -226,7 +226,7 @@ describe("ServiceHealth", () => {
     (arrival, before) => (before.length < 3 ? taken : arrival.at < 20_000 ? gone : taken),
     { concurrency: 1, retries: 20 },
     Effect.fnUntraced(function* (run, arrivals) {
-      for (const id of ["a", "b", "c"]) yield* run(AnnotationClient.use((client) => client.look(id)))
+      for (const id of ["a", "b", "c"]) yield* run(AnnotationClient.use((client) => client.poll(id)))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
       const probes = arrivals.slice(3).filter(({ method }) => method === "GET")
       assert.deepStrictEqual(

@@ -20,7 +20,7 @@ const asking = Effect.fnUntraced(function* (throttle: Throttle.Throttle<string>)
     readonly permit: Throttle.Permit
     readonly answer: Effect.Effect<void>
   }> = []
-  const ask = (kind: Throttle.Kind = "look") =>
+  const ask = (kind: Throttle.Kind = "poll") =>
     Effect.forkChild(
       throttle.turn(kind, (permit) =>
         Effect.gen(function* () {
@@ -43,7 +43,7 @@ describe("Throttle", () => {
       Effect.gen(function* () {
         const throttle = yield* make({ requestsPerSecond, concurrency: 64 })
         const times: Array<number> = []
-        const request = throttle.turn("look", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
+        const request = throttle.turn("poll", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
         const asking = yield* Effect.forkChild(
           Effect.all(
             Array.from({ length: 64 }, () => Effect.forever(request)),
@@ -74,7 +74,7 @@ describe("Throttle", () => {
     Effect.gen(function* () {
       const throttle = yield* make({ requestsPerSecond: 0.5 })
       const times: Array<number> = []
-      const request = throttle.turn("look", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
+      const request = throttle.turn("poll", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
       const asking = yield* Effect.forkChild(Effect.all([request, request, request, request], { concurrency: 4 }))
       for (let i = 0; i < 10_000; i += 10) yield* TestClock.adjust("10 millis")
       yield* Fiber.join(asking)
@@ -98,8 +98,8 @@ describe("Throttle", () => {
   )
 
   for (const [many, few] of [
-    ["look", "create"],
-    ["create", "look"],
+    ["poll", "create"],
+    ["create", "poll"],
   ] as const) {
     it.effect(`lets three that create go for one that looks, however long the others' line is: ${many}`, () =>
       Effect.gen(function* () {
@@ -113,7 +113,7 @@ describe("Throttle", () => {
         const kinds = underWay.map(({ kind }) => kind)
         const mixed = few === "create" ? 8 : 24
         assert.strictEqual(kinds.slice(0, mixed).filter((kind) => kind === few).length, 6)
-        assert.deepStrictEqual(kinds.slice(0, 4), ["create", "create", "create", "look"])
+        assert.deepStrictEqual(kinds.slice(0, 4), ["create", "create", "create", "poll"])
         assert.deepStrictEqual(new Set(kinds.slice(mixed)), new Set([many]))
       }),
     )
@@ -161,7 +161,7 @@ describe("Throttle", () => {
       const throttle = yield* make({ concurrency: 4, requestsPerSecond: 10 })
       let refusing = true
       const times: Array<number> = []
-      const request = throttle.turn("look", (permit) =>
+      const request = throttle.turn("poll", (permit) =>
         Effect.gen(function* () {
           times.push(yield* Clock.currentTimeMillis)
           if (refusing) yield* throttle.refused(permit, 503)
@@ -199,14 +199,14 @@ describe("Throttle", () => {
         yield* TestClock.adjust("200 millis")
         assert.strictEqual(underWay.length, 1)
         yield* throttle.hold
-        const waiting = yield* ask("look")
+        const waiting = yield* ask("poll")
         yield* TestClock.adjust("1 hour")
         assert.strictEqual(underWay.length, 1)
         yield* throttle.resume()
         yield* settle
         assert.strictEqual(underWay.length, 2)
         yield* throttle.hold
-        const late = yield* ask("look")
+        const late = yield* ask("poll")
         yield* settle
         yield* throttle.end("over")
         assert.strictEqual(yield* Effect.flip(Fiber.join(late)), "over")
@@ -241,10 +241,10 @@ describe("Throttle", () => {
           const late = yield* asked.ask("create")
           yield* ask(throttle)
           assert.match(yield* Effect.flip(Fiber.join(late)), /^used up for 7200000$/)
-          assert.match(yield* Effect.flip(Fiber.join(yield* asked.ask("look"))), /^used up for 7[12]\d{5}$/)
+          assert.match(yield* Effect.flip(Fiber.join(yield* asked.ask("poll"))), /^used up for 7[12]\d{5}$/)
           yield* TestClock.adjust("61 minutes")
           yield* Effect.forEach(asked.underWay.slice(), ({ answer }) => answer)
-          const patient = yield* asked.ask("look")
+          const patient = yield* asked.ask("poll")
           yield* TestClock.adjust("58 minutes")
           assert.strictEqual(asked.underWay.length, 8)
           yield* TestClock.adjust("2 minutes")

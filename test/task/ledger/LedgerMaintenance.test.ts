@@ -325,7 +325,7 @@ describe("LedgerMaintenance", () => {
           const ledger = yield* Ledger
           assert.strictEqual(yield* ledger.prunedItems, 2)
           const run = yield* ledger.startRun()
-          assert.deepStrictEqual(yield* ledger.sight(run, batchItems(0, 2)), ["known", "known"])
+          assert.deepStrictEqual(yield* ledger.classify(run, batchItems(0, 2)), ["known", "known"])
         }).pipe(Effect.provide(LedgerLocation.layer(location)))
       }),
     )

@@ -72,7 +72,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         assert.strictEqual(yield* ledger.itemsIn(run.run, ["refused"]), items)
         assert.strictEqual(yield* ledger.itemsLost(run.run), items)
         assert.strictEqual(yield* ledger.itemsLostWith(perTask), perTask)
-        return yield* ledger.itemsByStanding(Option.none())
+        return yield* ledger.itemsByOutcome(Option.none())
       }).pipe(
         Effect.provideService(Statement.CurrentTransformer, (statement) => {
           statements.push(statement)
@@ -117,7 +117,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
       assert.deepStrictEqual(yield* versions, before)
       assert.deepStrictEqual(yield* sql`SELECT COUNT(*)::int AS rows FROM known`, [{ rows: 1 }])
       assert.strictEqual(yield* ledger.itemsIn(run.run, ["planned"]), items.length)
-      assert.deepStrictEqual(new Set(yield* ledger.sight(run, items)), new Set(["duplicate"]))
+      assert.deepStrictEqual(new Set(yield* ledger.classify(run, items)), new Set(["duplicate"]))
     }).pipe(
       Effect.provide(
         Layer.unwrap(
@@ -237,7 +237,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           yield* plan(newTasks([1]))
           yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
           yield* ledger.markRefused(0, "no\0good")
-          assert.strictEqual((yield* ledger.troubles(1))[0]!.reason, "no\uFFFDgood")
+          assert.strictEqual((yield* ledger.issues(1))[0]!.reason, "no\uFFFDgood")
         }).pipe(Effect.provide(Layer.unwrap(Effect.map(newUrl, (url) => Ledger.layerPostgres({ url }))))),
       )
 

@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as QuestionCache from "../../../src/task/ledger/RequestCache.ts"
+import * as RequestCache from "../../../src/task/ledger/RequestCache.ts"
 
 const question = (body: string) => ({ body })
 
 /** A cache with room for 3 questions, and those with the given numbers in it. */
 const cacheOf = (...seqs: ReadonlyArray<number>) => {
-  const cache = QuestionCache.make<{ readonly body: string }>(30)
+  const cache = RequestCache.make<{ readonly body: string }>(30)
   for (const seq of seqs) cache.add(seq, question(`question ${seq}`), 10)
   return cache
 }
 
-const held = (cache: QuestionCache.QuestionCache<{ readonly body: string }>) =>
+const held = (cache: RequestCache.RequestCache<{ readonly body: string }>) =>
   [0, 1, 2, 3, 4, 5].filter((seq) => cache.get(seq)?.body === `question ${seq}`)
 
 describe("QuestionCache", () => {
@@ -46,7 +46,7 @@ describe("QuestionCache", () => {
   })
 
   it("takes no question that alone is too large, and says nothing of a task that it does not hold", () => {
-    const cache = QuestionCache.make<{ readonly body: string }>(30)
+    const cache = RequestCache.make<{ readonly body: string }>(30)
     cache.add(0, question("question 0"), 31)
     cache.sent(0)
     cache.drop(5)

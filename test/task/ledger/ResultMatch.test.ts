@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { match } from "../../../src/task/ledger/ResultMatch.ts"
-import type { ReadQuestion } from "../../../src/task/ledger/Model.ts"
+import type { ParsedRequest } from "../../../src/task/ledger/Model.ts"
 
-const question = (prompts: ReadonlyArray<string>): Pick<ReadQuestion, "items" | "prompts"> => ({
+const question = (prompts: ReadonlyArray<string>): Pick<ParsedRequest, "items" | "prompts"> => ({
   prompts: prompts.map((prompt) => ({ prompt, completions: ["a", "b"] })),
   items: prompts.map((_, i) => ({ item_id: `item-${i}`, origin: { file: "f", line: i + 1 } })),
 })

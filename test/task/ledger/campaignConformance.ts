@@ -163,7 +163,7 @@ export const campaignConformance = (test: LedgerTest) =>
         const changed = batchItem({ ...a!, item: { ...a!.item, prompt: "another prompt" } })
         yield* planUnder(kind, newTasks([2]))
         const run: Run = yield* ledger.startRun({ ...strict, newCampaign: true })
-        assert.deepStrictEqual(yield* ledger.sight(run, [a!, changed, b!]), ["new", "new", "new"])
+        assert.deepStrictEqual(yield* ledger.classify(run, [a!, changed, b!]), ["new", "new", "new"])
         yield* ledger.record(run, {
           tasks: newTasks([2]),
           known: [],
@@ -171,8 +171,8 @@ export const campaignConformance = (test: LedgerTest) =>
           counts: { ...nothing, read: 2, new: 2 },
           finished: true,
         })
-        assert.deepStrictEqual(yield* ledger.sight(run, [a!, changed]), ["duplicate", "conflict"])
-        assert.deepStrictEqual(yield* ledger.sight({ run: 9, campaign: 1 }, [a!]), ["known"])
+        assert.deepStrictEqual(yield* ledger.classify(run, [a!, changed]), ["duplicate", "conflict"])
+        assert.deepStrictEqual(yield* ledger.classify({ run: 9, campaign: 1 }, [a!]), ["known"])
         assert.strictEqual(yield* ledger.itemsIn(1, TaskState.literals), 2)
         assert.strictEqual(yield* ledger.itemsIn(2, TaskState.literals), 2)
       }),
@@ -236,7 +236,7 @@ export const campaignConformance = (test: LedgerTest) =>
         assert.deepStrictEqual((yield* states)(1), { in_doubt: 3, refused: 1, superseded: 1 })
         yield* ledger.giveUp([4])
         yield* ledger.sendAgain([1, 3, 4])
-        const { items } = yield* ledger.question(0)
+        const { items } = yield* ledger.request(0)
         const [first, second] = newTasks([1, 1], 90)
         const wanted = Effect.map(ledger.plannedAfter(-1), (tasks) => tasks.map(({ seq }) => seq))
         assert.deepStrictEqual(yield* wanted, [0, 2, 3, 5])

@@ -42,14 +42,14 @@ const answerTo = (body: string) => ({
 const judgeAll = Effect.gen(function* () {
   const ledger = yield* Ledger
   for (const [i, { seq, vote }] of (yield* plannedTasks).entries()) {
-    const question = yield* ledger.question(seq)
+    const question = yield* ledger.request(seq)
     if (i % 3 === 0 && question.items.length > 1) yield* ledger.split(seq, halve(question, vote))
   }
   for (const task of yield* plannedTasks) {
     assert.isTrue(yield* ledger.claim(task))
     const taskId = `task_${task.seq}`
     yield* ledger.markSubmitted(task.seq, taskId, 0)
-    const { body } = yield* ledger.question(task.seq)
+    const { body } = yield* ledger.request(task.seq)
     yield* ledger.markCompleted(task.seq, JSON.stringify({ task_id: taskId, ...answerTo(body) }))
   }
 })
@@ -131,7 +131,7 @@ export const conversationConformance = (test: LedgerTest) =>
         const ledger = yield* Ledger
         const items = Conversations.items(40, 4)
         const run = yield* plan(items.map(identify), { shuffleSeed: false })
-        const sent = (yield* Effect.forEach(yield* plannedTasks, ({ seq }) => ledger.question(seq))).flatMap(
+        const sent = (yield* Effect.forEach(yield* plannedTasks, ({ seq }) => ledger.request(seq))).flatMap(
           ({ body }) => (JSON.parse(body) as TaskRequest).prompts,
         )
         assert.deepStrictEqual(
@@ -140,7 +140,7 @@ export const conversationConformance = (test: LedgerTest) =>
         )
         const asTexts = items.map((each) => identify({ ...each, item: { ...each.item, ...asText(each.item) } }))
         assert.deepStrictEqual(
-          yield* ledger.sight(run, asTexts),
+          yield* ledger.classify(run, asTexts),
           asTexts.map(() => "duplicate"),
         )
       }),

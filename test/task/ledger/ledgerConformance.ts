@@ -64,11 +64,11 @@ const claimAll = Effect.gen(function* () {
 })
 
 /** Plans `n` tasks of one item and submits them as `task_0`, `task_1` and so on. */
-const submitted = Effect.fnUntraced(function* (n: number, firstLook = 0) {
+const submitted = Effect.fnUntraced(function* (n: number, firstPollDelay = 0) {
   const ledger = yield* Ledger
   yield* plan(newTasks(Array.from({ length: n }, () => 1)))
   yield* claimAll
-  for (let seq = 0; seq < n; seq++) yield* ledger.markSubmitted(seq, `task_${seq}`, firstLook)
+  for (let seq = 0; seq < n; seq++) yield* ledger.markSubmitted(seq, `task_${seq}`, firstPollDelay)
 })
 
 /** Postpones a task that is due. */
@@ -93,7 +93,7 @@ const readState = Effect.fnUntraced(function* (run: Run, of: ReturnType<typeof b
   return {
     counts: yield* ledger.counts,
     planned: yield* ledger.plannedAfter(-1),
-    sightings: yield* ledger.sight({ ...run, run: run.run + 1 }, of),
+    classifications: yield* ledger.classify({ ...run, run: run.run + 1 }, of),
     rejects: yield* Stream.runCollect(ledger.rejects(run.run)),
     lastRun: yield* ledger.lastRun,
   }
@@ -198,14 +198,14 @@ export const ledgerConformance = (
           const [a, b, c] = batchItems(0, 3)
           const other = batchItem({ ...a!, item: { ...a!.item, prompt: "another prompt" } })
           const first = yield* plan([newTask([a!, b!])])
-          assert.deepStrictEqual(yield* ledger.sight(first, [a!, c!, other, b!]), [
+          assert.deepStrictEqual(yield* ledger.classify(first, [a!, c!, other, b!]), [
             "duplicate",
             "new",
             "conflict",
             "duplicate",
           ])
           const second = yield* ledger.startRun()
-          assert.deepStrictEqual(yield* ledger.sight(second, [a!, b!, a!]), ["known", "known", "known"])
+          assert.deepStrictEqual(yield* ledger.classify(second, [a!, b!, a!]), ["known", "known", "known"])
           yield* ledger.record(second, {
             tasks: [],
             known: [a!.itemId],
@@ -213,8 +213,8 @@ export const ledgerConformance = (
             counts: { ...nothing, read: 1, known: 1 },
             finished: false,
           })
-          assert.deepStrictEqual(yield* ledger.sight(second, [a!, b!, other]), ["duplicate", "known", "conflict"])
-          assert.deepStrictEqual(yield* ledger.sight(second, []), [])
+          assert.deepStrictEqual(yield* ledger.classify(second, [a!, b!, other]), ["duplicate", "known", "conflict"])
+          assert.deepStrictEqual(yield* ledger.classify(second, []), [])
         }),
       )
 
@@ -251,9 +251,9 @@ export const ledgerConformance = (
           const ledger = yield* Ledger
           yield* plan(newTasks([3]))
           const many = Array.from({ length: 70_000 }, (_, i) => ({ itemId: `item-${i}`, contentHash: "other" }))
-          const sightings = yield* ledger.sight({ run: 2, campaign: 1 }, many)
-          assert.strictEqual(sightings.length, many.length)
-          assert.deepStrictEqual(sightings.slice(0, 4), ["conflict", "conflict", "conflict", "new"])
+          const classifications = yield* ledger.classify({ run: 2, campaign: 1 }, many)
+          assert.strictEqual(classifications.length, many.length)
+          assert.deepStrictEqual(classifications.slice(0, 4), ["conflict", "conflict", "conflict", "new"])
         }),
       )
 
@@ -294,7 +294,7 @@ export const ledgerConformance = (
           assert.deepStrictEqual(after.counts.planned, { tasks: 3, items: 6 })
           assert.deepStrictEqual(seqs(after.planned), [0, 2, 5])
           assert.deepStrictEqual(after.rejects, [reject(1), reject(2), reject(3)])
-          assert.deepStrictEqual(new Set(after.sightings), new Set(["known"]))
+          assert.deepStrictEqual(new Set(after.classifications), new Set(["known"]))
           assert.deepStrictEqual(
             after.lastRun,
             Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: step.counts }),
@@ -366,7 +366,7 @@ export const ledgerConformance = (
           assert.deepStrictEqual(yield* planned, [
             { seq: 0, vote: 1, idempotencyKey: task.idempotencyKey, sentAt: undefined, wasDoubted: false },
           ])
-          const question = yield* ledger.question(0)
+          const question = yield* ledger.request(0)
           assert.strictEqual(question.body, task.body)
           assert.deepStrictEqual(
             question.items.map((details) => ({ ...details })),
@@ -472,7 +472,7 @@ export const ledgerConformance = (
           yield* plan(newTasks([2]))
           const [whole] = yield* planned
           const [first, second] = newTasks([1, 1])
-          const { items } = yield* ledger.question(0)
+          const { items } = yield* ledger.request(0)
           yield* ledger.split(0, [
             { ...first!, items: items.slice(0, 1) },
             { ...second!, items: items.slice(1) },
@@ -525,7 +525,7 @@ export const ledgerConformance = (
                 : { ...untouched, planned: { tasks: 2, items: 7 }, [to]: { tasks: 1, items: 2 } },
             )
             assert.deepStrictEqual(
-              yield* ledger.troubles(10),
+              yield* ledger.issues(10),
               trouble === undefined
                 ? []
                 : [
@@ -630,9 +630,9 @@ export const ledgerConformance = (
                 ? { planned: { tasks: 3, items: 9 } }
                 : { planned: { tasks: 1, items: 4 }, in_doubt: { tasks: 2, items: 5 } }),
             })
-            const troubles = yield* ledger.troubles(10)
-            assert.deepStrictEqual(seqs(troubles), outcome === "planned" ? [] : [1, 3])
-            for (const { reason } of troubles) assert.match(reason ?? "", /may have been sent/)
+            const issues = yield* ledger.issues(10)
+            assert.deepStrictEqual(seqs(issues), outcome === "planned" ? [] : [1, 3])
+            for (const { reason } of issues) assert.match(reason ?? "", /may have been sent/)
           }),
         )
       }
@@ -659,9 +659,9 @@ export const ledgerConformance = (
           yield* TestClock.setTime(1001 + day)
           yield* settle
           assert.deepStrictEqual(seqs(yield* planned), [2, 3])
-          const troubles = yield* ledger.troubles(10)
-          assert.deepStrictEqual(seqs(troubles), [0, 1])
-          for (const { reason, state } of troubles) {
+          const issues = yield* ledger.issues(10)
+          assert.deepStrictEqual(seqs(issues), [0, 1])
+          for (const { reason, state } of issues) {
             assert.strictEqual(state, "in_doubt")
             assert.match(reason ?? "", /may have been sent, so long ago .* forgotten its Idempotency-Key \(after 1d\)/)
           }
@@ -671,7 +671,7 @@ export const ledgerConformance = (
       )
 
       test(
-        "what is in doubt is planned again where keys are honoured, and stays so elsewhere",
+        "what is in doubt is planned again where keys are honored, and stays so elsewhere",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* plan(newTasks([1, 1]))
@@ -758,10 +758,10 @@ export const ledgerConformance = (
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* plan(newTasks([2, 5, 2]))
-          const before = yield* Effect.forEach([0, 7], ledger.question)
+          const before = yield* Effect.forEach([0, 7], ledger.request)
           const [, task] = yield* planned
           yield* ledger.claim(task!)
-          const { items } = yield* ledger.question(2)
+          const { items } = yield* ledger.request(2)
           const [first, second] = newTasks([3, 2], 2)
           yield* ledger.split(2, [
             { ...first!, items: items.slice(0, 3) },
@@ -773,7 +773,7 @@ export const ledgerConformance = (
           ])
           assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
           assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })
-          const halves = yield* Effect.forEach([2, 5], ledger.question)
+          const halves = yield* Effect.forEach([2, 5], ledger.request)
           assert.deepStrictEqual(
             halves.flatMap((half) => half.items),
             items,
@@ -782,10 +782,10 @@ export const ledgerConformance = (
             halves.map(({ body }) => body),
             [first!.body, second!.body],
           )
-          assert.deepStrictEqual(yield* Effect.forEach([0, 7], ledger.question), before)
+          assert.deepStrictEqual(yield* Effect.forEach([0, 7], ledger.request), before)
           // The items are as known as before, and the next task comes after them.
           assert.deepStrictEqual(
-            new Set(yield* ledger.sight({ run: 2, campaign: 1 }, batchItems(0, 9))),
+            new Set(yield* ledger.classify({ run: 2, campaign: 1 }, batchItems(0, 9))),
             new Set(["known"]),
           )
           yield* plan(newTasks([1], 9))
@@ -798,7 +798,7 @@ export const ledgerConformance = (
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* plan(newTasks([2, 2]))
-          const before = yield* ledger.question(0)
+          const before = yield* ledger.request(0)
           const [half] = newTasks([1])
           // The second half would take the next task's place.
           const failure = ledger.split(0, [
@@ -806,7 +806,7 @@ export const ledgerConformance = (
             { ...half!, items: before.items },
           ])
           assert.strictEqual((yield* Effect.flip(failure)).reason._tag, "UniqueViolation")
-          assert.deepStrictEqual(yield* ledger.question(0), before)
+          assert.deepStrictEqual(yield* ledger.request(0), before)
           assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 2, items: 4 })
         }),
       )
@@ -821,7 +821,7 @@ export const ledgerConformance = (
           yield* ledger.markRefused(5, "refused")
           yield* ledger.markInDoubt(0, "in doubt")
           assert.deepStrictEqual(
-            (yield* ledger.troubles(10)).map(({ reason, seq, state }) => [seq, state, reason]),
+            (yield* ledger.issues(10)).map(({ reason, seq, state }) => [seq, state, reason]),
             [
               [0, "in_doubt", "in doubt"],
               [1, "invalid", "invalid"],
@@ -829,7 +829,7 @@ export const ledgerConformance = (
               [5, "refused", "refused"],
             ],
           )
-          assert.deepStrictEqual(seqs(yield* ledger.troubles(3)), [0, 1, 4])
+          assert.deepStrictEqual(seqs(yield* ledger.issues(3)), [0, 1, 4])
         }),
       )
     })
@@ -967,7 +967,7 @@ export const ledgerConformance = (
           })
           // Whoever looks at them may be stopped before that: the reasons are there.
           assert.deepStrictEqual(
-            (yield* ledger.troubles(9, ["failed", "invalid"])).map(({ reason }) => reason),
+            (yield* ledger.issues(9, ["failed", "invalid"])).map(({ reason }) => reason),
             ["odd", "gone"],
           )
           yield* ledger.markFailed(2, "still gone")
@@ -1002,7 +1002,7 @@ export const ledgerConformance = (
           assert.deepStrictEqual(yield* kept, ["misfit"])
           assert.strictEqual((yield* ledger.counts).invalid.tasks, 2)
           assert.deepStrictEqual(
-            (yield* ledger.troubles(9)).map(({ reason }) => reason),
+            (yield* ledger.issues(9)).map(({ reason }) => reason),
             ["unreadable", "unreadable"],
           )
         }),
@@ -1195,7 +1195,7 @@ export const ledgerConformance = (
           const { run } = yield* voted
           yield* claimAll
           for (const seq of [0, 3]) {
-            const { items } = yield* ledger.question(seq)
+            const { items } = yield* ledger.request(seq)
             const halves = newTasks([2, 1]).map((half) => ({
               ...half,
               idempotencyKey: `${seq} ${half.idempotencyKey}`,
@@ -1308,7 +1308,7 @@ export const ledgerConformance = (
           yield* ledger.markInvalid(1, "{}", "odd")
           yield* ledger.markFailed(2, "gone")
           yield* ledger.markInDoubt(3, "hm")
-          const state = Effect.all({ counts: ledger.counts, troubles: ledger.troubles(10), due: ledger.due(10, never) })
+          const state = Effect.all({ counts: ledger.counts, issues: ledger.issues(10), due: ledger.due(10, never) })
           const before = yield* state
           yield* ledger.recordDelivery(delivery("a", 1, ["task_0", "task_1", "task_2", "task_3"]))
           yield* ledger.recordDelivery(delivery("b", 1))
@@ -1430,7 +1430,7 @@ export const ledgerConformance = (
               due: yield* ledger.due(10, never),
               completed: yield* Stream.runCollect(ledger.completed),
               refused: yield* Stream.runCollect(ledger.dropped(never)),
-              troubles: yield* ledger.troubles(10),
+              issues: yield* ledger.issues(10),
               refusedItems: yield* ledger.itemsIn(1, ["refused"]),
               itemsSeen: yield* ledger.itemsIn(1, TaskState.literals),
             }

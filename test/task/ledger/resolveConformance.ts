@@ -53,7 +53,7 @@ const task = Effect.gen(function* () {
   return { attempt, idempotencyKey, reason, sentAt, state, taskId }
 })
 
-const troubled = ["in_doubt", "failed", "invalid", "refused"] as const
+const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const
 const every: ReadonlyArray<TaskState> = [
   "planned",
   "submitting",
@@ -251,7 +251,7 @@ export const resolveConformance = (test: LedgerTest) =>
     })
 
     describe("to give up", () => {
-      for (const state of ["planned", "submitted", "superseded", ...troubled] as const) {
+      for (const state of ["planned", "submitted", "superseded", ...issueStates] as const) {
         test(
           `a task that is ${state}: it is not sent, nor waited for, nor asked for again`,
           Effect.gen(function* () {
@@ -269,7 +269,7 @@ export const resolveConformance = (test: LedgerTest) =>
             assert.strictEqual(yield* ledger.replan(1, ["failed", "invalid", "refused"], 9), 0)
             assert.strictEqual((yield* ledger.counts).given_up.tasks, 1)
             assert.deepStrictEqual((yield* ledger.due(10, Option.none())).tasks, [])
-            assert.deepStrictEqual(yield* ledger.troubles(10), [])
+            assert.deepStrictEqual(yield* ledger.issues(10), [])
             const dropped = yield* Stream.runCollect(ledger.dropped(Option.some(1)))
             assert.deepStrictEqual(
               dropped.map(({ items, reason, state }) => [state, reason, items.length]),
@@ -294,9 +294,9 @@ export const resolveConformance = (test: LedgerTest) =>
     })
 
     const allowed = {
-      adopt: [...troubled, "given_up"],
-      "send again": [...troubled, "given_up"],
-      "give up": ["planned", "submitted", "superseded", ...troubled],
+      adopt: [...issueStates, "given_up"],
+      "send again": [...issueStates, "given_up"],
+      "give up": ["planned", "submitted", "superseded", ...issueStates],
     } as const
     for (const [verb, states] of Object.entries(allowed)) {
       test(
@@ -376,9 +376,9 @@ export const resolveConformance = (test: LedgerTest) =>
               yield* ledger.markRefused(task.seq, "no")
             }
           }
-          const before = (yield* ledger.troubles(n)).map(({ idempotencyKey }) => idempotencyKey)
+          const before = (yield* ledger.issues(n)).map(({ idempotencyKey }) => idempotencyKey)
           assert.strictEqual(yield* ledger.replan(1, ["refused"], 3), n)
-          const after = (yield* ledger.troubles(n, ["planned"])).map(({ idempotencyKey }) => idempotencyKey)
+          const after = (yield* ledger.issues(n, ["planned"])).map(({ idempotencyKey }) => idempotencyKey)
           assert.strictEqual(new Set([...before, ...after]).size, 2 * n)
         }),
       )
@@ -390,7 +390,7 @@ export const resolveConformance = (test: LedgerTest) =>
         const ledger = yield* Ledger
         yield* one("failed")
         yield* ledger.sendAgain([1])
-        const { body, items } = yield* ledger.question(0)
+        const { body, items } = yield* ledger.request(0)
         yield* ledger.split(
           0,
           items.map((item, i) => ({ idempotencyKey: `half ${i}`, body, items: [item] })),
@@ -407,7 +407,7 @@ export const resolveConformance = (test: LedgerTest) =>
 
     describe("after a crash, where keys are", () => {
       test(
-        "said to be ignored: what may have been sent, when they were said to be honoured, is in doubt",
+        "said to be ignored: what may have been sent, when they were said to be honored, is in doubt",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* plan(newTasks([1, 1]))
@@ -417,7 +417,7 @@ export const resolveConformance = (test: LedgerTest) =>
           assert.strictEqual((yield* ledger.counts).planned.tasks, 2)
           yield* ledger.settleInterrupted("in_doubt")
           assert.deepStrictEqual(
-            (yield* ledger.troubles(9)).map(({ number, state }) => [number, state]),
+            (yield* ledger.issues(9)).map(({ number, state }) => [number, state]),
             [[1, "in_doubt"]],
           )
         }),
@@ -455,7 +455,7 @@ export const resolveConformance = (test: LedgerTest) =>
         const ledger = yield* Ledger
         const empty = yield* ledger.progress
         assert.deepStrictEqual(
-          [empty.firstSubmittedAt, empty.oldestOutstanding, empty.nextLookAt, empty.lastResultAt],
+          [empty.firstSubmittedAt, empty.oldestOutstanding, empty.nextPollAt, empty.lastResultAt],
           [Option.none(), Option.none(), Option.none(), Option.none()],
         )
         yield* plan(newTasks([2, 3, 4, 5]))
@@ -484,7 +484,7 @@ export const resolveConformance = (test: LedgerTest) =>
           gold: 0,
           firstSubmittedAt: Option.some(1),
           oldestOutstanding: Option.some({ number: 6, taskId: "task_5", submittedAt: 3 }),
-          nextLookAt: Option.some(50 * hour + 4),
+          nextPollAt: Option.some(50 * hour + 4),
           lastResultAt: Option.some(24 * hour),
           lastHour: { tasks: 1, items: 3 },
           lastDay: { tasks: 2, items: 5 },
