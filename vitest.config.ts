@@ -14,7 +14,10 @@ export default defineConfig({
     // Much of the time is waiting for processes and disks.
     maxWorkers: "100%",
     allowOnly: false,
-    execArgv: ["--conditions=prefstream-source"],
+    globalSetup: "test/support/built.ts",
+    execArgv: ["--conditions=prefstream-source", "--conditions=prefstream-tests"],
+    // Files share a process, one after the other: to load what they test takes longer than most of them.
+    isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Only to catch what hangs: on a busy machine a process may take many seconds to start.
     testTimeout: 180_000,

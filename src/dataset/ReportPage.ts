@@ -8,8 +8,7 @@
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
 
-// The same from src/dataset and from dist/dataset.
-const builtTemplate = new URL("../../dist/report.html", import.meta.url)
+const builtTemplate = new URL(import.meta.resolve("#built/report.html"))
 
 const place = '<script id="report" type="application/json"></script>'
 

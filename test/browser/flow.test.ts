@@ -11,9 +11,9 @@ import { assert, it } from "@effect/vitest"
 import axe from "axe-core"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { hasBrowser, launch, open } from "../support/browser.ts"
+import { hasBrowser, launched, open } from "../support/browser.ts"
 import { fillIn, folder, invite, running, serve } from "../support/browserService.ts"
-import { run } from "../support/process.ts"
+import { run } from "../support/program.ts"
 
 const pictures = process.env["SCREENSHOTS"]
 
@@ -64,7 +64,7 @@ it.live.skipIf(!hasBrowser)(
       const scratch = yield* folder
       const { baseUrl, link, origin } = yield* serve(join(scratch, "service.db"), "--undo-grace", "1s")
 
-      const browser = yield* launch
+      const browser = yield* launched
       const operator = yield* open(browser)
       const expert = yield* open(browser)
       const port = yield* Effect.promise(freePort)

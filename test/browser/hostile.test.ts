@@ -8,7 +8,7 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { renderMarkdown } from "../../src/service/pages/shared/markdown.ts"
-import { type Account, hasBrowser, launch, open } from "../support/browser.ts"
+import { type Account, hasBrowser, launched, open } from "../support/browser.ts"
 import { folder, invite, serve, signIn } from "../support/browserService.ts"
 import * as hostile from "../support/hostile.ts"
 
@@ -174,7 +174,7 @@ it.live.skipIf(!hasBrowser)(
   () =>
     Effect.gen(function* () {
       const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"))
-      const browser = yield* launch
+      const browser = yield* launched
       const operator = yield* open(browser)
       const expert = yield* open(browser)
       yield* Effect.promise(async () => {

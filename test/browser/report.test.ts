@@ -3,9 +3,9 @@
  * nobody for anything, and can be read on a phone, in the dark, on paper and by keyboard.
  */
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Path, Schema } from "effect"
-import type { BrowserContextOptions, Page } from "playwright-core"
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { build } from "vite"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import * as ReportPage from "../../src/dataset/ReportPage.ts"
@@ -15,6 +15,8 @@ import * as reports from "../support/report.ts"
 
 const wide: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, colorScheme: "light" }
 const phone: BrowserContextOptions = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
+
+let browser: Browser
 
 /** The report's page, opened from disk. At the end, it must have had no problem and asked for nothing. */
 const opened = Effect.fnUntraced(function* (
@@ -27,7 +29,7 @@ const opened = Effect.fnUntraced(function* (
   const file = path.join(yield* fs.makeTempDirectoryScoped(), "report.html")
   yield* fs.writeFileString(file, yield* ReportPage.render(report))
   const url = (yield* path.toFileUrl(file)).href
-  const { account, page } = yield* open(yield* launch, options)
+  const { account, page } = yield* open(browser, options)
   yield* Effect.promise(async () => {
     await page.goto(url)
     await page.getByRole("heading", { level: 1 }).waitFor()
@@ -128,6 +130,9 @@ const kinds = {
 }
 
 describe("the report in a browser", () => {
+  beforeAll(async () => void (browser = await launch()))
+  afterAll(() => browser.close())
+
   for (const [name, make] of Object.entries(kinds)) {
     for (const [place, options] of Object.entries({ "a wide screen": wide, "a phone of 360 pixels": phone })) {
       inBrowser(`${name}, on ${place}: fits, is in order, and asks for nothing`, () =>

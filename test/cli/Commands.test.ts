@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { cli, quick, reportOf } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root, run, served, started } from "../support/process.ts"
+import { root } from "../support/process.ts"
+import { run, served, started } from "../support/program.ts"
 
 const sample = `${root}data/sample.jsonl`
 

@@ -5,7 +5,8 @@ import type { JobStatus } from "../../src/pipeline/JobStatus.ts"
 import { cli, itemLines, quick, reportOf, type Said, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root, run } from "../support/process.ts"
+import { root } from "../support/process.ts"
+import { run } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const sample = `${root}data/sample.jsonl`

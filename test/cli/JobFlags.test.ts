@@ -5,7 +5,8 @@ import * as FileLock from "../../src/node/FileLock.ts"
 import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root, started } from "../support/process.ts"
+import { root } from "../support/process.ts"
+import { started } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const sample = `${root}data/sample.jsonl`

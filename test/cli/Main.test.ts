@@ -3,7 +3,8 @@ import { Effect, FileSystem } from "effect"
 import { cli, itemLines, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root, run, started } from "../support/process.ts"
+import { bin, root, runSources } from "../support/process.ts"
+import { run, started } from "../support/program.ts"
 
 const sample = `${root}data/sample.jsonl`
 
@@ -145,7 +146,7 @@ describe("stdout is data, stderr is talk", () => {
           pairs: () => { throw new Error("a bug in pairs") },
         })`,
       )
-      const said = yield* Effect.promise(() => run(["run", `${job}/buggy.ts`]))
+      const said = yield* Effect.promise(() => runSources([bin, "run", `${job}/buggy.ts`]))
       assert.strictEqual(said.status, 1)
       assert.strictEqual(said.stdout, "")
       assert.match(said.stderr, /a bug in pairs\n\s+at .*buggy\.ts/)

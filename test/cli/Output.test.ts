@@ -3,7 +3,8 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { cli, quick, reportOf, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { bin, fromSources, run, spawned } from "../support/process.ts"
+import { spawned } from "../support/process.ts"
+import { prefstream, run } from "../support/program.ts"
 
 const long = "x".repeat(90_000)
 
@@ -20,7 +21,7 @@ const finished = Effect.gen(function* () {
 const redirected = (args: ReadonlyArray<string>, how: string) =>
   Effect.promise(() => {
     const command = `{ "$0" "$@"; echo "status $?" >&2; } ${how}`
-    return spawned("sh", ["-c", command, process.execPath, ...fromSources, bin, ...args]).ended
+    return spawned("sh", ["-c", command, ...prefstream, ...args]).ended
   })
 
 describe("standard output", () => {

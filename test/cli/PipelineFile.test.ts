@@ -3,7 +3,7 @@ import { Effect, FileSystem } from "effect"
 import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { fromSources, root, run, spawned } from "../support/process.ts"
+import { bin, root, runSources } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** A folder in which the example pipelines find their data, and leave what they write. */
@@ -21,7 +21,9 @@ describe("the example pipelines run", () => {
     Effect.gen(function* () {
       const folder = yield* workplace
       const report = Effect.fnUntraced(function* () {
-        const said = yield* Effect.promise(() => run(["run", "pipelines/quickstart.ts", "--json"], {}, folder))
+        const said = yield* Effect.promise(() =>
+          runSources([bin, "run", "pipelines/quickstart.ts", "--json"], { cwd: folder }),
+        )
         assert.strictEqual(said.status, 0, said.stderr)
         return reportOf(said)
       })
@@ -43,7 +45,10 @@ describe("the example pipelines run", () => {
       const folder = yield* workplace
       const elsewhere = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "t" }
       const said = yield* Effect.promise(() =>
-        run(["run", "pipelines/quickstart.ts", "--dir", "other", "--json"], elsewhere, folder),
+        runSources([bin, "run", "pipelines/quickstart.ts", "--dir", "other", "--json"], {
+          cwd: folder,
+          env: elsewhere,
+        }),
       )
       assert.strictEqual(said.status, 0, said.stderr)
       assert.strictEqual(reportOf(said).dataset?.rows, 144)
@@ -52,9 +57,7 @@ describe("the example pipelines run", () => {
   test("pipelines/stages.ts, as a program of its own", () =>
     Effect.gen(function* () {
       const folder = yield* workplace
-      const said = yield* Effect.promise(
-        () => spawned(process.execPath, [...fromSources, "pipelines/stages.ts"], { cwd: folder }).ended,
-      )
+      const said = yield* Effect.promise(() => runSources(["pipelines/stages.ts"], { cwd: folder }))
       assert.strictEqual(said.status, 0, said.stderr)
       const pairs = yield* pairsOf(`${folder}/stages`)
       assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
@@ -129,7 +132,7 @@ describe("a pipeline file", () => {
       )
       yield* fs.writeFileString(`${folder}/bad.jsonl`, "{\n")
       const of = (...args: ReadonlyArray<string>) =>
-        Effect.promise(() => run(["run", "mine.mts", "--dir", "other", ...args], {}, folder))
+        Effect.promise(() => runSources([bin, "run", "mine.mts", "--dir", "other", ...args], { cwd: folder }))
       const waited = yield* of("--timeout", "1s", "--json")
       assert.strictEqual(waited.status, 3, waited.stderr)
       assert.strictEqual(reportOf(waited).rejected, 1)

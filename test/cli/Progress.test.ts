@@ -8,7 +8,8 @@ import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { reportOf } from "../support/cli.ts"
 import { platform, temporaryDirectory } from "../support/job.ts"
 import { newTasks, plan } from "../task/support.ts"
-import { bin, fromSources, root, spawned } from "../support/process.ts"
+import { root, spawned } from "../support/process.ts"
+import { prefstream } from "../support/program.ts"
 
 /** `script` of util-linux runs a command on a terminal of its own. */
 const hasScript = /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "")
@@ -22,7 +23,7 @@ const quote = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`
 const onTerminal = Effect.fnUntraced(function* (args: ReadonlyArray<string>, columns: number) {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* temporaryDirectory
-  const command = [process.execPath, ...fromSources, bin, ...args, "--dir", `${directory}/job`].map(quote).join(" ")
+  const command = [...prefstream, ...args, "--dir", `${directory}/job`].map(quote).join(" ")
   const { status, stdout: screen } = yield* Effect.promise(
     () =>
       spawned("script", ["-qec", `stty cols ${columns}; ${command} > ${quote(`${directory}/stdout`)}`, "/dev/null"])

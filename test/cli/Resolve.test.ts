@@ -7,7 +7,7 @@ import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import type { JobStatus } from "../../src/pipeline/JobStatus.ts"
 import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { run } from "../support/process.ts"
+import { run } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { newTasks, plan } from "../task/support.ts"
 

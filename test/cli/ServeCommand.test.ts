@@ -2,7 +2,8 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { run, type Running, started } from "../support/process.ts"
+import { type Running } from "../support/process.ts"
+import { run, started } from "../support/program.ts"
 
 /** Its address, once it has said all that it says at its start. */
 const listening = (service: Running) =>

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { cli, itemLines, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { started } from "../support/process.ts"
+import { started } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { completed, deliver, otherSecret, secret, send, urlOf } from "../support/webhooks.ts"
 

@@ -27,7 +27,7 @@ import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 
-const room = await Room.make()
+const room = Room.make()
 afterAll(room.remove)
 
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })

@@ -13,7 +13,7 @@ import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 import * as Sender from "./support/Sender.ts"
 
-const room = await Room.make()
+const room = Room.make()
 const service = await RecordingService.start("honored")
 afterAll(async () => {
   await service.close()

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { datasetHashes } from "../support/hashes.ts"
-import { type Ended, run, start } from "../support/process.ts"
+import { type Ended } from "../support/process.ts"
+import { run, start } from "../support/program.ts"
 import * as SmallDisk from "../support/smallDisk.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-full-"))

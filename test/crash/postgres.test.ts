@@ -7,7 +7,8 @@ import { setImmediate } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { datasetHashes } from "../support/hashes.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
-import { run, type Running, start } from "../support/process.ts"
+import { type Running } from "../support/process.ts"
+import { run, start } from "../support/program.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-pg-run-"))
 const store = join(scratch, "service.db")

@@ -19,7 +19,7 @@ import * as Room from "./support/Room.ts"
 const kills = 50
 const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
 
-const room = await Room.make()
+const room = Room.make()
 afterAll(room.remove)
 
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true, long: false, repeated: true })

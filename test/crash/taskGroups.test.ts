@@ -7,7 +7,8 @@ import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { receiver, temporaryFile, verifiedBy } from "../service/webhook/support.ts"
-import { bin, fromSources, spawned, until } from "../support/process.ts"
+import { until } from "../support/process.ts"
+import * as Program from "../support/program.ts"
 
 const started = new Set<ChildProcess>()
 afterAll(() => started.forEach((child) => child.kill("SIGKILL")))
@@ -19,7 +20,7 @@ const singles = 6
 /** Starts the service on a port of its own. */
 const start = async (database: string, port: number, flags: ReadonlyArray<string>) => {
   const args = ["serve", "--database", database, "--port", String(port), ...flags]
-  const service = spawned(process.execPath, [...fromSources, bin, ...args], { env: { PREFSTREAM_TOKEN: token } })
+  const service = Program.start(args, { PREFSTREAM_TOKEN: token })
   started.add(service.child)
   const said = await service.says(/PREFSTREAM_BASE_URL=\S+\n/)
   return {

@@ -8,7 +8,7 @@ import type { TaskRequest } from "../../src/domain/Task.ts"
 import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import * as FaultProxy from "../support/FaultProxy.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { run } from "../support/process.ts"
+import { run } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { rowsOf, sayChosen, seed } from "./support.ts"
 

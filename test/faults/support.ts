@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Console, Effect } from "effect"
 import * as Zstd from "../../src/node/Zstd.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import { started } from "../support/process.ts"
+import { started } from "../support/program.ts"
 
 /** Printed, so that what failed can be had again: `FAULT_SEED=… npx vitest run test/faults`. */
 export const seed = process.env["FAULT_SEED"] ?? String(Math.floor(Math.random() * 1e9))

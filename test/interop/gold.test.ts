@@ -8,7 +8,8 @@ import { basename, join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 import type { PromptItem } from "../../src/domain/PromptItem.ts"
 import * as readers from "../support/datasetReaders.ts"
-import { root, run } from "../support/process.ts"
+import { root } from "../support/process.ts"
+import { run } from "../support/program.ts"
 import { sharedData } from "../support/sharedData.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-interop-"))

@@ -10,7 +10,8 @@ import { Effect } from "effect"
 import { cli, quick, to } from "../support/cli.ts"
 import * as Convert from "../support/convert.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { bin, fromSources, spawned } from "../support/process.ts"
+import { spawned } from "../support/process.ts"
+import { prefstream } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { sharedData } from "../support/sharedData.ts"
 
@@ -234,7 +235,7 @@ const variants: Record<string, Variant> = {
 
 /** `cat FILE | prefstream ARGS` */
 const piped = (file: string, args: ReadonlyArray<string>, env: Record<string, string>) => {
-  const command = [process.execPath, ...fromSources, bin, ...args]
+  const command = [...prefstream, ...args]
   return spawned("sh", ["-c", 'input=$1; shift; cat "$input" | "$@"', "sh", file, ...command], { env }).ended
 }
 

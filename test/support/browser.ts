@@ -15,9 +15,10 @@ export const hasBrowser = process.env["CI"] !== undefined || existsSync(executab
 const flags =
   "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
-export const launch = Effect.acquireRelease(
-  Effect.promise(() => chromium.launch({ executablePath, args: flags.split(" "), headless: true })),
-  (browser) => Effect.promise(() => browser.close()),
+export const launch = () => chromium.launch({ executablePath, args: flags.split(" "), headless: true })
+
+export const launched = Effect.acquireRelease(Effect.promise(launch), (browser) =>
+  Effect.promise(() => browser.close()),
 )
 
 /** What a page did that it should not have done. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { start } from "./process.ts"
+import { start } from "./program.ts"
 
 /** A folder that is removed at the end of the test. */
 export const folder = Effect.acquireRelease(

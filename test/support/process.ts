@@ -1,12 +1,10 @@
-/** prefstream as a process of its own, as a user starts it. */
+/** Processes of their own, and what they say. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import type { Readable } from "node:stream"
 import { setImmediate } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { Effect } from "effect"
 
-export const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
 export const root = fileURLToPath(new URL("../..", import.meta.url))
 
 export interface Ended {
@@ -71,35 +69,10 @@ export const until = async (what: string, isSo: () => boolean) => {
   }
 }
 
-/** What Node is told to run prefstream from its sources. */
-export const fromSources = ["--conditions=prefstream-source"]
+/** Runs a program that imports prefstream's sources, as pipeline files do. */
+export const runSources = (args: ReadonlyArray<string>, surroundings: Surroundings = {}): Promise<Ended> =>
+  spawned(process.execPath, ["--conditions=prefstream-source", "--conditions=prefstream-tests", ...args], surroundings)
+    .ended
 
-/** Starts `prefstream ARGS`. */
-export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Running =>
-  spawned(process.execPath, [...fromSources, bin, ...args], { cwd, env })
-
-export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Promise<Ended> =>
-  start(args, env, cwd).ended
-
-/** The same, ended with the test's scope if it has not ended by itself. */
-export const started = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root) =>
-  Effect.acquireRelease(
-    Effect.sync(() => start(args, env, cwd)),
-    ({ child, ended }) =>
-      Effect.promise(() => {
-        child.kill("SIGKILL")
-        return ended
-      }),
-  )
-
-/** `prefstream serve` on a free port; the environment that leads to it. */
-export const served = Effect.fnUntraced(function* (
-  args: ReadonlyArray<string>,
-  token = "token-of-a-test",
-  env: Record<string, string> = {},
-) {
-  const service = yield* started(["serve", "--port", "0", ...args], { ...env, PREFSTREAM_TOKEN: token })
-  const said = yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/))
-  const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
-  return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }
-})
+/** Of `prefstream`, from the sources. */
+export const bin = `${root}src/bin.ts`

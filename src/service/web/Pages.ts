@@ -12,8 +12,7 @@ import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServe
 import * as KeptBodies from "../http/KeptBodies.ts"
 import { pagePolicy } from "../http/SecurityHeaders.ts"
 
-// The same from src/service/web and from dist/service/web.
-const builtPages = new URL("../../../dist/pages/", import.meta.url)
+const builtPages = new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
 
 const notBuilt = HttpServerResponse.text("The pages of prefstream are not built. In a clone: npm run build:pages\n", {
   status: 503,

@@ -2,8 +2,8 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { program } from "../../support/program.ts"
 import { type Job, stopAll } from "./Job.ts"
-import * as Program from "./program.ts"
 
 export interface Room {
   readonly folder: string
@@ -24,9 +24,8 @@ const place = (): string => {
   return bavail * bsize > 1024 ** 3 ? memory : tmpdir()
 }
 
-export const make = async (): Promise<Room> => {
+export const make = (): Room => {
   const folder = mkdtempSync(join(place(), "prefstream-crash-"))
-  const program = await Program.make(folder)
   const waiting: Array<() => void> = []
   let free = 2
   return {
@@ -35,9 +34,8 @@ export const make = async (): Promise<Room> => {
       const job = {
         program,
         folder: join(folder, plain(name)),
-        // The second start of the same program need not compile it again.
         // More completions than the service takes: refusals are among what a job is killed at.
-        env: { PREFSTREAM_MAX_COMPLETIONS: "64", ...env, NODE_COMPILE_CACHE: join(folder, "compiled") },
+        env: { PREFSTREAM_MAX_COMPLETIONS: "64", ...env },
       }
       if (like === undefined) mkdirSync(job.folder)
       else cpSync(like.folder, job.folder, { recursive: true })
