@@ -40,9 +40,9 @@ export const parse = (text: string): Result.Result<FieldPath, string> => {
   return Result.succeed({ text, keys, get: (record) => followAll(record, keys) })
 }
 
-export const followAll = (value: unknown, keys: ReadonlyArray<string | number>): unknown => keys.reduce(follow, value)
+export const followAll = (value: unknown, keys: ReadonlyArray<PropertyKey>): unknown => keys.reduce(follow, value)
 
-const follow = (value: unknown, key: string | number): unknown => {
+const follow = (value: unknown, key: PropertyKey): unknown => {
   if (typeof value !== "object" || value === null || Array.isArray(value) !== (typeof key === "number"))
     return undefined
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined

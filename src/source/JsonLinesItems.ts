@@ -9,7 +9,7 @@
  * Not checked: that an `id` occurs once.
  */
 import { Array, Effect, Result, Stream } from "effect"
-import type * as Lines from "./format/Lines.ts"
+import type * as Lines from "../io/Lines.ts"
 import * as ItemDecoder from "./item/ItemDecoder.ts"
 import * as RowFiles from "./RowFiles.ts"
 import { invalidOption, requireFiles } from "./record/SourceError.ts"

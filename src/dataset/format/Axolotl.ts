@@ -14,7 +14,7 @@
  */
 import { Result, Schema } from "effect"
 import { type Format, refuse, rowPerPair } from "./TrainerFormat.ts"
-import { describe } from "./Found.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { at, Assistant, differ, Filled, messages, OpenMessages, Text } from "./RowSchema.ts"
 
@@ -46,7 +46,7 @@ export const axolotlChatTemplate: Format = {
         Result.flatMap((prompt) => {
           for (const side of ["chosen", "rejected"] as const) {
             const problem = cutProblem(pair[side])
-            if (problem !== undefined) return refuse(side, `expected ${problem}; found ${describe(pair[side])}`)
+            if (problem !== undefined) return refuse(side, `expected ${problem}; found ${describeValue(pair[side])}`)
           }
           return Result.succeed({
             messages: prompt,

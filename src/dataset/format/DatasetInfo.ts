@@ -4,7 +4,7 @@
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import { Finding } from "./Finding.ts"
-import { describe } from "./Found.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as RowFile from "./RowFile.ts"
 
 const Entries = Schema.fromJsonString(
@@ -30,19 +30,19 @@ export const validate = Effect.fn("DatasetInfo.validate")(function* (path: strin
     new Finding({ file: path, line: 1, field, expected, found, severity: "error" })
   const text = yield* fs.readFileString(path)
   const entries = yield* Effect.option(Schema.decodeUnknownEffect(Entries)(text))
-  if (Option.isNone(entries)) return [finding("", "entries with file_name and columns", describe(text))]
+  if (Option.isNone(entries)) return [finding("", "entries with file_name and columns", describeValue(text))]
   const findings: Array<Finding> = []
   for (const [name, { columns, file_name }] of Object.entries(entries.value)) {
     const file = paths.join(paths.dirname(path), file_name)
     if (!(yield* fs.exists(file))) {
-      findings.push(finding(`${name}.file_name`, "a file that is there", describe(file_name)))
+      findings.push(finding(`${name}.file_name`, "a file that is there", describeValue(file_name)))
       continue
     }
     const row = Option.flatMap(yield* Stream.runHead(RowFile.read(file)), ({ row }) => Result.getSuccess(row))
     if (Option.isNone(row)) continue
     for (const [role, column] of Object.entries(columns)) {
       if (!Object.hasOwn(Object(row.value), column))
-        findings.push(finding(`${name}.columns.${role}`, `a column of ${file_name}`, describe(column)))
+        findings.push(finding(`${name}.columns.${role}`, `a column of ${file_name}`, describeValue(column)))
     }
   }
   return findings

@@ -9,7 +9,7 @@
  */
 import { Result, Schema } from "effect"
 import { type Format, type Refusal, refuse, rowPerPair } from "./TrainerFormat.ts"
-import { describe } from "./Found.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { at, Text } from "./RowSchema.ts"
 
@@ -20,7 +20,7 @@ const withoutMarks = (field: string, text: string): Result.Result<string, Refusa
   const mark = [human, assistant].find((mark) => text.includes(mark))
   return mark === undefined
     ? Result.succeed(text)
-    : refuse(field, `expected a text without turns of its own, found ${describe(mark)} in it`)
+    : refuse(field, `expected a text without turns of its own, found ${describeValue(mark)} in it`)
 }
 
 export const hh: Format = {
@@ -64,7 +64,7 @@ export const hh: Format = {
 
 const transcriptProblem = (transcript: string): string | undefined => {
   const [before, ...parts] = transcript.split(/\n\n(Human|Assistant):/)
-  if (before !== "" || parts[0] !== "Human") return `a text that begins with ${describe(human)}`
+  if (before !== "" || parts[0] !== "Human") return `a text that begins with ${describeValue(human)}`
   const speakers = parts.filter((_, i) => i % 2 === 0)
   if (speakers.some((speaker, i) => speaker !== (i % 2 === 0 ? "Human" : "Assistant")))
     return "turns of Human and Assistant in turn"

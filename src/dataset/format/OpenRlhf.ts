@@ -9,7 +9,7 @@
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import { type Format, type FormatOptions, refuse, rowPerPair } from "./TrainerFormat.ts"
-import { describe } from "./Found.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { Answer, differ, Filled, messages, OpenMessages } from "./RowSchema.ts"
@@ -31,7 +31,7 @@ export const openRlhf: Format = {
     rowPerPair("openrlhf", (pair) =>
       Result.flatMap(PairTexts.check(pair), ({ prompt, chosen, rejected }) =>
         withoutLineEnds(chosen) === withoutLineEnds(rejected)
-          ? refuse("rejected", `expected more than line feeds to differ from chosen, found ${describe(rejected)}`)
+          ? refuse("rejected", `expected more than line feeds to differ from chosen, found ${describeValue(rejected)}`)
           : Result.succeed({
               prompt: Conversation.toText(prompt) + (options?.separator ?? ""),
               chosen,

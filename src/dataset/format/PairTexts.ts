@@ -9,7 +9,7 @@ import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { type Refusal, refuse } from "./TrainerFormat.ts"
-import { describe } from "./Found.ts"
+import { describeValue } from "../../io/Values.ts"
 
 type Checked<A> = Result.Result<A, Refusal>
 
@@ -34,7 +34,7 @@ export const check = (pair: PreferencePair): Checked<PreferencePair> => {
     ...filled("chosen", pair.chosen),
     ...filled("rejected", pair.rejected),
     ...(pair.chosen === pair.rejected
-      ? [{ field: "rejected", reason: `expected another text than chosen, found ${describe(pair.rejected)}` }]
+      ? [{ field: "rejected", reason: `expected another text than chosen, found ${describeValue(pair.rejected)}` }]
       : []),
   ]
   return problem === undefined ? Result.succeed(pair) : Result.fail(problem)
@@ -53,7 +53,7 @@ export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> 
   const last = messages.at(-1)?.role
   return last === "user" || last === "tool"
     ? Result.succeed(messages)
-    : refuse(`prompt[${messages.length - 1}].role`, `expected user or tool last, found ${describe(last)}`)
+    : refuse(`prompt[${messages.length - 1}].role`, `expected user or tool last, found ${describeValue(last)}`)
 }
 
 /** Messages whose roles are all among `roles`. */
@@ -64,7 +64,7 @@ export const withRoles = (
   const stranger = messages.findIndex(({ role }) => !roles.includes(role))
   return stranger === -1
     ? Result.succeed(messages)
-    : refuse(`prompt[${stranger}].role`, `expected ${listed(roles)}, found ${describe(messages[stranger]!.role)}`)
+    : refuse(`prompt[${stranger}].role`, `expected ${listed(roles)}, found ${describeValue(messages[stranger]!.role)}`)
 }
 
 export interface Turns {
@@ -88,13 +88,16 @@ export const toTurns = (
   for (const [i, { role }] of turns.entries()) {
     const expected = i % 2 === 0 ? roles.asks : roles.answers
     if (!expected.includes(role))
-      return refuse(`prompt[${first + i}].role`, `expected ${listed(expected)} in its turn, found ${describe(role)}`)
+      return refuse(
+        `prompt[${first + i}].role`,
+        `expected ${listed(expected)} in its turn, found ${describeValue(role)}`,
+      )
   }
   return turns.length % 2 === 1
     ? Result.succeed({ system: system ?? "", turns })
     : refuse(
         `prompt[${messages.length - 1}].role`,
-        `expected ${listed(roles.asks)} last, found ${describe(messages.at(-1)?.role)}`,
+        `expected ${listed(roles.asks)} last, found ${describeValue(messages.at(-1)?.role)}`,
       )
 }
 

@@ -17,7 +17,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Features, JsonRow } from "../file/Features.ts"
 import { type Format, type FormatOptions, rowPerPair } from "./TrainerFormat.ts"
-import { describe } from "./Found.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { Answer, at, differ, Filled, Message, messages, OpenMessages } from "./RowSchema.ts"
 import * as Unpaired from "./Unpaired.ts"
@@ -109,7 +109,7 @@ export const trlImplicit: Format = {
             field: "chosen",
             expected:
               "completions that differ from their first character on, where the DPO and KTO trainers end the prompt",
-            found: `both beginning alike, up to ${describe(start.slice(-20).toWellFormed())}`,
+            found: `both beginning alike, up to ${describeValue(start.slice(-20).toWellFormed())}`,
           },
         ]
   },

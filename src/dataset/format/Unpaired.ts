@@ -10,7 +10,7 @@ import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { JsonRow } from "../file/Features.ts"
 import { type Encoded, type Encoder, FormatReject, type Problem, type Refusal, toReject } from "./TrainerFormat.ts"
-import { describe } from "./Found.ts"
+import { describeValue } from "../../io/Values.ts"
 
 type ToRow = (completion: string, label: boolean) => JsonRow
 
@@ -44,7 +44,7 @@ export const encoder = (format: string, prepare: (pair: PreferencePair) => Resul
               chosen_index: pair.chosen_index,
               rejected_index: pair.rejected_index,
               field: side,
-              reason: `expected a completion that is preferred in all its pairs or in none, found one between others: ${describe(text)}`,
+              reason: `expected a completion that is preferred in all its pairs or in none, found one between others: ${describeValue(text)}`,
             }),
           )
         : Result.succeed(toRow(text, side === "chosen")),
@@ -87,12 +87,18 @@ export const check = (
     labels.set(key, label)
     if (before === undefined) return []
     return before === label
-      ? [{ field: columns.completion, expected: "a completion that this prompt has not had", found: describe(key) }]
+      ? [
+          {
+            field: columns.completion,
+            expected: "a completion that this prompt has not had",
+            found: describeValue(key),
+          },
+        ]
       : [
           {
             field: columns.label,
-            expected: `${describe(before)}, as in an earlier row with this prompt and completion`,
-            found: describe(label),
+            expected: `${describeValue(before)}, as in an earlier row with this prompt and completion`,
+            found: describeValue(label),
           },
         ]
   }

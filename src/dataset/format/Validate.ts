@@ -11,9 +11,11 @@
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import { Finding } from "./Finding.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import * as SchemaIssues from "../../io/SchemaIssues.ts"
+import { describeValue } from "../../io/Values.ts"
 import type { JsonRow } from "../file/Features.ts"
 import type { Format, FormatOptions, Problem } from "./TrainerFormat.ts"
-import { describe, formatPath } from "./Found.ts"
 import * as RowFile from "./RowFile.ts"
 
 /** Fails where the file can't be read. `options` are those that the file was written with. */
@@ -83,40 +85,22 @@ const sameNumbers = (features: ReturnType<Format["features"]>) => {
       if (new RegExp(`(?<!\\\\)"${field}"\\s*:\\s*-?\\d+\\s*[,}]`).test(text)) whole.add(field)
       return Number.isInteger(value) || !whole.has(field)
         ? []
-        : [{ field, expected: "a whole number, as in rows before (or a point in all of them)", found: describe(value) }]
+        : [
+            {
+              field,
+              expected: "a whole number, as in rows before (or a point in all of them)",
+              found: describeValue(value),
+            },
+          ]
     })
 }
 
-const expectedTypes: { readonly [tag: string]: string } = {
-  Arrays: "a list",
-  Boolean: "true or false",
-  Number: "a number",
-  Objects: "an object",
-  String: "a string",
-}
-
-const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) => {
-    if (issue._tag === "MissingKey") return "a value"
-    if (issue._tag === "UnexpectedKey") return "nothing of this name"
-    if (issue._tag !== "InvalidType") return SchemaIssue.defaultLeafHook(issue)
-    return issue.ast._tag === "Literal"
-      ? describe(issue.ast.literal)
-      : (expectedTypes[issue.ast._tag] ?? issue.ast._tag)
-  },
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => SchemaIssues.expectedOf(issue) ?? SchemaIssue.defaultLeafHook(issue),
 })
 
 const problemsOf = (issue: SchemaIssue.Issue, row: unknown): ReadonlyArray<Problem> =>
-  formatIssue(issue).issues.map(({ message, path = [] }) => {
-    const keys = path.map((segment) => (typeof segment === "object" ? segment.key : segment))
-    return { field: formatPath(keys), expected: message, found: describe(valueAt(row, keys)) }
+  format(issue).issues.map(({ message, path }) => {
+    const keys = SchemaIssues.keysOf(path)
+    return { field: FieldPath.format(keys), expected: message, found: describeValue(FieldPath.followAll(row, keys)) }
   })
-
-const valueAt = (row: unknown, path: ReadonlyArray<PropertyKey>): unknown => {
-  let value: unknown = row
-  for (const key of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined
-    value = Reflect.get(value, key)
-  }
-  return value
-}

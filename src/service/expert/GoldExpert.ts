@@ -10,12 +10,14 @@
  *
  * Records without `gold` are passed over; a file without any answer is an error.
  */
-import { Effect, FileSystem, Option, Schema, Stream } from "effect"
+import { Effect, FileSystem, Option, Result, Schema, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import { Gold, PromptItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
+import * as Json from "../../io/Json.ts"
+import * as Lines from "../../io/Lines.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import type { Expert } from "./Expert.ts"
 
@@ -50,7 +52,7 @@ const GoldRecord = Schema.Struct({
     ),
   ),
 })
-const decodeLine = Schema.decodeUnknownEffect(Schema.fromJsonString(GoldRecord))
+const decode = Schema.decodeUnknownResult(GoldRecord, { reportInput: true })
 
 /** The right answer to a prompt, where the file knows it. */
 export type GoldAnswers = (
@@ -64,11 +66,16 @@ export const read = Effect.fn("GoldExpert.read")(function* (
   const fileSystem = yield* FileSystem.FileSystem
   const answers = new Map<string, Answer>()
 
-  const learn = Effect.fnUntraced(function* (text: string, line: number) {
-    if (text.trim() === "") return
-    const item = yield* Effect.mapError(
-      decodeLine(text),
-      (error) => new GoldFileError({ file, line, problem: SchemaIssues.describe(error.issue) }),
+  const learn = Effect.fnUntraced(function* (read: Lines.LineResult) {
+    if (Result.isFailure(read)) {
+      const { line, reason } = read.failure
+      return yield* new GoldFileError({ file, ...(line === undefined ? {} : { line }), problem: reason })
+    }
+    const { number: line, text } = read.success
+    const item = yield* Json.parse(text).pipe(
+      Result.flatMap((value) => Result.mapError(decode(value), ({ issue }) => SchemaIssues.describe(issue))),
+      Result.mapError((problem) => new GoldFileError({ file, line, problem })),
+      Effect.fromResult,
     )
     if (item.gold === undefined || item.gold === null) return
     const best = item.completions[item.gold.best_completion_index]
@@ -95,12 +102,8 @@ export const read = Effect.fn("GoldExpert.read")(function* (
           problem: error.reason._tag === "NotFound" ? "there is no such file" : error.message,
         }),
     ),
-    Stream.decodeText,
-    Stream.splitLines,
-    Stream.zipWithIndex,
-    Stream.runForEachArray((lines) =>
-      Effect.forEach(lines, ([text, index]) => learn(text, index + 1), { discard: true }),
-    ),
+    Lines.fromBytes(file),
+    Stream.runForEachArray((lines) => Effect.forEach(lines, learn, { discard: true })),
   )
   if (answers.size === 0) return yield* new GoldFileError({ file, problem: "no record has gold" })
 

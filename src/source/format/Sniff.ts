@@ -9,7 +9,7 @@ import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
 import type { FormatName } from "../place/FileExtensions.ts"
 import { encodingRefusal, refusal } from "./Binary.ts"
-import * as Json from "./json/Json.ts"
+import * as Json from "../../io/Json.ts"
 
 export { type FormatName, formatNames } from "../place/FileExtensions.ts"
 

@@ -138,13 +138,13 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "trl",
       "a prompt of text with sides of messages",
       [`{"prompt":"q","chosen":[${a}],"rejected":[${b}]}`],
-      ["1: chosen: expected a string, found a list of 1", "1: rejected: expected a string, found a list of 1"],
+      ["1: chosen: expected a string, found an array", "1: rejected: expected a string, found an array"],
     ],
     [
       "trl",
       "strings and lists in one column",
       ['{"prompt":"q","chosen":"a","rejected":"b"}', `{"prompt":[${q}],"chosen":"a","rejected":"b"}`],
-      ["2: prompt: expected a string, found a list of 1"],
+      ["2: prompt: expected a string, found an array"],
     ],
     [
       "trl",
@@ -157,7 +157,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "stray columns named messages and label",
       [`{"messages":[],"prompt":[${q}],"chosen":[${a}],"rejected":[${b}],"label":true}`],
       [
-        "1: messages: expected nothing of this name, found a list of 0",
+        "1: messages: expected nothing of this name, found an empty array",
         "1: label: expected nothing of this name, found true",
       ],
     ],
@@ -172,7 +172,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "no messages",
       [`{"prompt":[],"chosen":[],"rejected":[${a},${b}]}`],
       [
-        "1: prompt: expected at least one message, found a list of 0",
+        "1: prompt: expected at least one message, found an empty array",
         "1: chosen[0]: expected a value, found nothing",
         "1: rejected[1]: expected nothing of this name, found an object",
       ],
@@ -334,9 +334,9 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       ["", "{", "[]", "\uFEFF{}"],
       [
         "1: : expected a JSON object, found an empty line",
-        "2: : expected a JSON object, found a line that is not JSON",
-        "3: : expected an object, found a list of 0",
-        "4: : expected a JSON object, found a line that is not JSON",
+        '2: : expected a JSON object, found invalid JSON (column 2: expected a name in double quotes or "}", found the end of the line)',
+        "3: : expected an object, found an empty array",
+        '4: : expected a JSON object, found invalid JSON (column 1: expected a value, found "\uFEFF")',
       ],
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, string, ReadonlyArray<string>, ReadonlyArray<string>]>)(

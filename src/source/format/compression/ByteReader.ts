@@ -3,7 +3,7 @@
  */
 import { Effect, Pull } from "effect"
 import type { Array } from "effect"
-import { concat } from "../RecordBuffer.ts"
+import { concat } from "../../../io/RecordBuffer.ts"
 
 export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 

@@ -13,7 +13,7 @@
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import { ByteReader } from "./ByteReader.ts"
-import { concat } from "../RecordBuffer.ts"
+import { concat } from "../../../io/RecordBuffer.ts"
 import * as Unpacker from "./Unpacker.ts"
 import * as Zstd from "./ZstdFrame.ts"
 

@@ -23,7 +23,7 @@ import { reject, type Row, type RowResult } from "../../record/Row.ts"
 import { FileUnreadable, invalidOption, SourceError } from "../../record/SourceError.ts"
 import { CellReader, type CsvRecord, isBlank } from "./CsvCells.ts"
 import { type RecordResult, RecordSplitter } from "./CsvRecords.ts"
-import { defaultMaxLineBytes } from "../Lines.ts"
+import { defaultMaxLineBytes } from "../../../io/Lines.ts"
 
 export interface CsvDialect {
   /** One ASCII character. */

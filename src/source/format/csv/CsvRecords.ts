@@ -18,7 +18,7 @@ import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import { CellReader, type CsvProblem, type CsvRecord, isBlank } from "./CsvCells.ts"
 import { CsvScanner } from "./CsvScanner.ts"
-import { decode, RecordBuffer, notUtf8, tooLarge } from "../RecordBuffer.ts"
+import { decode, RecordBuffer, notUtf8, tooLarge } from "../../../io/RecordBuffer.ts"
 
 export type RecordResult = Result.Result<CsvRecord, Reject>
 

@@ -15,9 +15,9 @@
 import { Result, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import { reject, type RowResult } from "../../record/Row.ts"
-import { decode, RecordBuffer, notUtf8, shownIn, tooLarge } from "../RecordBuffer.ts"
-import * as Json from "./Json.ts"
-import { defaultMaxLineBytes, type LinesOptions } from "../Lines.ts"
+import { decode, RecordBuffer, notUtf8, shownIn, tooLarge } from "../../../io/RecordBuffer.ts"
+import * as Json from "../../../io/Json.ts"
+import { defaultMaxLineBytes, type LinesOptions } from "../../../io/Lines.ts"
 
 /** `file` is the name in places and rejects. */
 export const rows =

@@ -5,8 +5,8 @@
  */
 import { Array, Result, Stream } from "effect"
 import { reject, type RowResult } from "../../record/Row.ts"
-import * as Json from "./Json.ts"
-import * as Lines from "../Lines.ts"
+import * as Json from "../../../io/Json.ts"
+import * as Lines from "../../../io/Lines.ts"
 
 /** `file` is the name in places and rejects. */
 export const rows =

@@ -22,7 +22,7 @@ import { DateTime, Option, Result } from "effect"
 import type { SchemaElement, TimeUnit } from "hyparquet"
 import type { RejectCode } from "../../../domain/Reject.ts"
 import * as Utf8 from "../../../node/Utf8.ts"
-import * as Json from "../json/Json.ts"
+import * as Json from "../../../io/Json.ts"
 
 /** A value for which its row is refused. */
 export class Unusable {

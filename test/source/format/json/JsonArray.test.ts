@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
 import * as JsonArray from "../../../../src/source/format/json/JsonArray.ts"
-import type { LinesOptions } from "../../../../src/source/format/Lines.ts"
+import type { LinesOptions } from "../../../../src/io/Lines.ts"
 import type { RowResult } from "../../../../src/source/record/Row.ts"
 import { cut } from "../support.ts"
 

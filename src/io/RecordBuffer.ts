@@ -1,11 +1,12 @@
 /**
- * A record that is put together from pieces, and of which no more than the beginning is kept once it is
- * larger than a limit.
+ * A record that is put together from pieces, and what a reject shows of it.
+ *
+ * Guarantees: once a record is larger than the limit, only its first 64 KiB are kept.
  */
 import { Result } from "effect"
 import { Base64 } from "effect/encoding"
-import type { Reject } from "../../domain/Reject.ts"
-import { placesOfWindows1252 } from "./Encoding.ts"
+import type { Reject } from "../domain/Reject.ts"
+import * as Windows1252 from "./Windows1252.ts"
 
 /** How much of a record that is too large stands in its reject. */
 const shownBytes = 64 * 1024
@@ -96,6 +97,6 @@ export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: n
 
 export const notUtf8 = (bytes: Uint8Array) => ({
   code: "invalid_utf8" as const,
-  reason: `expected UTF-8, found bytes that are not (${placesOfWindows1252(bytes) > 0 ? "but may be Windows-1252: --encoding windows-1252" : "--encoding NAME reads others"}); see raw_base64`,
+  reason: `expected UTF-8, found bytes that are not (${Windows1252.countPlaces(bytes) > 0 ? "but may be Windows-1252: --encoding windows-1252" : "--encoding NAME reads others"}); see raw_base64`,
   raw_base64: Base64.encode(bytes),
 })

@@ -1,19 +1,15 @@
 /**
  * A file's bytes as numbered lines, in arrays: one array for each chunk read.
  *
- * Guarantees: a line is the same wherever the chunks' boundaries fall. Lines end
- * with LF or CR LF, the last one may lack its end, a byte order mark at the file's
- * start is no part of the first line. Lines that hold only white space are passed
- * over, but counted. A line that is not UTF-8 or is larger than the limit is a
- * `Reject`; of one that is too large no more is held than the beginning that the
- * reject shows.
+ * Guarantees: the result does not depend on where chunks end. Lines end with LF or CR LF; the
+ * last one may have no end. A byte order mark is dropped; blank lines are skipped, but counted. A
+ * line that is not UTF-8 or exceeds the limit is a `Reject`, which holds only its beginning.
  *
- * Bytes are decoded and split a chunk at a time, which is several times faster than
- * line by line; the line that straddles two chunks is put together alone, once its
- * end is read.
+ * Decodes and splits whole chunks, which is several times faster than line by line; only a line
+ * that straddles two chunks is put together by itself.
  */
 import { Result, Stream } from "effect"
-import type { Reject } from "../../domain/Reject.ts"
+import type { Reject } from "../domain/Reject.ts"
 import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
 
 export interface Line {
@@ -28,6 +24,8 @@ export type LineResult = Result.Result<Line, Reject>
 export interface LinesOptions {
   /** Longer lines are refused. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
+  /** Keeps blank lines and a byte order mark. Default false. */
+  readonly isVerbatim?: boolean | undefined
 }
 
 export const defaultMaxLineBytes = 32 * 1024 * 1024
@@ -38,7 +36,7 @@ export const fromBytes =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<LineResult, E, R> =>
     Stream.mapAccumArray(
       bytes,
-      () => new LineSplitter(file, options?.maxLineBytes ?? defaultMaxLineBytes),
+      () => new LineSplitter(file, options),
       (splitter, chunks) => {
         for (const chunk of chunks) splitter.push(chunk)
         return [splitter, splitter.take()]
@@ -56,15 +54,17 @@ const LF = 10
 class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
+  readonly #isVerbatim: boolean
   #lines: Array<LineResult> = []
   #number = 0
   /** The beginning of a line whose end has not been read. */
   readonly #held: RecordBuffer
 
-  constructor(file: string, maxLineBytes: number) {
+  constructor(file: string, options: LinesOptions | undefined) {
     this.#file = file
-    this.#maxLineBytes = maxLineBytes
-    this.#held = new RecordBuffer(maxLineBytes)
+    this.#maxLineBytes = options?.maxLineBytes ?? defaultMaxLineBytes
+    this.#isVerbatim = options?.isVerbatim ?? false
+    this.#held = new RecordBuffer(this.#maxLineBytes)
   }
 
   /** The lines completed since the last call. */
@@ -126,8 +126,8 @@ class LineSplitter {
 
   #addText(line: string): void {
     const number = ++this.#number
-    const start = number === 1 && line.startsWith("\uFEFF") ? 1 : 0
+    const start = number === 1 && !this.#isVerbatim && line.startsWith("\uFEFF") ? 1 : 0
     const text = line.slice(start, line.endsWith("\r") ? -1 : undefined)
-    if (/\S/.test(text)) this.#lines.push(Result.succeed({ number, text }))
+    if (this.#isVerbatim || /\S/.test(text)) this.#lines.push(Result.succeed({ number, text }))
   }
 }

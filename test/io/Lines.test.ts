@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Result, Schema, Stream } from "effect"
 import { Base64 } from "effect/encoding"
-import * as Lines from "../../../src/source/format/Lines.ts"
-import { platform, writeFiles } from "../support.ts"
-import { cut } from "./support.ts"
+import * as Lines from "../../src/io/Lines.ts"
+import { platform, writeFiles } from "../source/support.ts"
+import { cut } from "../source/format/support.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import * as Json from "../../../../src/source/format/json/Json.ts"
+import * as Json from "../../src/io/Json.ts"
 
 const fault = (text: string) => Result.getOrThrow(Result.flip(Json.parse(text)))
 

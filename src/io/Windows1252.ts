@@ -1,0 +1,27 @@
+/**
+ * Whether bytes that are not UTF-8 look like Windows-1252.
+ *
+ * A guess, for a message that suggests the encoding: nothing is decoded by it.
+ */
+
+const windows1252 = new TextDecoder("windows-1252")
+
+/**
+ * How many places hold letters and signs beyond ASCII as Western European text in Windows-1252 has them, at most three
+ * in a row. 0 if any byte is part of UTF-8 or of anything else.
+ */
+export const countPlaces = (bytes: Uint8Array): number => {
+  let places = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at]! < 0x80) continue
+    let end = at + 1
+    while (end < bytes.length && bytes[end]! >= 0x80) end++
+    const isUtf8 = bytes[at]! >= 0xc2 && bytes[at]! < 0xf5 && end > at + 1 && bytes[at + 1]! < 0xc0
+    // `ÿ` is rare in every language of the encoding, and common in corrupt data.
+    const isText = /^(?:(?!ÿ)[\p{L}\p{P}\p{S}\p{N}\xa0])+$/u.test(windows1252.decode(bytes.subarray(at, end)))
+    if (isUtf8 || end - at > 3 || !isText) return 0
+    places++
+    at = end
+  }
+  return places
+}
