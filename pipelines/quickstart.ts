@@ -8,7 +8,7 @@ import { AnnotationService, Pipeline, Source } from "prefstream"
 
 export default Pipeline.make({
   directory: "quickstart",
-  source: Source.jsonl("data/sample.jsonl"),
+  source: Source.files("data/sample.jsonl"),
   guidelines: "Prefer the completion that is correct, does what was asked, and wastes none of the reader's time.",
   service: AnnotationService.layerEmbedded({
     database: "quickstart/service.db",

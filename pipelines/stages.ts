@@ -11,7 +11,7 @@ import { AnnotationService, bestAgainstRest, collect, Dataset, Pipeline, Results
 
 const directory = "stages"
 
-const items = Source.jsonl("data/sample.jsonl").records.pipe(
+const items = Source.files("data/sample.jsonl").records.pipe(
   Stream.filter((record) => Result.isFailure(record) || record.success.item.prompt.length < 200),
 )
 

@@ -1,25 +1,23 @@
 /**
  * Files of any format and layout, wherever they are, as prompt items.
  *
- * Guarantees: what is not said of format and layout is found by looking at the first records, of the
- * first file that has any; all files are then read in that layout, each in its own format. A later record
- * that has what the first ones did not is a reject where it would be left out (`Foresight`). Files are read
- * one after the other, in the order of their names' arguments.
+ * Guarantees: the layout is found in the first records of the first file that has any, where it is not set; all files
+ * are read in it, one after the other, each in its own format. A later record that has what the first ones did not is
+ * a reject where it would be left out (`LateFields`).
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"
-import * as Head from "./Head.ts"
 import * as Detect from "./detect/Detect.ts"
 import * as FileModels from "./combine/FileModels.ts"
-import * as Foresight from "./detect/LateFields.ts"
+import * as LateFields from "./detect/LateFields.ts"
 import * as JsonTexts from "./detect/JsonTexts.ts"
-import * as Groups from "./combine/Group.ts"
 import type { LayoutOptions } from "./layout/Layout.ts"
 import * as Layouts from "./layout/Layouts.ts"
-import * as Misnamed from "./detect/UnknownFields.ts"
+import * as UnknownFields from "./detect/UnknownFields.ts"
 import * as Listing from "./place/Listing.ts"
 import * as PlaceName from "./place/PlaceName.ts"
-import * as RowFiles from "./RowFiles.ts"
+import * as OpenFile from "./OpenFile.ts"
+import * as Group from "./combine/Group.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { Found, Source } from "./record/SourceRecord.ts"
 
@@ -28,8 +26,8 @@ export interface FilesOptions extends Format.FormatOptions, LayoutOptions {
   readonly scratchDirectory?: string | undefined
 }
 
-/** Records that are looked at to find the layout. */
-const looked = 100
+/** Records by which the layout is found. */
+const sampleSize = 100
 
 /**
  * @param names files, folders, patterns such as `items/*.jsonl.gz`, URLs (`https://`, `s3://`), or `-`: see `Listing.expand`
@@ -39,43 +37,24 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
   return {
     description: all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} inputs`,
     found: Effect.map(Effect.scoped(find(all, options)), ({ found }) => found),
-    records: Effect.map(find(all, options), (found) => records(found, options)).pipe(Stream.unwrap),
+    records: Effect.map(find(all, options), ({ records }) => records).pipe(Stream.unwrap),
   }
 }
 
-const records = (
-  { fileModels, files, foresight, layout }: Effect.Success<ReturnType<typeof find>>,
-  options: FilesOptions,
-) => {
-  const columns = layout.columns === undefined ? undefined : [...layout.columns, ...(foresight?.columns ?? [])]
-  const read = Stream.fromArray(files).pipe(
-    Stream.flatMap((file) => Stream.unwrap(Effect.map(RowFiles.open(file, options), (opened) => opened.rows(columns)))),
-  )
-  const rows = foresight === undefined ? read : Stream.mapArray(read, Array.map(Result.flatMap(foresight.check)))
-  return layout.reads === "items"
-    ? Stream.mapArray(rows, Array.map(Result.flatMap(layout.toRecord)))
-    : Groups.group(Stream.mapArray(rows, Array.map(Result.flatMap(layout.toPart))), {
-        scratchDirectory: options.scratchDirectory,
-        keyIsId: layout.keyIsId,
-        fileModels,
-      })
-}
-
-/** The files' names, and the layout of their records. */
+/** What is found in the first records of the files, and all of their records, read so. */
 const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options: FilesOptions) {
   if (names.length === 0) return yield* invalidOption("files", "expected at least one file, found none")
   const { empty, files } = yield* Listing.expand(names)
-  const heads = yield* Head.first(files, options, looked)
-  const opened = heads.map(({ description, name }) => ({ name, description }))
-  const seen = heads.slice(-1).flatMap(Head.recordsOf)
-  const problem = (problem: string) =>
-    new SourceError({ reason: new LayoutUnknown({ file: opened.at(-1)?.name ?? PlaceName.shown(names[0]!), problem }) })
-  const members = Head.membersOf(heads)
+  const opened = yield* OpenFile.sampledUntilRecords(files, options, sampleSize)
+  const sample = opened.flatMap(({ sample }) => sample)
+  const file = opened.at(-1)?.file.name ?? PlaceName.shown(names[0]!)
+  const unknown = (problem: string) => new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+  const members = OpenFile.membersOf(opened)
   const named = Layouts.ofMembers(options, members)
-  const complete = yield* Effect.fromResult(Detect.detect(seen, named)).pipe(Effect.mapError(problem))
-  const layout = yield* Effect.fromResult(Layouts.make(complete)).pipe(Effect.mapError(problem))
-  const absent = Misnamed.of(named, [...members])
-  if (members.size > 0 && absent.nothingOf !== undefined) return yield* problem(absent.nothingOf)
+  const complete = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)
+  const layout = yield* Effect.mapError(Effect.fromResult(Layouts.make(complete)), unknown)
+  const absent = UnknownFields.of(named, [...members])
+  if (members.size > 0 && absent.nothingOf !== undefined) return yield* unknown(absent.nothingOf)
   const models = FileModels.of(yield* Path.Path, files)
   const fileModels = new Map(
     files.flatMap((file, i) =>
@@ -85,15 +64,27 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const mayNameModels = layout.reads === "parts" && complete.model === undefined && fileModels.size > 1
   const naming = mayNameModels ? ", models named after the files, if most prompts are in each" : ""
   const found: Found = {
-    files: opened,
+    files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,
     empty: empty.map(PlaceName.shown),
-    layout: heads.every(({ rows }) => rows.length === 0) ? undefined : `${layout.description}${naming}`,
+    layout:
+      sample.length === 0 && opened.every(({ isEmpty }) => isEmpty) ? undefined : `${layout.description}${naming}`,
     absent: members.size === 0 ? [] : absent.columns,
-    hints: JsonTexts.hints(seen, complete),
+    hints: JsonTexts.hints(sample, complete),
     ignored:
       layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
   }
-  const foresight = seen.length === 0 ? undefined : Foresight.of(seen, named, complete)
-  return { files, fileModels, layout, found, foresight }
+  const late = sample.length === 0 ? undefined : LateFields.of(sample, named, complete)
+  const columns = layout.columns && [...layout.columns, ...(late?.columns ?? [])]
+  const rows = Stream.fromIterable(files.entries()).pipe(
+    Stream.flatMap(([i, name]) =>
+      Stream.unwrap(
+        Effect.map(opened[i] === undefined ? OpenFile.open(name, options) : Effect.succeed(opened[i].file), (file) =>
+          file.rows(columns),
+        ),
+      ),
+    ),
+    Stream.mapArray(Array.map((row) => (late === undefined ? row : Result.flatMap(row, late.check)))),
+  )
+  return { found, records: Group.toItems(rows, layout, { ...options, fileModels }) }
 })

@@ -6,10 +6,9 @@
  */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
-import * as Head from "./Head.ts"
+import * as OpenFile from "./OpenFile.ts"
 import * as Field from "./record/Field.ts"
 import { describeValue } from "../io/Values.ts"
-import * as RowFiles from "./RowFiles.ts"
 import type { RowResult } from "./record/Row.ts"
 import { FileUnreadable, invalidOption, SourceError } from "./record/SourceError.ts"
 
@@ -18,7 +17,7 @@ const unusable = (place: Origin.Origin, problem: string): SourceError =>
 
 /** @param path where the text stands in a record, such as `turns[0].content`, or a template of several */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
-  const members = Head.membersOf(yield* Head.first(files, {}, 1))
+  const members = OpenFile.membersOf(yield* Effect.scoped(OpenFile.sampledUntilRecords(files, {}, 1)))
   const field = Field.parse(Field.ofMembers(path, members))
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)
   const textOf = (row: RowResult) => {
@@ -30,7 +29,7 @@ export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<s
       : Effect.fail(unusable(place, `${path}: expected a string, found ${describeValue(text)}`))
   }
   const found = yield* Effect.forEach(files, (file) =>
-    RowFiles.open(file).pipe(
+    OpenFile.open(file).pipe(
       Effect.map((opened) => opened.rows(field.success.columns)),
       Stream.unwrap,
       Stream.mapEffect(textOf),

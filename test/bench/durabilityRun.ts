@@ -37,7 +37,7 @@ const service = ServiceProfile.layer({
   pollInterval: { min: "10 millis", max: "1 second" },
 })
 
-const source = Source.jsonl(input)
+const source = Source.files(input)
 const guidelines = "Prefer the completion that is correct."
 
 const withLedger = Pipeline.run({ directory, source, guidelines, batch: limits }).pipe(

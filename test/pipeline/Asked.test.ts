@@ -132,7 +132,7 @@ describe("gold items", () => {
   test("are judged like others, told apart from them, and in no account of the input", () =>
     Effect.gen(function* () {
       const gold = { items: sample.slice(40), rate: 0.3 }
-      const input = Source.fromIterable(sample.slice(0, 40)).records
+      const input = Source.make(sample.slice(0, 40)).records
       const { items, prompts, report } = yield* judgedBy(`gold:${root}data/sample.jsonl`, input, { votes: 2, gold })
       const checks = items.filter(({ isCheck }) => isCheck)
       assert.isAbove(checks.length, 5)

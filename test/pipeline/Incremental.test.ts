@@ -42,7 +42,7 @@ const makeJob = Effect.gen(function* () {
     run: (files: ReadonlyArray<string>, settings: Partial<Pipeline.Settings> = {}) =>
       Pipeline.run({
         directory,
-        source: Source.jsonl(files.map((file) => `${directory}/${file}`)),
+        source: Source.files(files.map((file) => `${directory}/${file}`)),
         batch: { maxPrompts: 3, maxBytes: 1_000_000 },
         ...settings,
       }).pipe(inProcess(directory, service.profile)),

@@ -29,7 +29,7 @@ const atPost = Effect.fnUntraced(function* (
     { idempotencyKey: keys, idempotencyKeyLifetime: Duration.infinity, ...settings },
   )
   const logs = Logs.make()
-  const source = Source.fromIterable([{ id: "a", prompt: "p", completions: ["x", "y"] }])
+  const source = Source.make([{ id: "a", prompt: "p", completions: ["x", "y"] }])
   const run = Pipeline.run({ directory, source, timeout: "5 seconds", ...grace }).pipe(
     inProcess(directory, service.profile),
     logs.during,

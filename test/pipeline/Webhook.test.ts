@@ -23,7 +23,7 @@ const jobOf = Effect.fnUntraced(function* (n: number, answer: Parameters<typeof 
   const url = yield* Deferred.make<string>()
   const settings = {
     directory,
-    source: Source.jsonl(`${directory}/items.jsonl`),
+    source: Source.files(`${directory}/items.jsonl`),
     batch: { maxPrompts: 1, maxBytes: 1_000_000 },
     webhook: { secrets, onListening: (at: string) => Effect.asVoid(Deferred.succeed(url, at)) },
   }

@@ -11,7 +11,6 @@
 import { Clock, Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Origin } from "../../domain/Origin.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
@@ -36,9 +35,6 @@ export interface Table {
 
 const prefix = "prefstream-scratch-"
 
-/** With what older versions made. */
-const isScratch = (name: string): boolean => /^prefstream-(?:scratch|join)-/.test(name)
-
 /** For pages: an index of a million short keys fits. */
 const cacheBytes = 32 * 1024 * 1024
 
@@ -46,7 +42,7 @@ const cacheBytes = 32 * 1024 * 1024
  * Rows of one statement, a power of two, as are all smaller numbers that are used: of each number there is one
  * statement, which stays prepared and takes room.
  */
-const mostRows = 64
+const maxRows = 64
 
 const failed = (error: SqlError): SourceError =>
   new SourceError({ reason: new ScratchFailed({ problem: error.message, cause: error }) })
@@ -88,7 +84,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
     return statement
   }
   const append: Scratch["append"] = Effect.fnUntraced(function* (table, rows) {
-    let count = mostRows
+    let count = maxRows
     for (let start = 0; start < rows.length; start += count) {
       while (count > rows.length - start) count /= 2
       yield* run(insertOf(table, count), rows.slice(start, start + count).flat())
@@ -121,7 +117,7 @@ const removeStale = Effect.fnUntraced(
     const path = yield* Path.Path
     const now = yield* Clock.currentTimeMillis
     for (const name of yield* fs.readDirectory(directory)) {
-      if (!isScratch(name)) continue
+      if (!name.startsWith(prefix)) continue
       const folder = path.join(directory, name)
       const { mtime } = yield* fs.stat(folder)
       const changed = Option.map(mtime, (date) => date.getTime())
@@ -132,32 +128,3 @@ const removeStale = Effect.fnUntraced(
   },
   (effect) => Effect.ignore(effect),
 )
-
-/** Files as numbers, in columns. */
-export const makeFileNumbers = () => {
-  const names: Array<string> = []
-  const numbers = new Map<string, number>()
-  return {
-    numberOf: (file: string): number => {
-      const known = numbers.get(file)
-      if (known !== undefined) return known
-      numbers.set(file, names.length)
-      names.push(file)
-      return names.length - 1
-    },
-    /** The place that columns tell. */
-    originOf: ({ file, line, row }: PlaceColumns): Origin => toOrigin(names[file]!, line, row),
-  }
-}
-
-export const toOrigin = (file: string, line: number | null, row: number | null): Origin => ({
-  file,
-  ...(line === null ? undefined : { line }),
-  ...(row === null ? undefined : { row }),
-})
-
-export interface PlaceColumns {
-  readonly file: number
-  readonly line: number | null
-  readonly row: number | null
-}

@@ -66,6 +66,13 @@ export const make = (
   }
 }
 
+/** The top-level members that fields and metadata are read from; undefined where all are read. */
+export const columnsWith = (
+  fields: ReadonlyArray<Field | undefined>,
+  { columns }: Kept,
+): ReadonlyArray<string> | undefined =>
+  columns && [...new Set([...fields.flatMap((field) => field?.columns ?? []), ...columns])]
+
 type Path = ReadonlyArray<Step>
 
 /** The path of the list whose elements a path leads to; of one that names no elements, itself. */

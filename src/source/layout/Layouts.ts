@@ -96,7 +96,6 @@ const items = (options: LayoutOptions): Result.Result<Layout, string> =>
       gold: yield* parse(flags.gold, options.gold ?? own.gold),
     }
     const metadata = yield* parse(flags.metadata, options.metadata ?? own.metadata)
-    const columns = columnsOf(Object.values(fields))
     const { gold, ...others } = fields
     const kept = Kept.make(metadata, keep, Object.values(others), gold)
     const areOwn = keep.length === 0 && texts.join() === Object.values(own).join()
@@ -111,7 +110,7 @@ const items = (options: LayoutOptions): Result.Result<Layout, string> =>
         ...(options.id === undefined ? [] : [`id at ${quote(fields.id)}`]),
         ...keptPart(options),
       ]),
-      columns: withKept(columns, kept),
+      columns: Kept.columnsWith(Object.values(fields), kept),
       reads: "items",
       toRecord: withSystem(fields, ItemsLayout.toRecord({ ...fields, kept, areOwn })),
     }
@@ -143,7 +142,6 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
     const gold = yield* parseGiven(flags.gold, options.gold)
     const metadata = yield* parseGiven(flags.metadata, options.metadata)
     const read = [id, prompt, system, ...completions, ...(models ?? [])]
-    const columns = columnsOf([...read, gold])
     const kept = Kept.make(metadata, options.keep ?? [], read, gold)
     const columnModels = models === undefined && name === "wide" ? ColumnModels.ofColumns(completions) : undefined
     const keepIncomplete = options.missing === "keep"
@@ -161,7 +159,7 @@ const wide = (options: LayoutOptions, name: "wide" | "pairs"): Result.Result<Lay
         ...(id === undefined ? [] : [`id at ${quote(id)}`]),
         ...keptPart(options),
       ]),
-      columns: withKept(columns, kept),
+      columns: Kept.columnsWith([...read, gold], kept),
       reads: "items",
       toRecord: withSystem({ system }, WideLayout.toRecord(fields)),
     }
@@ -192,7 +190,6 @@ const long = (options: LayoutOptions): Result.Result<Layout, string> =>
       model: yield* parseGiven(flags.model, model),
     }
     const metadata = yield* parseGiven(flags.metadata, options.metadata)
-    const columns = columnsOf(Object.values(fields))
     const kept = Kept.make(metadata, options.keep ?? [], Object.values(fields))
     return {
       name: "long",
@@ -205,19 +202,12 @@ const long = (options: LayoutOptions): Result.Result<Layout, string> =>
         `grouped by ${fields.key === undefined ? "the prompt" : quote(fields.key)}`,
         ...keptPart(options),
       ]),
-      columns: withKept(columns, kept),
+      columns: Kept.columnsWith(Object.values(fields), kept),
       reads: "parts",
       keyIsId: fields.key !== undefined,
       toPart: LongLayout.toPart({ ...fields, kept }),
     }
   })
-
-const columnsOf = (fields: ReadonlyArray<Field.Field | undefined>): ReadonlyArray<string> => [
-  ...new Set(fields.flatMap((field) => field?.columns ?? [])),
-]
-
-const withKept = (columns: ReadonlyArray<string>, kept: Kept.Kept): ReadonlyArray<string> | undefined =>
-  kept.columns === undefined ? undefined : [...new Set([...columns, ...kept.columns])]
 
 const quote = ({ label }: Field.Field): string => `"${label}"`
 

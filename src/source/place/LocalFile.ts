@@ -10,7 +10,7 @@
  * notice bytes of a stream that are overwritten in place.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
-import { fromPlatformError, requireFiles, type SourceError, unreadable } from "../record/SourceError.ts"
+import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
@@ -22,8 +22,8 @@ const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
-  yield* requireFiles([name])
   const info = yield* Effect.mapError(fs.stat(name), failure(name))
+  if (info.type === "Directory") return yield* unreadable(name, "it is a directory; name the files in it")
   if (info.type === "FIFO") return Pipe.byName(name, Option.getOrUndefined(info.ino))
   if (info.type !== "File") return device(fs, name)
   const size = Number(info.size)

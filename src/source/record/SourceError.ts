@@ -3,7 +3,7 @@
  *
  * Bad records are no errors: they are `Reject`s in the stream.
  */
-import { Effect, FileSystem, type PlatformError, Predicate, Schema } from "effect"
+import { type PlatformError, Predicate, Schema } from "effect"
 
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { file: Schema.String }) {
   override get message(): string {
@@ -87,16 +87,3 @@ const isLoop = ({ cause }: PlatformError.PlatformError["reason"]): boolean =>
 const problems: Partial<Record<PlatformError.PlatformError["reason"]["_tag"], string>> = {
   PermissionDenied: "this user may not read it; check its permissions",
 }
-
-/** Fails if a file is missing or is a directory, so that a run ends before it has read half of its files. */
-export const requireFiles = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
-  const fs = yield* FileSystem.FileSystem
-  for (const file of files) {
-    const info = yield* Effect.mapError(fs.stat(file), (error) => fromPlatformError(file, error))
-    if (info.type === "Directory") {
-      return yield* new SourceError({
-        reason: new FileUnreadable({ file, problem: "it is a directory; name the files in it" }),
-      })
-    }
-  }
-})

@@ -8,7 +8,7 @@ import * as Format from "../../../src/source/format/Format.ts"
 import { InputLog } from "../../../src/source/place/InputAudit.ts"
 import type { Input } from "../../../src/source/place/Input.ts"
 import * as Place from "../../../src/source/place/Place.ts"
-import * as RowFiles from "../../../src/source/RowFiles.ts"
+import * as OpenFile from "../../../src/source/OpenFile.ts"
 import type { RowResult } from "../../../src/source/record/Row.ts"
 import { platform, toLines, writeFiles } from "../support.ts"
 import { cut } from "./support.ts"
@@ -49,7 +49,7 @@ const valuesOf = (rows: ReadonlyArray<RowResult>) =>
 const read = Effect.fn(
   function* (name: string, content: string | Uint8Array, options?: Format.FormatOptions) {
     const [path] = yield* writeFiles({ [name]: content })
-    const file = yield* RowFiles.open(path!, options)
+    const file = yield* OpenFile.open(path!, options)
     const rows = yield* Ref.make<ReadonlyArray<RowResult>>([])
     const exit = yield* file.rows().pipe(
       Stream.runForEachArray((more) => Ref.update(rows, (all) => [...all, ...more])),
@@ -317,14 +317,14 @@ describe("Format", () => {
       const rows = (file: Format.RowFile) =>
         Effect.provideService(Stream.runCollect(file.rows()), InputLog, (file) => void told.push(file))
 
-      const renamed = yield* RowFiles.open(path!)
+      const renamed = yield* OpenFile.open(path!)
       yield* fs.rename(other!, path!)
       assert.deepStrictEqual(valuesOf(yield* rows(renamed)), [{ prompt: "before" }])
       const before = parquet("before")
       const sha256 = createHash("sha256").update(before).digest("hex")
       assert.deepStrictEqual(told, [{ file: path!, bytes: before.length, records: 1, sha256 }])
 
-      const overwritten = yield* RowFiles.open(path!)
+      const overwritten = yield* OpenFile.open(path!)
       yield* fs.writeFile(path!, parquet("like it!"))
       yield* fs.utimes(path!, 1, 1)
       const problem = yield* Effect.flip(rows(overwritten))

@@ -9,7 +9,7 @@ import { parquetWriteBuffer } from "hyparquet-writer"
 import { createHash } from "node:crypto"
 import type { InputFile } from "../../../src/domain/InputFile.ts"
 import { InputLog } from "../../../src/source/place/InputAudit.ts"
-import * as RowFiles from "../../../src/source/RowFiles.ts"
+import * as OpenFile from "../../../src/source/OpenFile.ts"
 import { Duration, Effect, Stream } from "effect"
 import * as Place from "../../../src/source/place/Place.ts"
 import { Patience } from "../../../src/source/place/Remote.ts"
@@ -300,7 +300,7 @@ describe("Parquet at a URL", () => {
   const parquet = Buffer.from(parquetWriteBuffer({ columnData, codec: "UNCOMPRESSED" }))
   const told = Effect.fnUntraced(function* (url: string) {
     const inputs: Array<InputFile> = []
-    const file = yield* impatient(RowFiles.open(url))
+    const file = yield* impatient(OpenFile.open(url))
     yield* impatient(Stream.runDrain(file.rows(["prompt"]))).pipe(
       Effect.provideService(InputLog, (input) => void inputs.push(input)),
     )

@@ -17,7 +17,7 @@ it.layer(NodeServices.layer)("files that were read", (it) => {
       const files = texts.map((_, i) => `${directory}/${i}.jsonl`)
       yield* Effect.forEach(files, (file, i) => fs.writeFileString(file, texts[i]!))
       const told: Array<InputFile> = []
-      yield* Stream.runDrain(Source.jsonl(files).records).pipe(
+      yield* Stream.runDrain(Source.files(files).records).pipe(
         Effect.provideService(InputLog, (input) => void told.push(input)),
       )
       assert.deepStrictEqual(
@@ -38,7 +38,7 @@ it.layer(NodeServices.layer)("files that were read", (it) => {
       const file = `${yield* fs.makeTempDirectoryScoped()}/a.jsonl`
       yield* fs.writeFileString(file, Array.from({ length: 20_000 }, (_, i) => item(i)).join(""))
       const told: Array<InputFile> = []
-      yield* Stream.runHead(Source.jsonl(file).records).pipe(
+      yield* Stream.runHead(Source.files(file).records).pipe(
         Effect.provideService(InputLog, (input) => void told.push(input)),
       )
       assert.deepStrictEqual(told, [])

@@ -4,14 +4,16 @@ import { PromptItem } from "../../../../src/domain/PromptItem.ts"
 import * as Source from "../../../../src/source/Source.ts"
 import { collect, platform, summary, toLines, writeFiles } from "../../support.ts"
 
-const read = Effect.fn(function* (content: string | Uint8Array, options?: Source.JsonLinesOptions) {
-  const [file] = yield* writeFiles({ "a.jsonl": content })
-  return yield* collect(Source.jsonl(file!, options))
-}, Effect.provide(platform))
-
 const good = { prompt: "p", completions: ["a", "b"] }
 
-describe("jsonl", () => {
+/** The records of a file, behind another in which the layout is found. */
+const read = Effect.fn(function* (content: string | Uint8Array, options?: Source.FilesOptions) {
+  const files = yield* writeFiles({ "first.jsonl": toLines([good]), "a.jsonl": content })
+  const { items, records, rejects } = yield* collect(Source.files(files, { format: "jsonl", ...options }))
+  return { items: items.slice(1), records: records.slice(1), rejects }
+}, Effect.provide(platform))
+
+describe("files of JSON Lines", () => {
   it.effect("an item keeps its members, and loses those that items do not have", () =>
     Effect.gen(function* () {
       const item = {
@@ -82,7 +84,7 @@ describe("jsonl", () => {
           { ...good, completions: ["a", { text: "b" }] },
           { ...good, completions: ["a", ""] },
           { ...good, completions: ["a", "a"] },
-          { ...good, gold: 1 },
+          { ...good, gold: true },
           { ...good, gold: {} },
           { ...good, gold: { best_completion_index: "0" } },
           { ...good, gold: { best_completion_index: 0.5 } },
@@ -107,7 +109,7 @@ describe("jsonl", () => {
         "10 invalid_shape completions[1]: expected a string, found an object",
         "11 invalid_shape completions[1]: expected text, found a blank string",
         "12 invalid_shape completions: expected at least two distinct completions, found 1",
-        "13 invalid_shape gold: expected an object, found 1",
+        "13 invalid_shape gold: expected an object, the index of a completion or the name of its model, found true",
         "14 invalid_shape gold.best_completion_index: expected a value, found nothing",
         '15 invalid_shape gold.best_completion_index: expected a number, found "0"',
         "16 invalid_shape gold.best_completion_index: expected an integer, found 0.5",
@@ -176,8 +178,8 @@ describe("jsonl", () => {
   it.effect("files are read one after the other", () =>
     Effect.gen(function* () {
       const files = yield* writeFiles({ "a.jsonl": toLines([good]), "b.jsonl": "x", "c.jsonl": toLines([good, good]) })
-      const source = Source.jsonl(files)
-      assert.strictEqual(source.description, "3 JSONL files")
+      const source = Source.files(files)
+      assert.strictEqual(source.description, "3 inputs")
       const { records } = yield* collect(source)
       assert.deepStrictEqual(
         records.map(
@@ -206,16 +208,11 @@ describe("jsonl", () => {
           Effect.flip,
           Effect.map((error) => [error.reason._tag, error.message.replaceAll(file!, "FILE")]),
         )
-      assert.deepStrictEqual(yield* message(Source.jsonl([file!, `${file}.gone`])), [
+      assert.deepStrictEqual(yield* message(Source.files([file!, `${file}.gone`])), [
         "FileNotFound",
         "FILE.gone: there is no such file; check the path",
       ])
-      const directory = file!.slice(0, file!.lastIndexOf("/"))
-      assert.deepStrictEqual(yield* message(Source.jsonl(directory)), [
-        "FileUnreadable",
-        `${directory}: cannot be read: it is a directory; name the files in it`,
-      ])
-      assert.deepStrictEqual(yield* message(Source.jsonl([])), [
+      assert.deepStrictEqual(yield* message(Source.files([])), [
         "InvalidOption",
         "files: expected at least one file, found none",
       ])

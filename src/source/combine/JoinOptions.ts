@@ -2,15 +2,15 @@
  * What a join is told: its files, and where in their records the parts of an item stand.
  */
 import { Effect, Path } from "effect"
-import type { FormatOptions } from "./format/Format.ts"
-import * as Listing from "./place/Listing.ts"
-import { invalidOption, type SourceError } from "./record/SourceError.ts"
-import * as PlaceName from "./place/PlaceName.ts"
-import * as Field from "./record/Field.ts"
-import * as FileModels from "./combine/FileModels.ts"
-import * as Kept from "./item/Metadata.ts"
-import * as Misnamed from "./detect/UnknownFields.ts"
-import * as SystemPrompt from "./item/SystemPrompt.ts"
+import type { FormatOptions } from "../format/Format.ts"
+import * as Listing from "../place/Listing.ts"
+import { invalidOption, type SourceError } from "../record/SourceError.ts"
+import * as PlaceName from "../place/PlaceName.ts"
+import * as Field from "../record/Field.ts"
+import * as FileModels from "./FileModels.ts"
+import * as Metadata from "../item/Metadata.ts"
+import * as Misnamed from "../detect/UnknownFields.ts"
+import * as SystemPrompt from "../item/SystemPrompt.ts"
 
 /**
  * Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
@@ -37,7 +37,7 @@ export interface JoinOptions extends FormatOptions {
   readonly metadataPath?: string | undefined
   /**
    * Top-level members of both files that go along in the metadata, under their names, or `*` for all others; those of the
-   * completions as `Kept.withCompletions` says.
+   * completions as `Metadata.withCompletions` says.
    */
   readonly keep?: ReadonlyArray<string> | undefined
   /**
@@ -119,6 +119,9 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
   const models = yield* ofPrompts("modelsPath", options.modelsPath ?? "models")
   const model = options.modelPath === undefined ? undefined : yield* ofCompletions("modelPath", options.modelPath)
   const keep = options.keep ?? []
+  /** The list of models is kept, too: other lists of the prompt may count in it. */
+  const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems], gold)
+  const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
   return {
     ...files,
     promptKey,
@@ -130,9 +133,10 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
     gold,
     models,
     model,
-    /** The list of models is kept, too: other lists of the prompt may count in it. */
-    keptOfPrompts: Kept.make(metadata, keep, [promptKey, prompt, ...systems], gold),
-    keptOfCompletions: Kept.make(undefined, keep, [completionKey, completion, model]),
+    keptOfPrompts,
+    keptOfCompletions,
+    promptColumns: Metadata.columnsWith([promptKey, prompt, ...systems, gold, metadata, models], keptOfPrompts),
+    completionColumns: Metadata.columnsWith([completionKey, completion, model], keptOfCompletions),
     modelNames: FileModels.of(yield* Path.Path, files.completions),
     hasOwnModels: options.modelsPath !== undefined,
     keepIncomplete: options.missing === "keep",

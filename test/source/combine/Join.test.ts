@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { PromptItem } from "../../src/domain/PromptItem.ts"
-import * as Source from "../../src/source/Source.ts"
-import { sharedData } from "../support/sharedData.ts"
-import * as SmallDisk from "../support/smallDisk.ts"
-import { collect, platform, summary, toLines, writeFiles } from "./support.ts"
+import type { PromptItem } from "../../../src/domain/PromptItem.ts"
+import * as Source from "../../../src/source/Source.ts"
+import { sharedData } from "../../support/sharedData.ts"
+import * as SmallDisk from "../../support/smallDisk.ts"
+import { collect, platform, summary, toLines, writeFiles } from "../support.ts"
 
 const canSeeOpenFiles = existsSync("/proc/self/fd")
 
@@ -206,7 +206,7 @@ describe("join", () => {
       )
       assert.deepStrictEqual(told, [
         "1 item 1",
-        '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl, c.jsonl; two completions are the least',
+        '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl, c.jsonl; at least two completions are needed',
         "3 item 3",
         "4 invalid_shape gold: an index counts in a list of models, of which there is none at models; found 1: add the list, or name the model",
         '5 invalid_shape gold: expected an answer among all completions, found one among metadata.models, without "a"',
@@ -730,7 +730,6 @@ describe("join", () => {
       })
       const now = DateTime.toDateUtc(yield* DateTime.now)
       const longAgo = DateTime.toDateUtc(DateTime.makeUnsafe(0))
-      yield* make("prefstream-join-AbCdEf", longAgo)
       yield* make("prefstream-scratch-AbCdEf", longAgo)
       yield* make("prefstream-scratch-beingmade", now)
       yield* make("results", longAgo)
@@ -803,8 +802,8 @@ describe("join of this repository's sample", () => {
   it.effect("gives the items of the joined sample file, in whichever order the files are named", () =>
     Effect.gen(function* () {
       const path = yield* Path.Path
-      const data = path.join(import.meta.dirname, "../../data")
-      const whole = yield* collect(Source.jsonl(path.join(data, "sample.jsonl")))
+      const data = path.join(import.meta.dirname, "../../../data")
+      const whole = yield* collect(Source.files(path.join(data, "sample.jsonl")))
       const items = new Map(whole.items.map(({ item }) => [item.id, item]))
       assert.strictEqual(items.size, 72)
       for (const models of orders(["aspen", "birch", "cedar", "willow"])) {

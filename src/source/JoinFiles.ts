@@ -1,0 +1,93 @@
+/**
+ * Prompts in one file or several, completions in others (one for each model), joined by a key.
+ *
+ * Guarantees: a missing file, a path that is none, and a file whose first records have nothing where key, prompt or
+ * completion is to be are failures before the first record. The rest is promised by `combine/Join`.
+ */
+import { Effect, Stream } from "effect"
+import * as Join from "./combine/Join.ts"
+import * as JoinOptions from "./combine/JoinOptions.ts"
+import * as UnknownFields from "./detect/UnknownFields.ts"
+import type { flags } from "./layout/LayoutFlags.ts"
+import * as OpenFile from "./OpenFile.ts"
+import * as PlaceName from "./place/PlaceName.ts"
+import type { Field } from "./record/Field.ts"
+import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
+import type { Found, Source } from "./record/SourceRecord.ts"
+
+export type { JoinOptions } from "./combine/JoinOptions.ts"
+
+/** Records of each file that are looked at. */
+const sampleSize = 20
+
+export const join = (options: JoinOptions.JoinOptions): Source => ({
+  description: `${describeFiles(options.prompts, "prompts")} with ${describeFiles(options.completions, "completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
+  found: Effect.map(Effect.scoped(open(options)), ({ found }) => found),
+  records: Effect.map(open(options), ({ records }) => records).pipe(Stream.unwrap),
+})
+
+const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
+  const names = yield* JoinOptions.files(options)
+  const sample = (name: string) => OpenFile.sampled(name, options, sampleSize)
+  const prompts = yield* Effect.forEach(names.prompts, sample)
+  const completions = yield* Effect.forEach(names.completions, sample)
+  const members = {
+    prompts: OpenFile.membersOf(prompts.filter(({ sample }) => sample.length > 0).slice(0, 1)),
+    completions: OpenFile.membersOf(completions),
+  }
+  const fields = yield* JoinOptions.resolve(options, names, members)
+  const { completion, completionColumns, completionKey, gold, metadata, model, prompt, promptColumns, promptKey } =
+    fields
+  for (const one of prompts) yield* requireFields(one, { key: promptKey, prompt })
+  for (const one of completions) yield* requireFields(one, { key: completionKey, completion })
+  const all = [...prompts, ...completions].map(({ file: { description, name } }) => ({ name, description }))
+  const kept = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
+  const found: Found = {
+    files: all,
+    count: all.length,
+    empty: names.empty,
+    layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
+    absent: [
+      ...absentOf("gold", options.goldPath === undefined ? [] : gold.columns, members.prompts),
+      ...absentOf("metadata", options.metadataPath === undefined ? [] : metadata.columns, members.prompts),
+      ...absentOf("model", model?.columns ?? [], members.completions),
+      ...absentOf("keep", kept ?? [], members.prompts),
+    ],
+    hints: [],
+    ignored: [],
+  }
+  const records = Join.join(
+    fields,
+    Stream.flatMap(Stream.fromArray(prompts), ({ file }) => file.rows(promptColumns)),
+    completions.map(({ file }) => file.rows(completionColumns)),
+  )
+  return { found, records }
+})
+
+const at = ({ label }: Field): string => JSON.stringify(label)
+
+const requireFields = Effect.fnUntraced(function* (
+  one: OpenFile.SampledFile,
+  fields: { readonly [option in keyof typeof flags]?: Field },
+) {
+  const names = [...OpenFile.membersOf([one])]
+  for (const option of ["key", "prompt", "completion"] as const) {
+    const columns = fields[option]?.columns ?? []
+    if (names.length === 0 || columns.length === 0 || columns.some((column) => names.includes(column))) continue
+    const problem = UnknownFields.nothingAt(option, columns, names)
+    return yield* new SourceError({ reason: new LayoutUnknown({ file: one.file.name, problem }) })
+  }
+})
+
+const absentOf = (
+  option: keyof typeof flags,
+  columns: ReadonlyArray<string>,
+  members: ReadonlySet<string>,
+): ReadonlyArray<string> =>
+  members.size === 0 ? [] : columns.flatMap((name) => (members.has(name) ? [] : [UnknownFields.named(name, option)]))
+
+/** A folder or pattern may be several files. */
+const describeFiles = (names: string | ReadonlyArray<string>, what: string): string => {
+  const all = JoinOptions.toList(names)
+  return all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} inputs of ${what}`
+}

@@ -1,0 +1,55 @@
+/**
+ * A program's own records, of any shape that a layout reads, as a source.
+ *
+ * Guarantees: they pass the same gate as records of files, and are counted and refused like these. In origins and
+ * rejects their file is `name`, and their line their ordinal, from 1. A layout is not found by looking: without
+ * `layout`, records are items.
+ */
+import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
+import * as Group from "./combine/Group.ts"
+import type { LayoutOptions } from "./layout/Layout.ts"
+import * as Layouts from "./layout/Layouts.ts"
+import type { RowResult } from "./record/Row.ts"
+import { invalidOption, type SourceError } from "./record/SourceError.ts"
+import type { Source } from "./record/SourceRecord.ts"
+
+export interface MakeOptions extends LayoutOptions {
+  /** Default `memory`. */
+  readonly name?: string | undefined
+  /** Where the scratch database of groups is made. Default: the system's directory for temporary files. */
+  readonly scratchDirectory?: string | undefined
+}
+
+export const make = <E = never, R = never>(
+  records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
+  { name = "memory", scratchDirectory, ...options }: MakeOptions = {},
+): Source<E | SourceError, R | FileSystem.FileSystem | Path.Path> => {
+  const rows = Stream.mapAccumArray(
+    Stream.isStream(records) ? records : Stream.fromIterable(records),
+    () => 0,
+    (read, array) => [read + array.length, Array.map(array, (value, i) => toRow(name, read + i + 1, value))] as const,
+  )
+  return {
+    description: name,
+    records: Effect.map(
+      Effect.mapError(Effect.fromResult(Layouts.make(options)), (problem) => invalidOption("layout", problem)),
+      (layout) => Group.toItems(rows, layout, { scratchDirectory }),
+    ).pipe(Stream.unwrap),
+  }
+}
+
+const toRow = (file: string, line: number, value: unknown): RowResult =>
+  Result.succeed({
+    value,
+    place: {
+      file,
+      line,
+      get raw() {
+        return toJson(value)
+      },
+    },
+  })
+
+/** Nothing where the value is none that JSON has. */
+const toJson = (value: unknown): string | undefined =>
+  Option.getOrUndefined(Result.getSuccess(Result.try(() => JSON.stringify(value))))

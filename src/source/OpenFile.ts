@@ -1,0 +1,68 @@
+/**
+ * A file by its name, opened once: its first records are looked at, and then all of them are read.
+ */
+import { Array, Duration, Effect, Result, Stream } from "effect"
+import * as Format from "./format/Format.ts"
+import * as Place from "./place/Place.ts"
+import { Patience } from "./place/Remote.ts"
+import type { Row } from "./record/Row.ts"
+import { isObject } from "../io/Values.ts"
+
+/** The file can be read as long as the scope lasts. */
+export const open = (name: string, options: Format.FormatOptions = {}) => {
+  const { idleTimeout } = options
+  const input =
+    idleTimeout === undefined
+      ? Place.open(name)
+      : Effect.updateService(Place.open(name), Patience, ({ pause, retries }) => ({
+          pause,
+          retries,
+          idle: Duration.fromInputUnsafe(idleTimeout),
+        }))
+  return Effect.flatMap(input, (input) => Format.open(input, options))
+}
+
+/** A file with its first records. */
+export interface SampledFile {
+  readonly file: Format.RowFile
+  /** Of its first records those that can be read. */
+  readonly sample: ReadonlyArray<Row>
+  readonly isEmpty: boolean
+}
+
+/** Of records; fewer where these are large, so that a pipe, which keeps 16 MiB, can be read again. */
+const maxSampleCharacters = 4 * 1024 * 1024
+
+export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {
+  const file = yield* open(name, options)
+  let characters = 0
+  const rows = yield* file.rows().pipe(
+    Stream.take(sampleSize),
+    Stream.takeUntil((row) => {
+      const place = Result.isSuccess(row) ? row.success.place : row.failure
+      if (file.format !== "parquet") characters += place.raw?.length ?? 0
+      return characters > maxSampleCharacters
+    }),
+    Stream.runCollect,
+  )
+  const opened: SampledFile = { file, sample: Array.getSuccesses(rows), isEmpty: rows.length === 0 }
+  return opened
+})
+
+/** Files up to the first that has records. */
+export const sampledUntilRecords = Effect.fnUntraced(function* (
+  names: ReadonlyArray<string>,
+  options: Format.FormatOptions,
+  sampleSize: number,
+) {
+  const files: Array<SampledFile> = []
+  for (const name of names) {
+    files.push(yield* sampled(name, options, sampleSize))
+    if (files.at(-1)!.sample.length > 0) break
+  }
+  return files
+})
+
+/** The names of the records' top-level members, in the order in which they are met. */
+export const membersOf = (files: ReadonlyArray<SampledFile>): ReadonlySet<string> =>
+  new Set(files.flatMap(({ sample }) => sample).flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))
