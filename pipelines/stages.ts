@@ -7,7 +7,7 @@
  */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer, Result, Stream } from "effect"
-import { AnnotationService, bestAgainstRest, collect, Dataset, Pipeline, Results, Source, submit } from "prefstream"
+import { AnnotationService, Dataset, Pairs, Pipeline, Source, Tasks } from "prefstream"
 
 const directory = "stages"
 
@@ -16,11 +16,11 @@ const items = Source.files("data/sample.jsonl").records.pipe(
 )
 
 const program = Effect.gen(function* () {
-  yield* submit(items, { guidelines: "Prefer the completion that is correct." })
-  yield* collect()
+  yield* Tasks.submit(items, { guidelines: "Prefer the completion that is correct." })
+  yield* Tasks.collect()
 
-  const pairs = Results.fromLedger.pipe(
-    Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstRest(judgment))),
+  const pairs = Tasks.judgments().pipe(
+    Stream.flatMap((judgment) => Stream.fromIterable(Pairs.bestAgainstRest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )
   const { directory: written, rows } = yield* Dataset.write(pairs, { directory: `${directory}/dataset` })

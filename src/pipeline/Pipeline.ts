@@ -25,6 +25,12 @@ import * as JobFolder from "./JobFolder.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 
+export { type DatasetSettings, DatasetSettingsInvalid } from "./DatasetSettings.ts"
+export { LimitsNotKept } from "./Export.ts"
+export type { RunReport, RunStatus } from "./RunReport.ts"
+export * as CronJob from "./CronJob.ts"
+export * as Inspection from "./Inspection.ts"
+export * as JobStatus from "./JobStatus.ts"
 export { exportDataset }
 
 export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {

@@ -44,6 +44,8 @@ import * as Web from "./web/Web.ts"
 import { Webhooks } from "./webhook/Webhooks.ts"
 import * as Workforce from "./expert/Workforce.ts"
 
+export { Expert }
+
 export interface ServiceOptions {
   /** Asked in this order: experts, or names as on the command line (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`). */
   readonly experts: ReadonlyArray<Expert.Expert | string>

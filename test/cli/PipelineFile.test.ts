@@ -90,11 +90,11 @@ describe("a pipeline file", () => {
         yield* fs.writeFileString(
           file,
           `import { Redacted } from "effect"
-          import { Pipeline, ServiceProfile, Source } from "${root}src/index.ts"
+          import { Pipeline, Source, Tasks } from "${root}src/index.ts"
           export default Pipeline.make({
             directory: "${folder}/job",
             source: Source.jsonl(["${folder}/items.jsonl"]),
-            service: ServiceProfile.layer({ baseUrl: "${baseUrl}", token: Redacted.make("t"), moved: ${moved} }),
+            service: Tasks.ServiceProfile.layer({ baseUrl: "${baseUrl}", token: Redacted.make("t"), moved: ${moved} }),
             ${settings}
           })`,
         )

@@ -12,7 +12,7 @@ import * as Gold from "./GoldExpert.ts"
 import * as JudgeExpert from "./JudgeExpert.ts"
 import * as JudgeSettings from "./JudgeSettings.ts"
 
-export type { Expert, Judge, JudgeError, JudgeVote } from "./Expert.ts"
+export { type Expert, type Judge, JudgeError, type JudgeVote } from "./Expert.ts"
 
 const rule = (name: string, judge: (completions: ReadonlyArray<string>) => JudgeVote): Expert => ({
   name,

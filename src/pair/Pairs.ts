@@ -1,0 +1,20 @@
+/**
+ * Judgments to preference pairs: a `PairStrategy` makes the pairs of one judgment; `byMajority` and `byProbability` make
+ * one judgment of several experts' votes; `Curation` does both for a stream of items, with its checks and its report.
+ *
+ * Guarantees: everything here is pure, or a stream of its input alone; the same judgments give the same pairs.
+ */
+export { type CheckName, dropNames, type DropName, type Limits, names as checkNames } from "./Checks.ts"
+export * as Curation from "./Curation.ts"
+export {
+  bestAgainstOne,
+  bestAgainstRest,
+  fullRanking,
+  named as strategy,
+  type PairStrategy,
+  type StrategySettings,
+} from "./PairStrategy.ts"
+export * as Language from "./text/Language.ts"
+export * as Splits from "./text/Splits.ts"
+export { byMajority, byProbability, type Consensus, withVotes } from "./votes/Consensus.ts"
+export { of as reliabilities, type Reliabilities } from "./votes/Reliabilities.ts"

@@ -1,0 +1,36 @@
+/**
+ * Prompt items to judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
+ * `judgments` and `judgedItems` are streams of what the ledger holds.
+ *
+ * Needs a `Ledger` (`LedgerLocation.layer`) and, to submit or collect, an `AnnotationClient`, whose `layer` is a client
+ * of the service that a `ServiceProfile` describes; a program may provide its own of either.
+ */
+export { AnnotationApi } from "../api/AnnotationApi.ts"
+export { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
+export { type ReceivedDelivery, SignatureRefused, type VerifiedDelivery } from "../api/WebhookSignature.ts"
+export { AnnotationClient, type TaskView } from "./client/AnnotationClient.ts"
+export {
+  AccessDenied,
+  AnnotationClientError,
+  Down,
+  NoSuchService,
+  Refused,
+  ServiceBlocked,
+  TasksRefused,
+  TaskUnknown,
+  TooLarge,
+  Unavailable,
+  UnusableAnswer,
+} from "./client/AnnotationClientError.ts"
+export { collect, type CollectOptions } from "./Collect.ts"
+export { Ledger } from "./ledger/Ledger.ts"
+export type { CheckReport, Finding } from "./ledger/LedgerCheck.ts"
+export * as LedgerLocation from "./ledger/LedgerLocation.ts"
+export * as LedgerMaintenance from "./ledger/LedgerMaintenance.ts"
+export { type Campaign, type CampaignTerms, NoSuchCampaign, TermsChanged } from "./ledger/Model.ts"
+export { NoSuchTask, NotResolvable, TaskIdTaken } from "./ledger/Resolve.ts"
+export { type GoldOptions, UnusableGold } from "./plan/GoldItems.ts"
+export { type RejectLimit, TooManyRejects } from "./plan/RejectLimit.ts"
+export { items as judgedItems, ofCampaign as judgments, ResultMisfit } from "./Results.ts"
+export { submit, type SubmitOptions } from "./Submit.ts"
+export * as WebhookReceiver from "./webhook/WebhookReceiver.ts"
