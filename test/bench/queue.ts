@@ -66,7 +66,7 @@ const filled = Effect.gen(function* () {
     },
     { concurrency: 256, discard: true },
   )
-  const { expertId } = yield* (yield* Experts).create("the old hand")
+  const { expert_id: expertId } = yield* (yield* Experts).create("the old hand")
   // As `vote` would leave it, in one go.
   yield* write(
     Effect.gen(function* () {
@@ -94,8 +94,8 @@ const program = Effect.gen(function* () {
     const queue = yield* VoteQueue
     const store = yield* TaskStore
     const experts = yield* Experts
-    const { expertId: newcomer } = yield* experts.create("the newcomer")
-    const { expertId: hesitant } = yield* experts.create("the hesitant")
+    const { expert_id: newcomer } = yield* experts.create("the newcomer")
+    const { expert_id: hesitant } = yield* experts.create("the hesitant")
     const judge = Effect.fnUntraced(function* (expertId: string) {
       const item = Option.getOrThrow(yield* queue.next(expertId))
       yield* queue.vote(expertId, item.itemId, { best: 0, ranking: undefined, rationale: "r", seconds: 1 })
@@ -108,7 +108,7 @@ const program = Effect.gen(function* () {
     yield* measure("the newcomer: next and vote", 500, judge(newcomer))
     yield* measure("the hesitant: next and skip", 500, skip)
     yield* measure("the old hand, after 500 items came back", 100, judge(oldHand))
-    const { expertId: thorough } = yield* experts.create("who has met all that the old hand has judged")
+    const { expert_id: thorough } = yield* experts.create("who has met all that the old hand has judged")
     const { sql, write } = yield* Database
     yield* write(sql`INSERT INTO met (content, expert_no, items)
       SELECT content, (SELECT expert_no FROM expert WHERE expert_id = ${thorough}), 1 FROM met WHERE expert_no = 1`)

@@ -18,14 +18,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
 /** The most prompts that a task can have. */
-export const mostPrompts = 2 ** 20
+export const maxPrompts = 2 ** 20
 
-export const itemIdOf = (seq: number, promptIndex: number): number => seq * mostPrompts + promptIndex
+export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
 /** The number of an item's task. */
-export const seqOf = (itemId: number): number => Math.floor(itemId / mostPrompts)
-export const promptIndexOf = (itemId: number): number => itemId % mostPrompts
+export const seqOf = (itemId: number): number => Math.floor(itemId / maxPrompts)
+export const promptIndexOf = (itemId: number): number => itemId % maxPrompts
 /** The greatest number that an item of the task can have; the least is `itemIdOf(seq, 0)`. */
-export const lastItemOf = (seq: number): number => itemIdOf(seq, mostPrompts - 1)
+export const lastItemOf = (seq: number): number => itemIdOf(seq, maxPrompts - 1)
 
 /** Text as SQLite and each version of Node store it unchanged: well-formed, and without NUL. */
 export const storable = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()

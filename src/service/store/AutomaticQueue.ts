@@ -7,7 +7,7 @@
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf, mostPrompts, promptIndexOf, seqOf, storable } from "../database/TaskTables.ts"
+import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf, seqOf, storable } from "../database/TaskTables.ts"
 import type { Asking, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting.ts"
 
@@ -281,7 +281,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       yield* voting.withdraw(organization, group_id)
     }
     yield* sql`DELETE FROM set_aside WHERE expert_no IN (SELECT expert_no FROM expert WHERE kind = 'automatic')
-      AND (SELECT finished_at IS NULL FROM task WHERE seq = item_id / ${mostPrompts})`
+      AND (SELECT finished_at IS NULL FROM task WHERE seq = item_id / ${maxPrompts})`
   })
   yield* write(begin)
 

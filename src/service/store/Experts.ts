@@ -10,50 +10,24 @@ import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Contents from "./Contents.ts"
 import { Database } from "../database/Database.ts"
+import type { ExpertSummary } from "../pageApi/DashboardApi.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 
-export interface ExpertRow {
-  /** `expert_…` for a person, the name for an automatic expert. */
-  readonly expertId: string
-  readonly name: string
-  readonly kind: "person" | "automatic"
-  readonly active: boolean
-  readonly createdAt: number
-  readonly lastSeenAt: number | null
-  readonly judged: number
-  readonly agreed: number
-  /** Of how many items with several votes. */
-  readonly compared: number
-  readonly goldRight: number
-  readonly goldJudged: number
-}
-
-interface Row {
-  readonly expert_id: string
-  readonly name: string
-  readonly kind: "person" | "automatic"
+interface Row extends Pick<ExpertSummary, "expert_id" | "name" | "kind" | "created_at" | "last_seen_at" | "judged"> {
   readonly active: number
-  readonly created_at: number
-  readonly last_seen_at: number | null
-  readonly judged: number
   readonly agreed: number
   readonly compared: number
   readonly gold_right: number
   readonly gold_judged: number
 }
 
-const toExpert = (row: Row): ExpertRow => ({
-  expertId: row.expert_id,
-  name: row.name,
-  kind: row.kind,
+const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): ExpertSummary => ({
+  ...row,
   active: row.active === 1,
-  createdAt: row.created_at,
-  lastSeenAt: row.last_seen_at,
-  judged: row.judged,
-  agreed: row.agreed,
-  compared: row.compared,
-  goldRight: row.gold_right,
-  goldJudged: row.gold_judged,
+  // Whoever accepts an invitation has been here.
+  joined: row.kind === "automatic" || row.last_seen_at !== null,
+  majority: { agreed, of: compared },
+  gold: { right: gold_right, of: gold_judged },
 })
 
 const touchMillis = 60_000
@@ -70,7 +44,7 @@ const make = Effect.gen(function* () {
 
   const find = Effect.fn("Experts.find")(function* (expertId: string) {
     const rows = yield* sql<Row>`SELECT ${columns} FROM expert WHERE expert_id = ${expertId}`
-    return Option.map(Option.fromUndefinedOr(rows[0]), toExpert)
+    return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   })
 
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }) {
@@ -82,7 +56,7 @@ const make = Effect.gen(function* () {
           COALESCE((SELECT MAX(n) FROM returned), 0))
         ON CONFLICT DO UPDATE SET name = excluded.name RETURNING ${columns}`,
     )
-    return toExpert(rows[0]!)
+    return toSummary(rows[0]!)
   })
 
   const create = Effect.fn("Experts.create")(function* (name: string) {
@@ -93,7 +67,7 @@ const make = Effect.gen(function* () {
   const ensure = Effect.fn("Experts.ensure")((name: string) => insert({ expert_id: name, name, kind: "automatic" }))
 
   const list = Effect.map(sql<Row>`SELECT ${columns} FROM expert ORDER BY expert_no`, (rows) =>
-    rows.map(toExpert),
+    rows.map(toSummary),
   ).pipe(Effect.withSpan("Experts.list"))
 
   const setActive = Effect.fn("Experts.setActive")(function* (
@@ -114,7 +88,7 @@ const make = Effect.gen(function* () {
     )
     // From here on the expert takes nothing more.
     if (!active) yield* queue.release(expertId)
-    return Option.map(Option.fromUndefinedOr(rows[0]), toExpert)
+    return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   }, Effect.uninterruptible)
 
   const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
@@ -132,11 +106,11 @@ export class Experts extends Context.Service<
   Experts,
   {
     /** A person. */
-    readonly create: (name: string) => Effect.Effect<ExpertRow, SqlError>
+    readonly create: (name: string) => Effect.Effect<ExpertSummary, SqlError>
     /** An automatic expert, made where it is not there. */
-    readonly ensure: (name: string) => Effect.Effect<ExpertRow, SqlError>
-    readonly list: Effect.Effect<ReadonlyArray<ExpertRow>, SqlError>
-    readonly find: (expertId: string) => Effect.Effect<Option.Option<ExpertRow>, SqlError>
+    readonly ensure: (name: string) => Effect.Effect<ExpertSummary, SqlError>
+    readonly list: Effect.Effect<ReadonlyArray<ExpertSummary>, SqlError>
+    readonly find: (expertId: string) => Effect.Effect<Option.Option<ExpertSummary>, SqlError>
     /**
      * None where there is no such expert. What one who is not active holds returns to the queue;
      * what an automatic one is at work on, when it is recorded, without its votes.
@@ -146,7 +120,7 @@ export class Experts extends Context.Service<
       expertId: string,
       active: boolean,
       along?: Effect.Effect<void, SqlError>,
-    ) => Effect.Effect<Option.Option<ExpertRow>, SqlError>
+    ) => Effect.Effect<Option.Option<ExpertSummary>, SqlError>
     /** Remembers that the expert was here, and is awaited again; written once a minute at the most. */
     readonly touch: (expertId: string) => Effect.Effect<void, SqlError>
   }

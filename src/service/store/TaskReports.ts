@@ -5,32 +5,20 @@
  * of tasks as many as it shows, one task up to 20 items. A page is found by its place, so that it
  * stays the same while new tasks arrive.
  */
-import { Effect, Option } from "effect"
+import { Effect, Option, Struct } from "effect"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Tally from "../../domain/Tally.ts"
 import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../pageApi/DashboardApi.ts"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf, promptIndexOf } from "../database/TaskTables.ts"
+import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf } from "../database/TaskTables.ts"
 import { voteOf, type Voting } from "./Voting.ts"
 
 const pageSize = 50
-const largestPage = 200
-const itemsShown = 20
-const mostFlags = 100
+const maxPageSize = 200
+const itemsPerPage = 20
+const maxFlags = 100
 
-interface SummaryRow {
-  readonly seq: number
-  readonly task_id: string
-  readonly group_id: string
-  readonly status: TaskSummary["status"]
-  readonly created_at: number
-  readonly completes_at: number | null
-  readonly finished_at: number | null
-  readonly prompts: number
-  readonly prompts_done: number
-  readonly votes_required: number
-  readonly votes_given: number
-}
+type SummaryRow = TaskSummary & { readonly seq: number }
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql } = yield* Database
@@ -54,64 +42,42 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     } satisfies Overview
   }).pipe(Effect.withSpan("TaskStore.overview"))
 
-  const columns = sql.literal(
-    "seq, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done, votes_required, votes_given",
-  )
-
-  /** Items of a task that somebody flagged. */
-  const flaggedOf = Effect.fnUntraced(function* (seq: number) {
-    const rows = yield* sql<{ item_id: number }>`
-      SELECT DISTINCT item_id FROM flag
-      WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} ORDER BY item_id`
-    return rows.map((row) => promptIndexOf(row.item_id))
-  })
-
-  const summaryOf = (row: SummaryRow, flagged: number): TaskSummary => ({
-    task_id: row.task_id,
-    group_id: row.group_id,
-    status: row.status,
-    created_at: row.created_at,
-    completes_at: row.completes_at,
-    finished_at: row.finished_at,
-    prompts: row.prompts,
-    prompts_done: row.prompts_done,
-    votes_per_prompt: row.votes_required,
-    votes: row.votes_given,
-    flagged,
-  })
+  const columns = sql`task.seq, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done,
+    votes_required AS votes_per_prompt, votes_given AS votes,
+    (SELECT COUNT(DISTINCT item_id) FROM flag
+      WHERE item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1}) AS flagged`
 
   const list = Effect.fn("TaskStore.list")(function* (page: {
     readonly before?: number | undefined
     readonly limit?: number | undefined
     readonly status?: TaskSummary["status"] | undefined
   }) {
-    const limit = Math.min(Math.max(page.limit ?? pageSize, 1), largestPage)
+    const limit = Math.min(Math.max(page.limit ?? pageSize, 1), maxPageSize)
     const before = page.before ?? Number.MAX_SAFE_INTEGER
     const rows = yield* page.status === undefined
       ? sql<SummaryRow>`SELECT ${columns} FROM task WHERE seq < ${before} ORDER BY seq DESC LIMIT ${limit + 1}`
       : sql<SummaryRow>`SELECT ${columns} FROM task INDEXED BY task_status
           WHERE status = ${page.status} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit + 1}`
     const shown = rows.slice(0, limit)
-    const tasks = yield* Effect.forEach(shown, (row) =>
-      Effect.map(flaggedOf(row.seq), (flagged) => summaryOf(row, flagged.length)),
-    )
-    return { tasks, next: rows.length > limit ? shown.at(-1)!.seq : null }
+    return { tasks: shown.map(summaryOf), next: rows.length > limit ? shown.at(-1)!.seq : null }
   })
 
   const detail = Effect.fn("TaskStore.detail")(function* (taskId: string, from: number) {
     const rows = yield* sql<SummaryRow>`SELECT ${columns} FROM task WHERE task_id = ${taskId}`
     const row = rows[0]
     if (row === undefined) return Option.none()
-    const flagged = yield* flaggedOf(row.seq)
+    const flagged = yield* sql<{ item_id: number }>`
+      SELECT DISTINCT item_id FROM flag
+      WHERE item_id BETWEEN ${itemIdOf(row.seq, 0)} AND ${lastItemOf(row.seq)} ORDER BY item_id LIMIT ${maxFlags}`
     const { guidelines, prompts } = yield* voting.requests.of(row.seq)
     const start = Math.min(Math.max(Math.trunc(from), 0), prompts.length)
-    const end = Math.min(start + itemsShown, prompts.length)
+    const end = Math.min(start + itemsPerPage, prompts.length)
     return Option.some({
-      task: summaryOf(row, flagged.length),
+      task: summaryOf(row),
       guidelines: guidelines ?? null,
       items: yield* itemsOf(row, prompts, start, end),
       from: start,
-      flagged_at: flagged.slice(0, mostFlags),
+      flagged_at: flagged.map(({ item_id }) => promptIndexOf(item_id)),
     } satisfies TaskDetail)
   })
 
@@ -144,7 +110,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return prompts.slice(start, end).map((prompt, i): TaskItem => {
       const here = ({ item_id }: { readonly item_id: number }) => item_id === first + i
       const given = votes.filter(here)
-      const done = given.length === task.votes_required
+      const done = given.length === task.votes_per_prompt
       return {
         index: start + i,
         prompt: prompt.prompt,
@@ -163,6 +129,8 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   return { overview, list, detail }
 })
+
+const summaryOf = (row: SummaryRow): TaskSummary => Struct.omit(row, ["seq"])
 
 const outcomeOf = ({ agreement, best, ranking, rationale, tie }: Tally.Tally): TaskItem["result"] => ({
   best_completion_index: best,

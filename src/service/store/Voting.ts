@@ -9,7 +9,7 @@
  * A group that gets another task after that is finished again with it, and says so again; where
  * that is to be expected, `Webhooks` waits a while.
  */
-import { Duration, Effect, Latch, Option } from "effect"
+import { Cause, Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ServiceTaskResult } from "../../api/AnnotationApi.ts"
@@ -60,8 +60,8 @@ export interface VoteRow {
   readonly body: string
 }
 
-/** Tasks completed by one write, so that others' writes need not wait long. */
-const completedAtOnce = 32
+/** Few, so that others' writes need not wait long. */
+const maxCompletedPerWrite = 32
 
 export interface FlagRow {
   readonly item_id: number
@@ -240,14 +240,28 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* finish(task, changes, now)
   })
 
-  /** Completes tasks whose grace time is over; true where there may be more of them. */
+  /** Completes tasks whose grace time is over. A task that can't be completed is put off, so that it blocks no other. */
   const completeDue = Effect.fnUntraced(function* (now: number) {
     const due = yield* sql<{ seq: number }>`
       SELECT seq FROM task INDEXED BY task_completes WHERE completes_at <= ${now}
-      ORDER BY completes_at LIMIT ${completedAtOnce}`
+      ORDER BY completes_at LIMIT ${maxCompletedPerWrite}`
     for (const { seq } of due) {
       const task = yield* openTask(seq)
-      if (task !== undefined) yield* complete(task, sql`status = 'completed'`, now)
+      if (task === undefined) {
+        yield* sql`UPDATE task SET completes_at = NULL WHERE seq = ${seq}`
+        continue
+      }
+      // A transaction in the write's own: what fails in it is undone by itself.
+      yield* sql.withTransaction(complete(task, sql`status = 'completed'`, now)).pipe(
+        Effect.catchCauseIf(
+          (cause) => !Cause.hasInterrupts(cause),
+          (cause) =>
+            Effect.andThen(
+              Effect.logError(`Task ${task.task_id} could not be completed; trying again in 10 minutes`, cause),
+              sql`UPDATE task SET completes_at = ${now + Duration.toMillis("10 minutes")} WHERE seq = ${seq}`,
+            ),
+        ),
+      )
     }
     return due.length
   })

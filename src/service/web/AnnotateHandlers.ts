@@ -89,7 +89,7 @@ const joinHandlers = HttpApiBuilder.group(
                 write(
                   Effect.gen(function* () {
                     if (Option.isNone(yield* codes.use("invitation", code))) return false
-                    yield* sessions.insert("expert", expert.expertId, session)
+                    yield* sessions.insert("expert", expert.expert_id, session)
                     return true
                   }),
                 ),
@@ -99,7 +99,7 @@ const joinHandlers = HttpApiBuilder.group(
             detail: "This invitation was used already, is too old, or was replaced. Ask for a new one.",
           })
         }
-        yield* Effect.orDie(experts.touch(expert.expertId))
+        yield* Effect.orDie(experts.touch(expert.expert_id))
         yield* SessionCookies.set("expert", session).pipe(Effect.provideService(OwnAddress, address))
         return { name: expert.name }
       }),

@@ -8,12 +8,12 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Forbidden } from "../../api/Problems.ts"
 import { Database } from "../database/Database.ts"
-import { type ExpertRow, Experts } from "../store/Experts.ts"
+import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import { Accounts } from "../account/Accounts.ts"
-import { DashboardApi, type ExpertSummary, SignedInOperator } from "../pageApi/DashboardApi.ts"
+import { DashboardApi, SignedInOperator } from "../pageApi/DashboardApi.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { OwnAddress } from "../http/OwnAddress.ts"
 import * as SessionCookies from "./SessionCookies.ts"
@@ -127,10 +127,7 @@ const tokenHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const tokens = yield* Tokens
     return handlers.handleAll({
-      list: () =>
-        Effect.map(Effect.orDie(tokens.list), (tokens) => ({
-          tokens,
-        })),
+      list: () => Effect.map(Effect.orDie(tokens.list), (tokens) => ({ tokens })),
       create: Effect.fnUntraced(function* ({ payload: { name } }) {
         const { summary, token } = yield* Effect.orDie(tokens.create(name))
         return { token: Redacted.value(token), summary }
@@ -194,20 +191,6 @@ const webhookHandlers = HttpApiBuilder.group(
   }),
 )
 
-const summaryOf = (expert: ExpertRow): ExpertSummary => ({
-  expert_id: expert.expertId,
-  name: expert.name,
-  kind: expert.kind,
-  active: expert.active,
-  // Whoever accepts an invitation has been here.
-  joined: expert.kind === "automatic" || expert.lastSeenAt !== null,
-  created_at: expert.createdAt,
-  last_seen_at: expert.lastSeenAt,
-  judged: expert.judged,
-  majority: { agreed: expert.agreed, of: expert.compared },
-  gold: { right: expert.goldRight, of: expert.goldJudged },
-})
-
 const noExpert = () => new NotFound({ detail: "There is no such expert." })
 
 const expertHandlers = HttpApiBuilder.group(
@@ -237,21 +220,20 @@ const expertHandlers = HttpApiBuilder.group(
       if (code === undefined) {
         return yield* new Conflict({ detail: "The expert is not active. Activate him or her first." })
       }
-      return { expert: summaryOf(expert), invitation: `/annotate/#join=${code}` }
+      return { expert, invitation: `/annotate/#join=${code}` }
     })
 
     return handlers.handleAll({
-      list: () => Effect.map(Effect.orDie(experts.list), (experts) => ({ experts: experts.map(summaryOf) })),
+      list: () => Effect.map(Effect.orDie(experts.list), (experts) => ({ experts })),
       invite: Effect.fnUntraced(function* ({ payload: { name } }) {
-        const { expertId } = yield* Effect.orDie(experts.create(name))
-        return yield* invite(expertId)
+        const { expert_id } = yield* Effect.orDie(experts.create(name))
+        return yield* invite(expert_id)
       }),
       inviteAgain: ({ params: { expert_id } }) => invite(expert_id),
       setActive: Effect.fnUntraced(function* ({ params: { expert_id }, payload: { active } }) {
         const shutOut = Effect.andThen(sessions.endAll("expert", expert_id), codes.endAll("invitation", expert_id))
         const expert = yield* Effect.orDie(experts.setActive(expert_id, active, active ? Effect.void : shutOut))
-        if (Option.isNone(expert)) return yield* noExpert()
-        return summaryOf(expert.value)
+        return Option.isSome(expert) ? expert.value : yield* noExpert()
       }),
     })
   }),

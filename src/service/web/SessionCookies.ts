@@ -80,9 +80,9 @@ const expert = Layer.effect(
         if (Option.isNone(found) || !found.value.active) {
           return yield* new NotSignedIn({ detail: "Open your invitation link, or ask for a new one." })
         }
-        const { expertId: id, name } = found.value
-        yield* Effect.orDie(experts.touch(id))
-        return yield* Effect.provideService(handled, SignedInExpert, { expertId: id, name })
+        const { expert_id, name } = found.value
+        yield* Effect.orDie(experts.touch(expert_id))
+        return yield* Effect.provideService(handled, SignedInExpert, { expertId: expert_id, name })
       }),
     })
   }),

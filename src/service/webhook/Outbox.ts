@@ -12,7 +12,7 @@
  *
  * Effects whose names begin with `write` are statements for use within a write of `Database`.
  */
-import { Clock, DateTime, Duration, Effect, Option } from "effect"
+import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlClient } from "effect/sql"
@@ -46,7 +46,7 @@ export const testType = "webhook.test"
 
 type DeliveryRow = Delivery & { readonly sequence: number }
 
-const largestPage = 100
+const maxPageSize = 100
 /** A message that is resent by hand again and again has no end of them. */
 const attemptsShown = 200
 /** Messages forgotten by one write, so that others' writes need not wait long. */
@@ -210,21 +210,9 @@ export const make = Effect.fnUntraced(function* (
     CASE WHEN EXISTS (SELECT 1 FROM webhook_endpoint WHERE enabled = 1) THEN next_attempt_at END AS next_attempt_at,
     last_status`)
 
-  const toDelivery = (row: DeliveryRow): Delivery => ({
-    message_id: row.message_id,
-    type: row.type,
-    group_id: row.group_id,
-    tasks: row.tasks,
-    created_at: row.created_at,
-    state: row.state,
-    attempts: row.attempts,
-    next_attempt_at: row.next_attempt_at,
-    last_status: row.last_status,
-  })
-
   /** Newest first. */
   const page = Effect.fnUntraced(function* (before: number | undefined, limit: number | undefined) {
-    const size = Math.min(Math.max(1, limit ?? 50), largestPage)
+    const size = Math.min(Math.max(1, limit ?? 50), maxPageSize)
     const rows = yield* sql<DeliveryRow>`
       SELECT ${columns} FROM webhook_message WHERE sequence < ${before ?? Number.MAX_SAFE_INTEGER}
       ORDER BY sequence DESC LIMIT ${size + 1}`
@@ -262,5 +250,7 @@ export const make = Effect.fnUntraced(function* (
     writeWithdrawn,
   }
 })
+
+const toDelivery = (row: DeliveryRow): Delivery => Struct.omit(row, ["sequence"])
 
 export type Outbox = Effect.Success<ReturnType<typeof make>>

@@ -68,7 +68,7 @@ describe("several experts", () => {
   test("judge beside people", () =>
     Effect.gen(function* () {
       const queue = yield* VoteQueue
-      const { expertId } = yield* (yield* Experts).create("Ann")
+      const { expert_id: expertId } = yield* (yield* Experts).create("Ann")
       yield* working({ experts: [always("machine", 1)] })
       const task = yield* create([["p", "a", "b"]], { votes: 2 })
       const item = yield* until(Effect.map(itemOf(task), ({ votes }) => votes.length === 1)).pipe(
@@ -80,7 +80,7 @@ describe("several experts", () => {
       assert.deepInclude(annotations, { agreement: 1 })
       const all = yield* (yield* Experts).list
       assert.deepStrictEqual(
-        all.map(({ agreed, compared, judged, kind }) => [kind, judged, compared, agreed]),
+        all.map(({ judged, kind, majority }) => [kind, judged, majority.of, majority.agreed]),
         [
           ["person", 1, 1, 1],
           ["automatic", 1, 1, 1],
@@ -335,7 +335,7 @@ describe("what no expert has an answer to", () => {
     Effect.gen(function* () {
       yield* working({ experts: [never("silent")] })
       const queue = yield* VoteQueue
-      const { expertId } = yield* (yield* Experts).create("Ann")
+      const { expert_id: expertId } = yield* (yield* Experts).create("Ann")
       const task = yield* create([["p", "a", "b"]])
       yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
       const item = yield* next(expertId)

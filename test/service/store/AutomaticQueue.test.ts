@@ -128,7 +128,7 @@ describe("what none of the experts can vote on any more", () => {
   test("is named when it is passed, and nobody is at work on the task", () =>
     Effect.gen(function* () {
       const queue = yield* VoteQueue
-      const ann = (yield* (yield* Experts).create("Ann")).expertId
+      const ann = (yield* (yield* Experts).create("Ann")).expert_id
       const task = yield* create([...one, ...one], { votes: 2 })
       const item = yield* next(ann)
       const { claims, unanswered } = yield* claim()

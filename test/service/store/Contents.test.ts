@@ -16,7 +16,7 @@ const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>
 
 const people = (...names: ReadonlyArray<string>) =>
   Experts.use((experts) =>
-    Effect.forEach(names, (name) => Effect.map(experts.create(name), ({ expertId }) => expertId)),
+    Effect.forEach(names, (name) => Effect.map(experts.create(name), ({ expert_id }) => expert_id)),
   )
 
 const judge = Effect.fnUntraced(function* (expertId: string, item: HeldItem) {
@@ -154,12 +154,12 @@ describe("tasks that ask for the same", () => {
       const tasks = yield* threeTasks
       assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
       yield* experts.touch(bob!)
-      const { lastSeenAt } = yield* Effect.flatMap(experts.find(bob!), Effect.fromOption)
+      const { last_seen_at } = yield* Effect.flatMap(experts.find(bob!), Effect.fromOption)
       // Without the minutes between.
       const { sql } = yield* Database
       const goneFor = (millis: number) =>
         Effect.andThen(
-          sql`UPDATE expert SET last_seen_at = ${lastSeenAt! - millis} WHERE expert_id = ${bob!}`,
+          sql`UPDATE expert SET last_seen_at = ${last_seen_at! - millis} WHERE expert_id = ${bob!}`,
           queue.releaseExpired,
         )
       yield* goneFor(Duration.toMillis(awaitedFor) - 1)

@@ -208,7 +208,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const sql = yield* SqlClient.SqlClient
     if (people.length === 0) {
       people = yield* Effect.forEach(["Ann", "Bob", "Cem"], (name) =>
-        Effect.map(experts.create(name), (row) => row.expertId),
+        Effect.map(experts.create(name), (row) => row.expert_id),
       )
     }
     yield* Effect.forEach(robots, experts.ensure, { discard: true })
@@ -355,7 +355,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     yield* Effect.forEach(claims, (claim) => queue.record(claim.items.map(({ itemId }) => ({ itemId, answers: [] }))))
     yield* Effect.forEach([...people, ...robots], (expert) => experts.setActive(expert, false))
     const crowd = yield* Effect.forEach(["1", "2", "3"], (name) =>
-      Effect.map(experts.create(name), (row) => row.expertId),
+      Effect.map(experts.create(name), (row) => row.expert_id),
     )
     let given: number
     do {

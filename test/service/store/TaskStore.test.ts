@@ -22,7 +22,7 @@ const judge = Effect.fnUntraced(function* (expertId: string, best: string, ratio
   yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, best, rationale))
 })
 const person = Effect.fnUntraced(function* (name: string) {
-  return (yield* (yield* Experts).create(name)).expertId
+  return (yield* (yield* Experts).create(name)).expert_id
 })
 
 describe("an overview", () => {

@@ -12,7 +12,7 @@ const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>
   it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
 
 const person = Effect.fnUntraced(function* (name: string) {
-  return (yield* (yield* Experts).create(name)).expertId
+  return (yield* (yield* Experts).create(name)).expert_id
 })
 
 const two: ReadonlyArray<readonly [string, ...ReadonlyArray<string>]> = [
@@ -416,6 +416,32 @@ describe("undo", () => {
     }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds", webhooks }), { local: true })),
   )
 
+  it.effect("keeps a task that can't be completed from blocking the others", () =>
+    Effect.gen(function* () {
+      const queue = yield* VoteQueue
+      const { sql, write } = yield* Database
+      const ann = yield* person("Ann")
+      const damaged = yield* create([["p", "a", "b"]])
+      const other = yield* create([["q", "a", "b"]])
+      for (let given = 0; given < 2; given++) {
+        const item = yield* next(ann)
+        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
+      }
+      yield* write(sql`INSERT INTO task_result (seq, answer) SELECT seq, '' FROM task WHERE task_id = ${damaged}`)
+      // The wait may begin after the clock was set: it goes on until the task is completed.
+      const isCompleted = (task: string) =>
+        Effect.andThen(TestClock.adjust("1 second"), statusOf(task)).pipe(
+          Effect.repeat({ until: (status) => status === "completed" }),
+        )
+      yield* TestClock.adjust("29 seconds")
+      yield* isCompleted(other)
+      assert.strictEqual(yield* statusOf(damaged), "in_progress")
+      yield* write(sql`DELETE FROM task_result WHERE seq = (SELECT seq FROM task WHERE task_id = ${damaged})`)
+      yield* TestClock.adjust("10 minutes")
+      yield* isCompleted(damaged)
+    }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds" }), { local: true })),
+  )
+
   test("corrects what was counted of the others on the item", () =>
     Effect.gen(function* () {
       const queue = yield* VoteQueue
@@ -430,7 +456,7 @@ describe("undo", () => {
         yield* queue.vote(expert, item.itemId, voteFor(item, best))
       }
       const counts = Effect.map(experts.list, (all) =>
-        all.map(({ agreed, compared, judged }) => [judged, compared, agreed]),
+        all.map(({ judged, majority }) => [judged, majority.of, majority.agreed]),
       )
       // A tie: neither agrees with the other.
       assert.deepStrictEqual(yield* counts, [
@@ -491,7 +517,7 @@ describe("gold items", () => {
         ["known", "a", "b"],
         ["unknown", "a", "b"],
       ])
-      const counts = Effect.map(experts.list, ([ann]) => [ann!.goldJudged, ann!.goldRight])
+      const counts = Effect.map(experts.list, ([ann]) => [ann!.gold.of, ann!.gold.right])
       const seen = []
       for (const best of ["b", "a", "a"]) {
         const item = yield* next(ann)
@@ -527,7 +553,7 @@ describe("a gold answer", () => {
       const best = item.order.indexOf(0)
       yield* queue.vote(ann, item.itemId, { best, ranking: undefined, rationale: undefined, seconds: 1 })
       const [row] = yield* (yield* Experts).list
-      assert.deepInclude(row, { goldJudged: 1, goldRight: 1 })
+      assert.deepInclude(row, { gold: { of: 1, right: 1 } })
     }).pipe(Effect.provide(store(":memory:", { goldAnswer: () => Option.some(2) }))),
   )
 })
@@ -542,7 +568,7 @@ describe("when an expert was here", () => {
       for (const millis of [0, 1, 59_999, 60_000, 60_001]) {
         yield* TestClock.setTime(start + millis)
         yield* experts.touch(ann)
-        seen.push((yield* Effect.flatMap(experts.find(ann), Effect.fromOption)).lastSeenAt)
+        seen.push((yield* Effect.flatMap(experts.find(ann), Effect.fromOption)).last_seen_at)
       }
       assert.deepStrictEqual(seen, [start, start, start, start + 60_000, start + 60_000])
     }))

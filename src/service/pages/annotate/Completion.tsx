@@ -53,7 +53,7 @@ export const Completion = ({
       }}
       onClick={onMark}
     >
-      <header class="completion-head">
+      <header class="row completion-head">
         <h3 class="number numbers">
           {/* While digits are ranks, a number by itself could be taken for one. */}
           <span class={entry.mode === "rank" ? "" : "unseen"}>Completion </span>
@@ -68,7 +68,7 @@ export const Completion = ({
             </span>
           )}
         </span>
-        <div class="row">
+        <div class="row tight">
           <button
             type="button"
             class="button plain compact"
@@ -92,7 +92,7 @@ export const Completion = ({
               Best
             </button>
           ) : (
-            <div class="row joined" role="group" aria-label={`Rank of completion ${number}`}>
+            <div class="joined" role="group" aria-label={`Rank of completion ${number}`}>
               <button
                 type="button"
                 class="button compact"

@@ -12,8 +12,8 @@ export const DifferenceBar = ({ difference, marked, count }: DifferenceBarProps)
   const id = useId()
   const { base, state } = difference
   return (
-    <div class="difference-bar small">
-      <span class="row">
+    <div class="row small difference-bar">
+      <span class="row tight">
         <label for={id}>
           Completion <strong>{marked + 1}</strong> compared with
         </label>
@@ -42,7 +42,7 @@ export const DifferenceBar = ({ difference, marked, count }: DifferenceBarProps)
               : `${Math.round(state.same * 100)}% of the words are in both.`}
       </span>
       {typeof state !== "string" && (
-        <span class="row legend marks">
+        <span class="row marks">
           <ins>only in {marked + 1}</ins>
           <del>only in {base + 1}</del>
         </span>

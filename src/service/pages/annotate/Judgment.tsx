@@ -32,7 +32,7 @@ export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSub
   return (
     <section class="judgment" aria-label="Your judgment">
       <div class="rationale">
-        <div class="rationale-head">
+        <div class="row rationale-head">
           <label for="rationale" class="label">
             Rationale
           </label>
@@ -57,7 +57,7 @@ export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSub
       </div>
       <div class="dock">
         <div class="dock-choice">
-          <div class="row joined" role="group" aria-label="How to judge">
+          <div class="joined" role="group" aria-label="How to judge">
             <button
               type="button"
               class="button compact"

@@ -40,7 +40,7 @@ export const Notices = ({ desk, dispatch }: NoticesProps) => {
         )}
       </div>
       {lost !== null && (
-        <section class="notice lost" aria-label="What you had entered">
+        <section class="notice warn" aria-label="What you had entered">
           <div class="grow">
             <p class="small muted">
               You had entered this for “<bdi>{lost.prompt}</bdi>”
@@ -52,7 +52,7 @@ export const Notices = ({ desk, dispatch }: NoticesProps) => {
               </p>
             )}
           </div>
-          <div class="row">
+          <div class="row tight">
             {lost.rationale !== "" && (
               <button
                 type="button"

@@ -5,6 +5,7 @@
  * numbers and Space judge, D shows differences, Esc or F closes.
  */
 import { useEffect, useRef } from "preact/hooks"
+import { useModal } from "../shared/Dialog.tsx"
 import { RichText } from "../shared/RichText.tsx"
 import * as entries from "./entry.ts"
 import { Marked } from "./Marked.tsx"
@@ -36,17 +37,8 @@ export const Reader = ({
   onPick,
   onClose,
 }: ReaderProps) => {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal()
   const body = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const element = dialog.current
-    const before = document.activeElement
-    if (element?.open === false) element.showModal()
-    return () => {
-      element?.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
-    }
-  }, [])
   useEffect(() => {
     body.current?.scrollTo(0, 0)
     body.current?.focus()
@@ -59,12 +51,12 @@ export const Reader = ({
   const statement = entries.statement(entry)
   return (
     <dialog ref={dialog} class="reader" aria-label="Full screen" onClose={onClose}>
-      <header class="reader-head">
+      <header class="row reader-head">
         <h2 aria-live="polite">{name}</h2>
         <span class="small muted numbers statement">
           {statement === "" ? "" : entry.mode === "best" ? `Best: ${statement}` : statement}
         </span>
-        <div class="row">
+        <div class="row tight">
           <button
             type="button"
             class="button compact"

@@ -60,10 +60,10 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
         }}
       >
         <p class="muted">{about}</p>
-        <fieldset class="presets">
+        <fieldset class="choices">
           <legend class="unseen">Reason</legend>
           {[...presets, ""].map((each, index) => (
-            <label key={each} class="preset">
+            <label key={each}>
               <input
                 type="radio"
                 name={id}

@@ -152,7 +152,7 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
         />
       )}
       <section class="card prompt" aria-label="Prompt">
-        <div class="section-head">
+        <div class="row section-head">
           <h2>Prompt</h2>
           {item.undone && <span class="badge accent">Taken back: submit it again</span>}
           <button
@@ -169,11 +169,11 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
         </Clamped>
       </section>
       <section aria-label="Completions">
-        <div class="section-head toolbar">
+        <div class="row section-head toolbar">
           <h2>
             {completions.length} {completions.length === 1 ? "completion" : "completions"}
           </h2>
-          <div class="row" role="group" aria-label="View">
+          <div class="row tight" role="group" aria-label="View">
             <Toggle name="Source" key_="V" on={shown.source} onClick={() => setSource(shown.source ? "" : "on")} />
             <Toggle name="Differences" key_="D" on={difference.isOn} onClick={difference.toggle} />
             <Toggle
@@ -183,7 +183,7 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
               onClick={() => setExpand(shown.expand ? "" : "on")}
             />
           </div>
-          <div class="row">
+          <div class="row tight">
             <button type="button" class="button plain compact" title="Skip (S)" onClick={() => setReasonFor("skip")}>
               Skip…
             </button>

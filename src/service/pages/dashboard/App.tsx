@@ -4,7 +4,8 @@
  * Guarantees: a session that ends covers the page with a form to sign in and loses nothing of
  * what is on it, such as a secret that is shown once; after it one is where one was.
  */
-import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { Dialog } from "../shared/Dialog.tsx"
 import * as client from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { DeveloperPage } from "./DeveloperPage.tsx"
@@ -12,7 +13,7 @@ import { ExpertsPage } from "./ExpertsPage.tsx"
 import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
 import { PageHeading, Problem } from "./parts.tsx"
 import * as routes from "./routes.ts"
-import { SetUp, SignIn, SignInForm } from "./SignIn.tsx"
+import { Entrance, SetUp, SignIn, SignInForm } from "./SignIn.tsx"
 import { TaskList } from "./TaskList.tsx"
 import { TaskPage } from "./TaskPage.tsx"
 import { problemWords } from "./wording.ts"
@@ -75,19 +76,15 @@ export const App = () => {
   }
   switch (session.state) {
     case "unknown":
-      return <p class="loading first">Loading …</p>
+      return <p class="muted late first">Loading …</p>
     case "unreachable":
       return (
-        <main class="entrance">
-          <p class="brand">prefstream</p>
-          <div class="card padded">
-            <h1 tabIndex={-1}>The service does not answer</h1>
-            <Problem words={session.problem} />
-            <button type="button" class="button primary" onClick={() => setAttempt(attempt + 1)}>
-              Try again
-            </button>
-          </div>
-        </main>
+        <Entrance title="The service does not answer">
+          <Problem words={session.problem} />
+          <button type="button" class="button primary" onClick={() => setAttempt(attempt + 1)}>
+            Try again
+          </button>
+        </Entrance>
       )
     case "signed-out":
       return <SignIn onSignedIn={signedIn} />
@@ -102,34 +99,12 @@ export const App = () => {
 }
 
 /** Covers the page, and can't be dismissed. */
-const Ended = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => {
-  const id = useId()
-  const place = useRef<HTMLDialogElement>(null)
-  useLayoutEffect(() => {
-    const dialog = place.current
-    const before = document.activeElement
-    dialog?.showModal()
-    return () => {
-      dialog?.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
-    }
-  }, [])
-  return (
-    <dialog
-      ref={place}
-      class="dialog opaque"
-      aria-labelledby={id}
-      onCancel={(event) => event.preventDefault()}
-      onClose={() => place.current?.showModal()}
-    >
-      <div class="dialog-head">
-        <h2 id={id}>Sign in again</h2>
-      </div>
-      <p class="muted">Your session has ended. What was on the page is still there.</p>
-      <SignInForm onSignedIn={onSignedIn} />
-    </dialog>
-  )
-}
+const Ended = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => (
+  <Dialog title="Sign in again" class="opaque">
+    <p class="muted">Your session has ended. What was on the page is still there.</p>
+    <SignInForm onSignedIn={onSignedIn} />
+  </Dialog>
+)
 
 const Shell = ({
   route,
@@ -179,7 +154,7 @@ const Shell = ({
         >
           Skip to the content
         </a>
-        <header class="top">
+        <header class="row top">
           <a class="brand" href={routes.allTasks}>
             prefstream
           </a>
@@ -202,7 +177,7 @@ const Shell = ({
             </button>
           </div>
         </header>
-        <main id="content">
+        <main id="content" class="stack">
           <Problem words={action.problem} />
           <View route={route} />
         </main>

@@ -4,7 +4,7 @@ import * as client from "./client.ts"
 import { Resend } from "./Deliveries.tsx"
 import { count, millis } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { Badge, CopyButton, Loaded, LongText, PageHeading, Time } from "./parts.tsx"
+import { Badge, CopyButton, Fact, Loaded, LongText, PageHeading, Time } from "./parts.tsx"
 import { developer } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
@@ -34,7 +34,7 @@ export const DeliveryPage = ({ messageId }: { readonly messageId: string }) => {
             <Summary detail={detail} reload={() => void resource.reload()} />
             <Attempts detail={detail} />
             <section class="section" aria-labelledby="payload">
-              <div class="section-heading">
+              <div class="row heading">
                 <h2 id="payload">Payload</h2>
                 <CopyButton text={detail.payload} what="payload" />
               </div>
@@ -53,48 +53,32 @@ const Summary = ({ detail, reload }: { readonly detail: DeliveryDetail; readonly
   const { delivery } = detail
   return (
     <section class="card padded" aria-label="Summary">
-      <div class="summary-head">
+      <div class="row summary-head">
         <dl class="facts">
-          <div>
-            <dt>State</dt>
-            <dd>
-              <Badge label={deliveryLabel[delivery.state]} />
-            </dd>
-          </div>
-          <div>
-            <dt>Event</dt>
-            <dd class="code anywhere">{delivery.type}</dd>
-          </div>
+          <Fact label="State">
+            <Badge label={deliveryLabel[delivery.state]} />
+          </Fact>
+          <Fact label="Event" class="code anywhere">
+            {delivery.type}
+          </Fact>
           {delivery.tasks > 0 && (
             <>
-              <div>
-                <dt>Group</dt>
-                <dd class="code anywhere">
-                  <bdi>{delivery.group_id}</bdi>
-                </dd>
-              </div>
-              <div>
-                <dt>Tasks</dt>
-                <dd>{count(delivery.tasks)}</dd>
-              </div>
+              <Fact label="Group" class="code anywhere">
+                <bdi>{delivery.group_id}</bdi>
+              </Fact>
+              <Fact label="Tasks">{count(delivery.tasks)}</Fact>
             </>
           )}
-          <div>
-            <dt>Created</dt>
-            <dd>
-              <Time at={delivery.created_at} />
-            </dd>
-          </div>
-          <div>
-            <dt>Next attempt</dt>
-            <dd>
-              {delivery.next_attempt_at === null ? (
-                <span class="muted">none</span>
-              ) : (
-                <Time at={delivery.next_attempt_at} />
-              )}
-            </dd>
-          </div>
+          <Fact label="Created">
+            <Time at={delivery.created_at} />
+          </Fact>
+          <Fact label="Next attempt">
+            {delivery.next_attempt_at === null ? (
+              <span class="muted">none</span>
+            ) : (
+              <Time at={delivery.next_attempt_at} />
+            )}
+          </Fact>
         </dl>
         <Resend delivery={delivery} reload={reload} />
       </div>
@@ -108,10 +92,10 @@ const Attempts = ({ detail }: { readonly detail: DeliveryDetail }) => (
     {detail.attempts.length === 0 ? (
       <p class="card nothing">It was not attempted yet.</p>
     ) : (
-      <ol class="attempts">
+      <ol class="plain-list stack tight">
         {detail.attempts.map((attempt, i) => (
-          <li key={i} class="card padded">
-            <div class="attempt-head">
+          <li key={i} class="card padded stack tight">
+            <div class="row">
               <strong>{count(i + 1)}</strong>
               <Badge
                 label={
@@ -123,11 +107,11 @@ const Attempts = ({ detail }: { readonly detail: DeliveryDetail }) => (
               <Time at={attempt.at} />
               <span class="muted">took {millis(attempt.millis)}</span>
             </div>
-            {attempt.error !== null && <p class="bad-text anywhere">{attempt.error}</p>}
+            {attempt.error !== null && <p class="bad toned anywhere">{attempt.error}</p>}
             <p class="code anywhere muted">{attempt.url}</p>
             {attempt.answer !== "" && (
-              <div class="answer">
-                <h3>Answer</h3>
+              <div class="sunken">
+                <h3 class="caption">Answer</h3>
                 <div class="code">
                   <LongText text={attempt.answer} label={`the answer to attempt ${i + 1}`} chars={300} lines={6} />
                 </div>

@@ -10,8 +10,8 @@ import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, percent } from "./format.ts"
 import { Say, useAction, useResource } from "./hooks.ts"
-import { NameForm } from "./NameForm.tsx"
-import { Badge, Loaded, PageHeading, Problem, Secret, Time } from "./parts.tsx"
+import { NameForm } from "./FieldForm.tsx"
+import { Badge, Loaded, PageHeading, Problem, Secret, Table, Time } from "./parts.tsx"
 import type { Label } from "./wording.ts"
 
 export const ExpertsPage = () => {
@@ -57,8 +57,8 @@ export const ExpertsPage = () => {
         placeholder="Ada Lovelace"
         hint="A name by which you know the expert"
         submit="Invite expert"
-        make={client.invite}
-        onMade={show}
+        ask={client.invite}
+        onDone={show}
       />
       <Loaded resource={resource}>
         {({ experts }) =>
@@ -112,7 +112,6 @@ const stateOf = (expert: ExpertSummary): Label => {
 
 const Share = ({ part, of }: { readonly part: number; readonly of: number }) => {
   const share = percent(part, of)
-  if (share === null) return <span class="muted">none to compare</span>
   return (
     <span class="nowrap">
       {share}{" "}
@@ -123,85 +122,65 @@ const Share = ({ part, of }: { readonly part: number; readonly of: number }) => 
   )
 }
 
+interface RowProps {
+  readonly onStop: (expert: ExpertSummary) => void
+  readonly reload: () => void
+}
+
 const ExpertTable = ({
   experts,
   onRenew,
-  onStop,
-  reload,
-}: {
+  ...props
+}: RowProps & {
   readonly experts: ReadonlyArray<ExpertSummary>
   readonly onRenew: (expert: ExpertSummary) => void
-  readonly onStop: (expert: ExpertSummary) => void
-  readonly reload: () => void
 }) => (
   <div class="card table-card">
-    <table class="cards" role="table" aria-label="Experts">
-      <thead role="rowgroup">
-        <tr role="row">
-          <th role="columnheader">Expert</th>
-          <th role="columnheader">State</th>
-          <th role="columnheader">Active</th>
-          <th role="columnheader">Judged</th>
-          <th role="columnheader">Like the others</th>
-          <th role="columnheader">Right on gold items</th>
-          <th role="columnheader">Last seen</th>
-          <th role="columnheader">
-            <span class="unseen">Actions</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {experts.map((expert) => (
-          <tr role="row" key={expert.expert_id}>
-            <th role="rowheader" scope="row" class="anywhere">
-              <bdi>{expert.name}</bdi>
-            </th>
-            <td role="cell" data-label="State">
-              <Badge label={stateOf(expert)} />
-            </td>
-            <td role="cell" data-label="Active">
-              <Active expert={expert} onStop={onStop} reload={reload} />
-            </td>
-            <td role="cell" data-label="Judged">
-              {count(expert.judged)}
-            </td>
-            <td role="cell" data-label="Like the others">
-              <Share part={expert.majority.agreed} of={expert.majority.of} />
-            </td>
-            <td role="cell" data-label="Right on gold items">
-              <Share part={expert.gold.right} of={expert.gold.of} />
-            </td>
-            <td role="cell" data-label="Last seen">
-              {expert.last_seen_at === null ? <span class="muted">never</span> : <Time at={expert.last_seen_at} />}
-            </td>
-            <td role="cell" class="actions">
-              {expert.kind === "person" && expert.active && (
-                <button
-                  type="button"
-                  class="button compact"
-                  aria-label={`New link for ${expert.name}`}
-                  onClick={() => onRenew(expert)}
-                >
-                  New link
-                </button>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label="Experts"
+      rows={experts}
+      keyOf={({ expert_id }) => expert_id}
+      columns={[
+        { label: "Expert", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
+        { label: "State", cell: (expert) => <Badge label={stateOf(expert)} /> },
+        { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
+        { label: "Judged", cell: ({ judged }) => count(judged) },
+        {
+          label: "Agrees with majority",
+          nothing: "nothing to compare",
+          cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
+        },
+        {
+          label: "Right on gold items",
+          nothing: "nothing to compare",
+          cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
+        },
+        {
+          label: "Last seen",
+          nothing: "never",
+          cell: ({ last_seen_at }) => last_seen_at && <Time at={last_seen_at} />,
+        },
+        {
+          label: "",
+          cell: (expert) =>
+            expert.kind === "person" &&
+            expert.active && (
+              <button
+                type="button"
+                class="button compact"
+                aria-label={`New link for ${expert.name}`}
+                onClick={() => onRenew(expert)}
+              >
+                New link
+              </button>
+            ),
+        },
+      ]}
+    />
   </div>
 )
 
-const Active = ({
-  expert,
-  onStop,
-  reload,
-}: {
-  readonly expert: ExpertSummary
-  readonly onStop: (expert: ExpertSummary) => void
-  readonly reload: () => void
-}) => {
+const Active = ({ expert, onStop, reload }: RowProps & { readonly expert: ExpertSummary }) => {
   const action = useAction()
   const say = useContext(Say)
   return (

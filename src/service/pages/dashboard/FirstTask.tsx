@@ -4,13 +4,13 @@ import { Lines } from "./parts.tsx"
 import { developer, format } from "./routes.ts"
 
 export const FirstTask = () => (
-  <section class="card padded first-task" aria-labelledby="first-task">
+  <section class="card padded stack first-task" aria-labelledby="first-task">
     <h2 id="first-task">No tasks yet</h2>
     <p>
       Tasks come from a pipeline, over HTTP. They appear here as soon as they are sent, and go to the{" "}
       <a href={format({ page: "experts" })}>experts</a> that you invite.
     </p>
-    <ol class="steps">
+    <ol class="stack steps">
       <li>
         <h3>Set the address and a token</h3>
         <p>

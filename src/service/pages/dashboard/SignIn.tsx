@@ -13,14 +13,15 @@ import { signInWords } from "./wording.ts"
 
 const minPassword = 10
 
-const Card = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => {
+/** A card alone on the page, for who is not signed in. */
+export const Entrance = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => {
   useEffect(() => {
     document.title = `${title} · prefstream`
   }, [title])
   return (
-    <main class="entrance">
+    <main class="stack entrance">
       <p class="brand">prefstream</p>
-      <div class="card padded">
+      <div class="card stack">
         <h1 tabIndex={-1}>{title}</h1>
         {children}
       </div>
@@ -29,35 +30,31 @@ const Card = ({ title, children }: { readonly title: string; readonly children: 
 }
 
 const PasswordField = ({
-  label,
+  isNew,
   value,
-  autocomplete,
-  hint,
   onInput,
 }: {
-  readonly label: string
+  readonly isNew: boolean
   readonly value: string
-  readonly autocomplete: "current-password" | "new-password"
-  readonly hint?: string
   readonly onInput: (value: string) => void
 }) => {
   const id = useId()
   const [shown, setShown] = useState(false)
   return (
     <div class="field">
-      <label for={id}>{label}</label>
-      <div class="joined">
+      <label for={id}>Password</label>
+      <div class="password">
         <input
           class="input"
           id={id}
           {...(shown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
           name="password"
-          autocomplete={autocomplete}
+          autocomplete={isNew ? "new-password" : "current-password"}
           required
-          minLength={autocomplete === "new-password" ? minPassword : undefined}
+          minLength={isNew ? minPassword : undefined}
           maxLength={1000}
           value={value}
-          aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+          aria-describedby={isNew ? `${id}-hint` : undefined}
           spellcheck={false}
           autocapitalize="off"
           onInput={(event) => onInput(event.currentTarget.value)}
@@ -72,9 +69,9 @@ const PasswordField = ({
           {shown ? "Hide" : "Show"}
         </button>
       </div>
-      {hint !== undefined && (
+      {isNew && (
         <p class="small muted" id={`${id}-hint`}>
-          {hint}
+          At least {minPassword} characters. Several words make a good one.
         </p>
       )}
     </div>
@@ -103,7 +100,20 @@ const NameField = ({ value, onInput }: { readonly value: string; readonly onInpu
   )
 }
 
-export const SignInForm = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => {
+const CredentialsForm = ({
+  isNew = false,
+  submit,
+  submitting,
+  ask,
+  onSignedIn,
+}: {
+  /** Whether the password is a new one. */
+  readonly isNew?: boolean
+  readonly submit: string
+  readonly submitting: string
+  readonly ask: (name: string, password: string) => ReturnType<typeof client.signIn>
+  readonly onSignedIn: (name: string) => void
+}) => {
   const [name, setName] = useState("")
   const [password, setPassword] = useState("")
   const action = useAction(signInWords)
@@ -113,32 +123,36 @@ export const SignInForm = ({ onSignedIn }: { readonly onSignedIn: (name: string)
       onSubmit={(event) => {
         event.preventDefault()
         void action.run(
-          () => client.signIn(name.trim(), password),
+          () => ask(name.trim(), password),
           ({ name }) => onSignedIn(name),
         )
       }}
     >
       <NameField value={name} onInput={setName} />
-      <PasswordField label="Password" autocomplete="current-password" value={password} onInput={setPassword} />
+      <PasswordField isNew={isNew} value={password} onInput={setPassword} />
       <Problem words={action.problem} />
       <button type="submit" class="button primary" aria-disabled={action.busy}>
-        {action.busy ? "Signing in …" : "Sign in"}
+        {action.busy ? submitting : submit}
       </button>
     </form>
   )
 }
 
+export const SignInForm = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => (
+  <CredentialsForm submit="Sign in" submitting="Signing in …" ask={client.signIn} onSignedIn={onSignedIn} />
+)
+
 export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => (
-  <Card title="Sign in">
+  <Entrance title="Sign in">
     <SignInForm onSignedIn={onSignedIn} />
-    <details class="help">
+    <details class="small muted">
       <summary>No account yet, or the password is lost?</summary>
       <p>
         The service prints a link at its first start. For a new one, whoever runs it starts it with{" "}
         <code>--sign-in-link</code>. The link makes an account, or gives one a new password.
       </p>
     </details>
-  </Card>
+  </Entrance>
 )
 
 export const SetUp = ({
@@ -149,42 +163,21 @@ export const SetUp = ({
   readonly code: string
   readonly onSignedIn: (name: string) => void
   readonly onLeave: () => void
-}) => {
-  const [name, setName] = useState("")
-  const [password, setPassword] = useState("")
-  const action = useAction(signInWords)
-  return (
-    <Card title="Set up your account">
-      <p>Choose the name and the password with which you will sign in to this service’s dashboard.</p>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void action.run(
-            () => client.setUp(code, name.trim(), password),
-            ({ name }) => onSignedIn(name),
-          )
-        }}
-      >
-        <NameField value={name} onInput={setName} />
-        <PasswordField
-          label="Password"
-          autocomplete="new-password"
-          hint={`At least ${minPassword} characters. Several words make a good one.`}
-          value={password}
-          onInput={setPassword}
-        />
-        <Problem words={action.problem} />
-        <button type="submit" class="button primary" aria-disabled={action.busy}>
-          {action.busy ? "Setting up …" : "Set up and sign in"}
-        </button>
-      </form>
-      <p class="small muted">
-        The link can be used once.{" "}
-        <button type="button" class="link" onClick={onLeave}>
-          Sign in with an account that is there already
-        </button>
-      </p>
-    </Card>
-  )
-}
+}) => (
+  <Entrance title="Set up your account">
+    <p>Choose the name and the password with which you will sign in to this service’s dashboard.</p>
+    <CredentialsForm
+      isNew
+      submit="Set up and sign in"
+      submitting="Setting up …"
+      ask={(name, password) => client.setUp(code, name, password)}
+      onSignedIn={onSignedIn}
+    />
+    <p class="small muted">
+      The link can be used once.{" "}
+      <button type="button" class="link" onClick={onLeave}>
+        Sign in with an existing account
+      </button>
+    </p>
+  </Entrance>
+)

@@ -4,13 +4,12 @@
  * Guarantees: what clients, models and experts wrote is rendered as experts see it (`RichText`), or,
  * at the reader's choice, shown as it was written; no part of it is trusted markup.
  */
-import { useContext, useState } from "preact/hooks"
+import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import { flagWords } from "../shared/flags.ts"
 import * as client from "./client.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
-import { Say, useAction } from "./hooks.ts"
-import { Badge, LongText, Problem } from "./parts.tsx"
+import { ActionButton, Badge, Fact, LongText, Table } from "./parts.tsx"
 import { format } from "./routes.ts"
 import { itemLabel } from "./wording.ts"
 
@@ -35,8 +34,8 @@ export const TaskItemView = ({
   const completions = all ? item.completions : item.completions.slice(0, shownAtFirst)
   const best = item.result?.best_completion_index
   return (
-    <article class="card item" aria-labelledby={promptId(item.index)}>
-      <div class="item-head">
+    <article class="card padded stack item" aria-labelledby={promptId(item.index)}>
+      <div class="row">
         <h3 id={promptId(item.index)}>
           <a href={format({ page: "task", taskId: task.task_id, prompt: number })}>Prompt {count(number)}</a>
         </h3>
@@ -45,7 +44,7 @@ export const TaskItemView = ({
           {item.result?.tie === true && <Badge label={{ words: "Tie", tone: "warn" }} />}
         </span>
         {item.held_by.length > 0 && (
-          <span class="held">
+          <span class="small muted anywhere">
             with{" "}
             {item.held_by.map((name, i) => (
               <span key={i}>
@@ -66,7 +65,7 @@ export const TaskItemView = ({
               class={index === best ? "completion best" : "completion"}
               aria-label={`Completion ${letter(index)} of prompt ${number}`}
             >
-              <div class="completion-head">
+              <div class="row">
                 <strong>{letter(index)}</strong>
                 <span class="muted small">index {index}</span>
                 {item.votes.length > 0 && <span class="small">{votes === 0 ? "no votes" : plural(votes, "vote")}</span>}
@@ -101,27 +100,16 @@ const Result = ({ item }: { readonly item: TaskItem }) => {
   const { result } = item
   if (result === null) return null
   return (
-    <div class="result">
+    <div class="stack tight">
       <dl class="facts">
-        <div>
-          <dt>Result</dt>
-          <dd>
-            {letter(result.best_completion_index)} <span class="muted small">index {result.best_completion_index}</span>
-          </dd>
-        </div>
-        <div>
-          <dt>Agreement</dt>
-          <dd>
-            {percent(result.agreement, 1) ?? "0 %"}
-            {result.tie && <span class="muted small"> tie, settled by the rule</span>}
-          </dd>
-        </div>
-        {result.ranking !== null && (
-          <div>
-            <dt>Ranking</dt>
-            <dd>{ranking(result.ranking)}</dd>
-          </div>
-        )}
+        <Fact label="Result">
+          {letter(result.best_completion_index)} <span class="muted small">index {result.best_completion_index}</span>
+        </Fact>
+        <Fact label="Agreement">
+          {percent(result.agreement, 1) ?? "0 %"}
+          {result.tie && <span class="muted small"> tie, settled by the rule</span>}
+        </Fact>
+        {result.ranking !== null && <Fact label="Ranking">{ranking(result.ranking)}</Fact>}
       </dl>
       {/* Of one vote, it is that vote's. */}
       {item.votes.length > 1 && result.rationale !== null && result.rationale !== "" && (
@@ -137,62 +125,39 @@ const Result = ({ item }: { readonly item: TaskItem }) => {
 const Votes = ({ item }: { readonly item: TaskItem }) => {
   const ranked = item.votes.some(({ ranking }) => ranking !== undefined)
   return (
-    <table class="cards votes" role="table" aria-label={`Votes on prompt ${item.index + 1}`}>
-      <thead role="rowgroup">
-        <tr role="row">
-          <th role="columnheader">Expert</th>
-          <th role="columnheader">Choice</th>
-          {ranked && <th role="columnheader">Ranking</th>}
-          <th role="columnheader">Order shown</th>
-          <th role="columnheader">Time taken</th>
-          <th role="columnheader">Rationale</th>
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {item.votes.map((vote) => (
-          <tr role="row" key={vote.expert}>
-            <th role="rowheader" scope="row" class="anywhere">
-              <bdi>{vote.expert_name}</bdi>
-            </th>
-            <td role="cell" data-label="Choice">
-              <strong>{letter(vote.choice)}</strong>
-            </td>
-            {ranked && (
-              <td role="cell" data-label="Ranking">
-                {vote.ranking === undefined ? <span class="muted">none</span> : ranking(vote.ranking)}
-              </td>
-            )}
-            <td role="cell" data-label="Order shown">
-              {order(vote.order)}
-            </td>
-            <td role="cell" data-label="Time taken">
-              {seconds(vote.seconds)}
-            </td>
-            <td role="cell" data-label="Rationale" class="wide">
-              {vote.rationale === undefined || vote.rationale === "" ? (
-                <span class="muted">none</span>
-              ) : (
-                <LongText
-                  text={vote.rationale}
-                  label={`the rationale of ${vote.expert_name}`}
-                  below={3}
-                  chars={300}
-                  lines={4}
-                />
-              )}
-              {vote.details !== undefined && (
-                <details class="details">
-                  <summary>Details</summary>
-                  <LongText text={JSON.stringify(vote.details, null, 2)} label="the details" lines={20} />
-                </details>
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table<TaskItem["votes"][number]>
+      class="votes"
+      label={`Votes on prompt ${item.index + 1}`}
+      rows={item.votes}
+      keyOf={({ expert }) => expert}
+      columns={[
+        { label: "Expert", class: "anywhere", cell: ({ expert_name }) => <bdi>{expert_name}</bdi> },
+        { label: "Choice", cell: ({ choice }) => <strong>{letter(choice)}</strong> },
+        ...(ranked ? [{ label: "Ranking", cell: rankingOf }] : []),
+        { label: "Order shown", cell: (vote) => order(vote.order) },
+        { label: "Time taken", cell: (vote) => seconds(vote.seconds) },
+        { label: "Rationale", class: "wide", cell: reasonsOf },
+      ]}
+    />
   )
 }
+
+const rankingOf = (vote: TaskItem["votes"][number]) => (vote.ranking === undefined ? null : ranking(vote.ranking))
+
+const reasonsOf = ({ details, expert_name, rationale = "" }: TaskItem["votes"][number]) =>
+  rationale === "" && details === undefined ? null : (
+    <>
+      {rationale !== "" && (
+        <LongText text={rationale} label={`the rationale of ${expert_name}`} below={3} chars={300} lines={4} />
+      )}
+      {details !== undefined && (
+        <details class="details">
+          <summary class="caption">Details</summary>
+          <LongText text={JSON.stringify(details, null, 2)} label="the details" lines={20} />
+        </details>
+      )}
+    </>
+  )
 
 const SetAside = ({
   item,
@@ -205,17 +170,15 @@ const SetAside = ({
   readonly open: boolean
   readonly reload: () => void
 }) => {
-  const action = useAction()
-  const say = useContext(Say)
   const number = item.index + 1
   return (
-    <div class="set-aside">
+    <div class="sunken stack tight">
       <h4>Flags and skips</h4>
-      <ul>
+      <ul class="stack tight">
         {item.flags.map((flag, i) => (
           <li key={i}>
             <span>
-              <bdi>{flag.expert_name}</bdi> <strong class="warn-text">flagged</strong> it:
+              <bdi>{flag.expert_name}</bdi> <strong class="warn toned">flagged</strong> it:
             </span>
             <LongText text={flagWords(flag)} label={`the reason of ${flag.expert_name}`} chars={300} lines={4} />
           </li>
@@ -226,36 +189,28 @@ const SetAside = ({
             <li key={i}>
               <span>
                 <bdi>{expert_name}</bdi> skipped it
-                {reason === "" && "."}
-                {reason !== "" && ":"}
+                {reason === "" ? "." : ":"}
               </span>
               {reason !== "" && <LongText text={reason} label={`the reason of ${expert_name}`} chars={300} lines={4} />}
             </li>
           ))}
       </ul>
       {open && !item.done && item.set_aside.length > 0 && (
-        <>
-          <button
-            type="button"
-            class="button compact"
-            aria-label={`Return to experts: prompt ${number}`}
-            aria-disabled={action.busy}
-            onClick={() =>
-              void action.run(
-                () => client.returnItem(task.task_id, item.index),
-                () => {
-                  say(`Prompt ${count(number)} is back in the queue.`)
-                  document.getElementById(promptId(item.index))?.querySelector("a")?.focus()
-                  reload()
-                },
-              )
-            }
+        <div class="row">
+          <ActionButton
+            class="compact"
+            label={`Return to experts: prompt ${number}`}
+            ask={() => client.returnItem(task.task_id, item.index)}
+            said={`Prompt ${count(number)} is back in the queue.`}
+            onDone={() => {
+              document.getElementById(promptId(item.index))?.querySelector("a")?.focus()
+              reload()
+            }}
           >
             Return to experts
-          </button>
+          </ActionButton>
           <span class="muted small">All experts are asked again, those who set it aside too.</span>
-          <Problem words={action.problem} />
-        </>
+        </div>
       )}
     </div>
   )

@@ -7,7 +7,7 @@ import { FirstTask } from "./FirstTask.tsx"
 import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { paging, start, type Trail, visit } from "./paging.ts"
-import { Badge, Loaded, Meter, PageHeading, Pager, Time } from "./parts.tsx"
+import { Badge, Loaded, Meter, PageHeading, Pager, Table, Time } from "./parts.tsx"
 import { allTasks, format, statuses, type TaskStatus } from "./routes.ts"
 import { statusLabel } from "./wording.ts"
 
@@ -64,7 +64,7 @@ export const TaskList = ({
 const Filters = ({ overview, status }: { readonly overview: Overview; readonly status: TaskStatus | undefined }) => {
   const { given, needed } = overview.open_votes
   return (
-    <div class="overview">
+    <div class="row overview">
       <nav class="filters" aria-label="Tasks by status">
         <Filter label="All" n={total(overview)} href={allTasks} here={status === undefined} />
         {statuses.map((each) => (
@@ -78,8 +78,8 @@ const Filters = ({ overview, status }: { readonly overview: Overview; readonly s
         ))}
       </nav>
       {needed > 0 && (
-        <p class="open-votes">
-          <span>Votes on open tasks</span>
+        <p class="row">
+          <span class="muted">Votes on open tasks</span>
           <Meter label="Votes on open tasks" done={given} of={needed} />
         </p>
       )}
@@ -122,51 +122,49 @@ const Nothing = ({
 
 const TaskTable = ({ tasks }: { readonly tasks: ReadonlyArray<TaskSummary> }) => (
   <div class="card table-card">
-    <table class="cards" role="table" aria-label="Tasks">
-      <thead role="rowgroup">
-        <tr role="row">
-          <th role="columnheader">Task</th>
-          <th role="columnheader">Status</th>
-          <th role="columnheader">Prompts done</th>
-          <th role="columnheader">Votes</th>
-          <th role="columnheader">Created</th>
-          <th role="columnheader">Finished</th>
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {tasks.map((task) => (
-          <tr role="row" key={task.task_id}>
-            <th role="rowheader" scope="row">
-              <a class="code" href={format({ page: "task", taskId: task.task_id, prompt: undefined })}>
-                {task.task_id}
+    <Table
+      label="Tasks"
+      rows={tasks}
+      keyOf={({ task_id }) => task_id}
+      columns={[
+        {
+          label: "Task",
+          cell: ({ group_id, task_id }) => (
+            <>
+              <a class="code" href={format({ page: "task", taskId: task_id, prompt: undefined })}>
+                {task_id}
               </a>
-              {task.group_id !== task.task_id && (
+              {group_id !== task_id && (
                 <span class="group">
-                  in group <bdi>{task.group_id}</bdi>
+                  in group <bdi>{group_id}</bdi>
                 </span>
               )}
-            </th>
-            <td role="cell" data-label="Status">
-              <span class="badges">
-                <Badge label={statusLabel[task.status]} />
-                {task.flagged > 0 && <Badge label={{ words: `${count(task.flagged)} flagged`, tone: "warn" }} />}
-              </span>
-            </td>
-            <td role="cell" data-label="Prompts done">
-              <Meter label={`Prompts done of ${task.task_id}`} done={task.prompts_done} of={task.prompts} />
-            </td>
-            <td role="cell" data-label="Votes">
-              <Meter label={`Votes on ${task.task_id}`} done={task.votes} of={task.prompts * task.votes_per_prompt} />
-            </td>
-            <td role="cell" data-label="Created">
-              <Time at={task.created_at} />
-            </td>
-            <td role="cell" data-label="Finished" class={task.finished_at === null ? "none" : ""}>
-              {task.finished_at === null ? <span class="muted">not yet</span> : <Time at={task.finished_at} />}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        { label: "Status", cell: (task) => <Status task={task} /> },
+        {
+          label: "Prompts done",
+          cell: (task) => (
+            <Meter label={`Prompts done of ${task.task_id}`} done={task.prompts_done} of={task.prompts} />
+          ),
+        },
+        {
+          label: "Votes",
+          cell: (task) => (
+            <Meter label={`Votes on ${task.task_id}`} done={task.votes} of={task.prompts * task.votes_per_prompt} />
+          ),
+        },
+        { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+        { label: "Finished", nothing: "not yet", cell: ({ finished_at }) => finished_at && <Time at={finished_at} /> },
+      ]}
+    />
   </div>
+)
+
+export const Status = ({ task }: { readonly task: TaskSummary }) => (
+  <span class="badges">
+    <Badge label={statusLabel[task.status]} />
+    {task.flagged > 0 && <Badge label={{ words: `${count(task.flagged)} flagged`, tone: "warn" }} />}
+  </span>
 )

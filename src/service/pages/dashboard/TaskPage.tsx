@@ -6,9 +6,10 @@ import { Confirm } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
 import { Say, ShowSource, useResource } from "./hooks.ts"
 import { pagesOf, pageWith } from "./paging.ts"
-import { Badge, CopyButton, Loaded, LongText, Meter, PageHeading, Time } from "./parts.tsx"
+import { CopyButton, Fact, Loaded, LongText, Meter, PageHeading, PageLink, Time } from "./parts.tsx"
 import { allTasks, format } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
+import { Status } from "./TaskList.tsx"
 import { statusLabel } from "./wording.ts"
 
 export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly prompt: number | undefined }) => {
@@ -59,61 +60,36 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
   const [asking, setAsking] = useState(false)
   const say = useContext(Say)
   return (
-    <section class="card padded task-summary" aria-label="Summary">
-      <div class="summary-head">
+    <section class="card padded stack" aria-label="Summary">
+      <div class="row summary-head">
         <dl class="facts">
-          <div>
-            <dt>Status</dt>
-            <dd class="badges">
-              <Badge label={statusLabel[task.status]} />
-              {task.flagged > 0 && <Badge label={{ words: `${count(task.flagged)} flagged`, tone: "warn" }} />}
-            </dd>
-          </div>
-          <div>
-            <dt>Prompts done</dt>
-            <dd>
-              <Meter label="Prompts done" done={task.prompts_done} of={task.prompts} />
-            </dd>
-          </div>
-          <div>
-            <dt>Votes</dt>
-            <dd>
-              <Meter label="Votes" done={task.votes} of={task.prompts * task.votes_per_prompt} />
-            </dd>
-          </div>
-          <div>
-            <dt>Votes per prompt</dt>
-            <dd>{count(task.votes_per_prompt)}</dd>
-          </div>
-          <div>
-            <dt>Created</dt>
-            <dd>
-              <Time at={task.created_at} />
-            </dd>
-          </div>
+          <Fact label="Status">
+            <Status task={task} />
+          </Fact>
+          <Fact label="Prompts done">
+            <Meter label="Prompts done" done={task.prompts_done} of={task.prompts} />
+          </Fact>
+          <Fact label="Votes">
+            <Meter label="Votes" done={task.votes} of={task.prompts * task.votes_per_prompt} />
+          </Fact>
+          <Fact label="Votes per prompt">{count(task.votes_per_prompt)}</Fact>
+          <Fact label="Created">
+            <Time at={task.created_at} />
+          </Fact>
           {task.completes_at !== null && (
-            <div>
-              <dt>Completes</dt>
-              <dd title="Until then experts can take back their last votes.">
-                <Time at={task.completes_at} />
-              </dd>
-            </div>
+            <Fact label="Completes" title="Until then experts can take back their last votes.">
+              <Time at={task.completes_at} />
+            </Fact>
           )}
           {task.finished_at !== null && (
-            <div>
-              <dt>{task.status === "cancelled" ? "Cancelled" : "Completed"}</dt>
-              <dd>
-                <Time at={task.finished_at} />
-              </dd>
-            </div>
+            <Fact label={statusLabel[task.status].words}>
+              <Time at={task.finished_at} />
+            </Fact>
           )}
           {task.group_id !== task.task_id && (
-            <div>
-              <dt>Group</dt>
-              <dd class="anywhere">
-                <bdi>{task.group_id}</bdi>
-              </dd>
-            </div>
+            <Fact label="Group" class="anywhere">
+              <bdi>{task.group_id}</bdi>
+            </Fact>
           )}
         </dl>
         {isOpen(task) && (
@@ -139,7 +115,7 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
         </p>
       )}
       <div class="guidelines">
-        <h2>Guidelines</h2>
+        <h2 class="caption">Guidelines</h2>
         {guidelines === null ? (
           <p class="muted">None were sent with this task.</p>
         ) : (
@@ -184,8 +160,8 @@ const Items = ({
   const pages = pagesOf(task.prompts, client.itemsPerPage, from)
   const href = (from: number) => format({ page: "task", taskId: task.task_id, prompt: from + 1 })
   return (
-    <section aria-labelledby="prompts">
-      <div class="section-heading">
+    <section class="section" aria-labelledby="prompts">
+      <div class="row heading">
         <h2 id="prompts" tabIndex={-1}>
           Prompts{" "}
           {task.prompts > client.itemsPerPage && (
@@ -205,19 +181,15 @@ const Items = ({
         </button>
         {task.prompts > client.itemsPerPage && <GoTo task={task} />}
       </div>
-      <div class="items">
+      <div class="stack">
         {items.map((item) => (
           <TaskItemView key={item.index} item={item} task={task} open={isOpen(task)} reload={reload} />
         ))}
       </div>
       {task.prompts > client.itemsPerPage && (
         <nav class="pager" aria-label="Pages of prompts">
-          {pages.previous !== undefined ? (
-            <a href={href(pages.previous)}>← Previous</a>
-          ) : (
-            <span aria-hidden="true">← Previous</span>
-          )}
-          {pages.next !== undefined ? <a href={href(pages.next)}>Next →</a> : <span aria-hidden="true">Next →</span>}
+          <PageLink href={pages.previous === undefined ? undefined : href(pages.previous)}>← Previous</PageLink>
+          <PageLink href={pages.next === undefined ? undefined : href(pages.next)}>Next →</PageLink>
         </nav>
       )}
     </section>

@@ -4,6 +4,7 @@
  * Guarantees: a token is on the page from its making until it is dismissed or the page is left,
  * and nowhere else.
  */
+import type { ComponentChildren } from "preact"
 import { useContext, useState } from "preact/hooks"
 import type { TokenSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
@@ -11,8 +12,9 @@ import { Confirm } from "./Confirm.tsx"
 import { plural } from "./format.ts"
 import { Now, Say, useResource } from "./hooks.ts"
 import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
-import { NameForm } from "./NameForm.tsx"
-import { Badge, Loaded, Secret, Time } from "./parts.tsx"
+import { NameForm } from "./FieldForm.tsx"
+import { Badge, Loaded, Secret, Section, Table, Time } from "./parts.tsx"
+import type { Label } from "./wording.ts"
 
 const isUsable = (token: TokenSummary, now: number) =>
   token.revoked_at === null && (token.expires_at === null || token.expires_at > now)
@@ -29,10 +31,7 @@ export const Tokens = () => {
     void resource.reload()
   }
   return (
-    <section class="section" aria-labelledby="tokens">
-      <h2 id="tokens" tabIndex={-1}>
-        Organization tokens
-      </h2>
+    <Section id="tokens" title="Organization tokens">
       <p class="muted">
         Each request of a client carries one, as <code>Authorization: Bearer …</code>. Give each client its own, so that
         one can be revoked without the others.
@@ -58,8 +57,8 @@ export const Tokens = () => {
         placeholder="Nightly pipeline"
         hint="Who or what it is for"
         submit="Create token"
-        make={client.createToken}
-        onMade={show}
+        ask={client.createToken}
+        onDone={show}
       />
       <Loaded resource={resource}>
         {({ tokens }) => {
@@ -70,11 +69,36 @@ export const Tokens = () => {
               {usable.length === 0 ? (
                 <p class="card nothing">No token is accepted at present. Create one for your first client.</p>
               ) : (
-                <TokenTable label="Organization tokens" tokens={usable} onRotate={setRotating} onRevoke={setRevoking} />
+                <TokenTable
+                  label="Organization tokens"
+                  tokens={usable}
+                  actions={(token) => (
+                    <>
+                      {token.expires_at === null && (
+                        <button
+                          type="button"
+                          class="button compact"
+                          aria-label={`Rotate ${token.name}`}
+                          onClick={() => setRotating(token)}
+                        >
+                          Rotate
+                        </button>
+                      )}
+                      <button
+                        type="button"
+                        class="button danger compact"
+                        aria-label={`Revoke ${token.name}`}
+                        onClick={() => setRevoking(token)}
+                      >
+                        Revoke
+                      </button>
+                    </>
+                  )}
+                />
               )}
               {gone.length > 0 && (
-                <details class="gone">
-                  <summary>
+                <details>
+                  <summary class="muted">
                     {plural(gone.length, "token that is no longer accepted", "tokens that are no longer accepted")}
                   </summary>
                   <TokenTable label="Tokens no longer accepted" tokens={gone} />
@@ -84,7 +108,7 @@ export const Tokens = () => {
           )
         }}
       </Loaded>
-      {rotating !== undefined && <Rotate token={rotating} onClose={() => setRotating(undefined)} onMade={show} />}
+      {rotating !== undefined && <Rotate token={rotating} onClose={() => setRotating(undefined)} onDone={show} />}
       {revoking !== undefined && (
         <Confirm
           title="Revoke this token?"
@@ -104,98 +128,54 @@ export const Tokens = () => {
           </p>
         </Confirm>
       )}
-    </section>
+    </Section>
   )
 }
 
 const TokenTable = ({
   label,
   tokens,
-  onRotate,
-  onRevoke,
+  actions,
 }: {
   readonly label: string
   readonly tokens: ReadonlyArray<TokenSummary>
-  readonly onRotate?: (token: TokenSummary) => void
-  readonly onRevoke?: (token: TokenSummary) => void
+  readonly actions?: (token: TokenSummary) => ComponentChildren
 }) => (
   <div class="card table-card">
-    <table class="cards" role="table" aria-label={label}>
-      <thead role="rowgroup">
-        <tr role="row">
-          <th role="columnheader">Name</th>
-          <th role="columnheader">Token</th>
-          <th role="columnheader">State</th>
-          <th role="columnheader">Created</th>
-          <th role="columnheader">Last used</th>
-          {onRotate && (
-            <th role="columnheader">
-              <span class="unseen">Actions</span>
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        {tokens.map((token) => (
-          <tr role="row" key={token.token_id}>
-            <th role="rowheader" scope="row" class="anywhere">
-              <bdi>{token.name}</bdi>
-            </th>
-            <td role="cell" data-label="Token">
-              <code>{token.hint}…</code>
-            </td>
-            <td role="cell" data-label="State">
-              <State token={token} />
-            </td>
-            <td role="cell" data-label="Created">
-              <Time at={token.created_at} />
-            </td>
-            <td role="cell" data-label="Last used">
-              {token.last_used_at === null ? <span class="muted">never</span> : <Time at={token.last_used_at} />}
-            </td>
-            {onRotate && onRevoke && (
-              <td role="cell" class="actions">
-                {token.expires_at === null && (
-                  <button
-                    type="button"
-                    class="button compact"
-                    aria-label={`Rotate ${token.name}`}
-                    onClick={() => onRotate(token)}
-                  >
-                    Rotate
-                  </button>
-                )}
-                <button
-                  type="button"
-                  class="button danger compact"
-                  aria-label={`Revoke ${token.name}`}
-                  onClick={() => onRevoke(token)}
-                >
-                  Revoke
-                </button>
-              </td>
-            )}
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      label={label}
+      rows={tokens}
+      keyOf={({ token_id }) => token_id}
+      columns={[
+        { label: "Name", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
+        { label: "Token", cell: ({ hint }) => <code>{hint}…</code> },
+        { label: "State", cell: (token) => <State token={token} /> },
+        { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+        {
+          label: "Last used",
+          nothing: "never",
+          cell: ({ last_used_at }) => last_used_at && <Time at={last_used_at} />,
+        },
+        ...(actions === undefined ? [] : [{ label: "", cell: actions }]),
+      ]}
+    />
   </div>
 )
 
-const State = ({ token }: { readonly token: TokenSummary }) => {
+const State = ({ token: { expires_at, revoked_at } }: { readonly token: TokenSummary }) => {
   const now = useContext(Now)
-  if (token.revoked_at !== null) {
-    return (
-      <span class="badges nowrap">
-        <Badge label={{ words: "Revoked", tone: "bad" }} /> <Time at={token.revoked_at} />
-      </span>
-    )
-  }
-  if (token.expires_at === null) return <Badge label={{ words: "Active", tone: "good" }} />
+  const ends = revoked_at ?? expires_at
+  const label: Label =
+    revoked_at !== null
+      ? { words: "Revoked", tone: "bad" }
+      : expires_at === null
+        ? { words: "Active", tone: "good" }
+        : expires_at > now
+          ? { words: "Ends", tone: "warn" }
+          : { words: "Ended", tone: "neutral" }
   return (
     <span class="badges nowrap">
-      <Badge label={token.expires_at > now ? { words: "Ends", tone: "warn" } : { words: "Ended", tone: "neutral" }} />{" "}
-      <Time at={token.expires_at} />
+      <Badge label={label} /> {ends !== null && <Time at={ends} />}
     </span>
   )
 }
@@ -203,11 +183,11 @@ const State = ({ token }: { readonly token: TokenSummary }) => {
 const Rotate = ({
   token,
   onClose,
-  onMade,
+  onDone,
 }: {
   readonly token: TokenSummary
   readonly onClose: () => void
-  readonly onMade: (token: client.NewToken) => void
+  readonly onDone: (token: client.NewToken) => void
 }) => {
   const [hours, setHours] = useState(defaultKeepHours)
   return (
@@ -216,7 +196,7 @@ const Rotate = ({
       confirm="Rotate token"
       ask={() => client.rotateToken(token.token_id, hours)}
       onClose={onClose}
-      onDone={onMade}
+      onDone={onDone}
     >
       <p>
         A new token takes the place of “<bdi>{token.name}</bdi>” (<code>{token.hint}…</code>). Clients have to be given

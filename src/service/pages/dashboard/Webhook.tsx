@@ -10,8 +10,9 @@ import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count } from "./format.ts"
 import { Say, useAction, useResource } from "./hooks.ts"
+import { FieldForm } from "./FieldForm.tsx"
 import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
-import { Badge, Loaded, Problem, Secret, Time } from "./parts.tsx"
+import { ActionButton, Badge, Loaded, Problem, Secret, Section, Time } from "./parts.tsx"
 import { format } from "./routes.ts"
 import { attemptsWords, deliveryLabel, failureWords } from "./wording.ts"
 
@@ -19,12 +20,10 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
   const resource = useResource("webhook", client.webhook, 15_000)
   const [secret, setSecret] = useState<string>()
   const [tested, setTested] = useState<string>()
+  const say = useContext(Say)
   const reload = () => void resource.reload()
   return (
-    <section class="section" aria-labelledby="webhook">
-      <h2 id="webhook" tabIndex={-1}>
-        Webhook
-      </h2>
+    <Section id="webhook" title="Webhook">
       <p class="muted">
         When all tasks of a group are complete, the service sends a signed <code>POST</code> to one URL, by{" "}
         <a href="https://www.standardwebhooks.com/" rel="noreferrer" target="_blank">
@@ -53,11 +52,23 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
         {(settings) => (
           <div class="card padded stack">
             <State settings={settings} onSet={reload} />
-            <SetUrl
+            <FieldForm
               key={settings.url ?? ""}
-              settings={settings}
-              onSet={(made) => {
-                if (made !== null) setSecret(made)
+              id="webhook-url"
+              form="Set the webhook"
+              label="Webhook URL"
+              submit="Save URL"
+              saved={settings.url ?? ""}
+              input={{
+                type: "url",
+                placeholder: "https://pipeline.example/webhooks/prefstream",
+                maxLength: 2000,
+                spellcheck: false,
+              }}
+              ask={client.setWebhook}
+              onDone={(made) => {
+                say("The webhook’s URL is saved.")
+                if (made.secret !== null) setSecret(made.secret)
                 reload()
               }}
             />
@@ -94,13 +105,11 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
           </div>
         )}
       </Loaded>
-    </section>
+    </Section>
   )
 }
 
 const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readonly onSet: () => void }) => {
-  const action = useAction()
-  const say = useContext(Say)
   const { failing, url } = settings
   if (url === null) return <p>No URL is set: completed groups are not announced.</p>
   if (settings.enabled && failing !== null) return <Failing failing={failing} settings={settings} />
@@ -117,23 +126,9 @@ const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readon
         <strong>Disabled by the service.</strong> {settings.disabled_reason ?? "The receiver refuses deliveries."}{" "}
         Nothing is sent until it is enabled again.
       </p>
-      <button
-        type="button"
-        class="button"
-        aria-disabled={action.busy}
-        onClick={() =>
-          void action.run(
-            () => client.setWebhook(url),
-            () => {
-              say("The webhook is enabled.")
-              onSet()
-            },
-          )
-        }
-      >
+      <ActionButton ask={() => client.setWebhook(url)} said="The webhook is enabled." onDone={onSet}>
         Enable again
-      </button>
-      <Problem words={action.problem} />
+      </ActionButton>
     </div>
   )
 }
@@ -172,64 +167,10 @@ const Failing = ({
   </div>
 )
 
-const SetUrl = ({
-  settings,
-  onSet,
-}: {
-  readonly settings: WebhookSettings
-  readonly onSet: (secret: string | null) => void
-}) => {
-  const [url, setUrl] = useState(settings.url ?? "")
-  const unchanged = url.trim() === settings.url
-  const action = useAction()
-  const say = useContext(Say)
-  return (
-    <form
-      class="line-form"
-      aria-label="Set the webhook"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (unchanged) return
-        void action.run(
-          () => client.setWebhook(url.trim()),
-          ({ secret }) => {
-            say("The webhook’s URL is saved.")
-            onSet(secret)
-          },
-        )
-      }}
-    >
-      <div class="field">
-        <label for="webhook-url">Webhook URL</label>
-        <input
-          class="input"
-          id="webhook-url"
-          type="url"
-          placeholder="https://pipeline.example/webhooks/prefstream"
-          required
-          maxLength={2000}
-          autocomplete="off"
-          spellcheck={false}
-          value={url}
-          onInput={(event) => setUrl(event.currentTarget.value)}
-        />
-      </div>
-      <button
-        type="submit"
-        class={settings.url === null ? "button primary" : "button"}
-        aria-disabled={action.busy || unchanged}
-      >
-        Save URL
-      </button>
-      <Problem words={action.problem} />
-    </form>
-  )
-}
-
 const Secrets = ({ settings }: { readonly settings: WebhookSettings }) => (
   <div>
     <h3>Secrets that sign at present</h3>
-    <ul class="plain">
+    <ul class="plain-list">
       {settings.secrets.map((secret) => (
         <li key={secret.created_at} class="badges">
           {secret.expires_at === null ? (
@@ -267,7 +208,7 @@ const Actions = ({
   const close = () => setAsking(undefined)
   return (
     <>
-      <div class="buttons">
+      <div class="row">
         <button
           type="button"
           class="button"

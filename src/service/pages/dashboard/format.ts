@@ -2,7 +2,7 @@
  * Numbers, shares, times and texts as the dashboard writes them.
  *
  * Guarantees: a share is 0 % or 100 % only where it is exactly that; days are written so that
- * nobody takes the month for the day; a text is never cut within a character.
+ * nobody takes the month for the day.
  */
 
 const number = new Intl.NumberFormat("en")
@@ -84,22 +84,3 @@ export const ranking = (groups: ReadonlyArray<ReadonlyArray<number>>): string =>
   groups.map((group) => group.map(letter).join(" = ")).join(" > ")
 
 export const order = (indices: ReadonlyArray<number>): string => indices.map(letter).join(" ")
-
-/**
- * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text that is longer by
- * a fifth at most is left whole: a button for so little is worth nothing.
- */
-export const excerpt = (
-  text: string,
-  chars: number,
-  lines: number,
-): { readonly shown: string; readonly cut: boolean } => {
-  let end = 0
-  for (let line = 0; line < lines && end !== -1; line++) end = text.indexOf("\n", line === 0 ? 0 : end + 1)
-  const byLines = end === -1 ? text.length : end
-  if (byLines === text.length && text.length <= chars * 1.2) return { shown: text, cut: false }
-  let at = Math.min(byLines, chars)
-  const last = text.charCodeAt(at - 1)
-  if (last >= 0xd800 && last <= 0xdbff) at -= 1
-  return { shown: text.slice(0, at).trimEnd(), cut: true }
-}

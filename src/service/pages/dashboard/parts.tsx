@@ -1,9 +1,11 @@
 /** The small pieces that all views are made of. */
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
+import type { Answer } from "../shared/api.ts"
+import { beginning } from "../shared/chunks.ts"
 import { RichText } from "../shared/RichText.tsx"
-import { count, exact, excerpt, relative } from "./format.ts"
-import { Now, type Resource, ShowSource } from "./hooks.ts"
+import { count, exact, relative } from "./format.ts"
+import { Now, type Resource, Say, ShowSource, useAction } from "./hooks.ts"
 import type { Paging } from "./paging.ts"
 import type { Label } from "./wording.ts"
 
@@ -22,7 +24,7 @@ export const PageHeading = ({
     document.title = `${title} · prefstream`
   }, [title])
   return (
-    <div class="page-heading">
+    <div class="row heading">
       <h1 tabIndex={-1} class={code ? "code" : ""}>
         {title}
       </h1>
@@ -30,6 +32,103 @@ export const PageHeading = ({
     </div>
   )
 }
+
+/** A part of a page under a heading, which takes the focus where what had it is gone; see `Loaded`. */
+export const Section = ({
+  id,
+  title,
+  children,
+}: {
+  readonly id: string
+  readonly title: string
+  readonly children: ComponentChildren
+}) => (
+  <section class="section" aria-labelledby={id}>
+    <h2 id={id} tabIndex={-1}>
+      {title}
+    </h2>
+    {children}
+  </section>
+)
+
+/** One entry of `<dl class="facts">`. */
+export const Fact = ({
+  label,
+  class: name,
+  title,
+  children,
+}: {
+  readonly label: string
+  readonly class?: string
+  readonly title?: string
+  readonly children: ComponentChildren
+}) => (
+  <div>
+    <dt>{label}</dt>
+    <dd class={name} title={title}>
+      {children}
+    </dd>
+  </div>
+)
+
+export interface Column<A> {
+  /** Empty: the column of buttons. */
+  readonly label: string
+  /** Null: there is nothing to show in this row. */
+  readonly cell: (row: A) => ComponentChildren
+  /** Shown where `cell` is null. Default "none". */
+  readonly nothing?: string
+  readonly class?: string
+}
+
+/** Rows under column headings; on a narrow page each row is a card. The first column names the row. */
+export const Table = <A,>({
+  label,
+  columns: [head, ...columns],
+  rows,
+  keyOf,
+  class: name = "",
+}: {
+  readonly label: string
+  readonly columns: readonly [Column<A>, ...ReadonlyArray<Column<A>>]
+  readonly rows: ReadonlyArray<A>
+  readonly keyOf: (row: A) => string
+  readonly class?: string
+}) => (
+  // Roles, since a table that is laid out as blocks is none to some screen readers.
+  <table class={`cards ${name}`} role="table" aria-label={label}>
+    <thead role="rowgroup">
+      <tr role="row">
+        {[head, ...columns].map(({ label }) => (
+          <th key={label} role="columnheader">
+            {label === "" ? <span class="unseen">Actions</span> : label}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody role="rowgroup">
+      {rows.map((row) => (
+        <tr key={keyOf(row)} role="row">
+          <th role="rowheader" scope="row" class={head.class}>
+            {head.cell(row)}
+          </th>
+          {columns.map(({ cell, class: name = "", label, nothing = "none" }) => {
+            const content = cell(row)
+            return label === "" ? (
+              <td key={label} role="cell" class="actions">
+                {content}
+              </td>
+            ) : (
+              <td key={label} role="cell" data-label={label} class={content === null ? "none" : name}>
+                {content ?? <span class="muted">{nothing}</span>}
+              </td>
+            )
+          })}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
 
 export const Time = ({ at }: { readonly at: number }) => {
   // Drawn again with each tick; but what was read since the last one is newer than it.
@@ -47,8 +146,8 @@ export const Badge = ({ label }: { readonly label: Label }) => <span class={`bad
 export const Meter = ({ label, done, of }: { readonly label: string; readonly done: number; readonly of: number }) => (
   <span class={done >= of && of > 0 ? "meter full" : "meter"}>
     <progress aria-label={label} value={done} max={Math.max(of, 1)} />
-    <span class="figures">
-      {count(done)} <span class="of">of {count(of)}</span>
+    <span>
+      {count(done)} <span class="muted">of {count(of)}</span>
     </span>
   </span>
 )
@@ -58,6 +157,47 @@ export const Problem = ({ words }: { readonly words: string | undefined }) => (
     {words !== undefined && <p class="notice bad">{words}</p>}
   </div>
 )
+
+/** A button that asks the service for something, with what went wrong behind it. */
+export const ActionButton = <A,>({
+  ask,
+  said,
+  onDone,
+  children,
+  label,
+  class: name = "",
+}: {
+  readonly ask: () => Promise<Answer<A>>
+  /** Announced when it is done. */
+  readonly said: string
+  readonly onDone: (value: A) => void
+  readonly children: string
+  /** Its accessible name, where its words are too few. */
+  readonly label?: string
+  readonly class?: string
+}) => {
+  const action = useAction()
+  const say = useContext(Say)
+  return (
+    <>
+      <button
+        type="button"
+        class={`button ${name}`}
+        aria-label={label}
+        aria-disabled={action.busy}
+        onClick={() =>
+          void action.run(ask, (value) => {
+            say(said)
+            onDone(value)
+          })
+        }
+      >
+        {children}
+      </button>
+      <Problem words={action.problem} />
+    </>
+  )
+}
 
 let lastFocused: EventTarget | null = null
 document.addEventListener("focusin", (event) => {
@@ -96,9 +236,9 @@ export const Loaded = <A,>({
         </div>
       )}
       {resource.data === undefined ? (
-        resource.problem === undefined && <p class="loading">Loading …</p>
+        resource.problem === undefined && <p class="muted late">Loading …</p>
       ) : (
-        <div ref={place} class={resource.stale ? "loaded stale" : "loaded"} aria-busy={resource.stale}>
+        <div ref={place} class={resource.stale ? "stack stale" : "stack"} aria-busy={resource.stale}>
           {children(resource.data)}
         </div>
       )}
@@ -188,9 +328,9 @@ export const Secret = ({
     field.current?.select()
   }, [value])
   return (
-    <section class="secret" aria-labelledby={id}>
+    <section class="stack secret" aria-labelledby={id}>
       <Heading id={id}>{title}</Heading>
-      <div class="secret-row">
+      <div class="row">
         <input
           ref={field}
           class="input code"
@@ -202,7 +342,7 @@ export const Secret = ({
         />
         <CopyButton text={value} what={what} />
       </div>
-      <div class="secret-words">{children}</div>
+      {children}
       <button type="button" class="button" onClick={onDone}>
         Done
       </button>
@@ -227,7 +367,7 @@ export const LongText = ({
 }) => {
   const [open, setOpen] = useState(false)
   const source = useContext(ShowSource)
-  const { shown, cut } = excerpt(text, chars, lines)
+  const shown = beginning(text, chars, lines)
   const drawn = (part: string) => (below === undefined || source ? part : <RichText text={part} below={below} />)
   const words = open ? "Show less" : `Show all ${count(text.length)} characters`
   const place = useRef<HTMLDivElement>(null)
@@ -235,8 +375,8 @@ export const LongText = ({
     // The browser keeps the button where it is; but one wants to read from the start.
     if (open) place.current?.scrollIntoView({ block: "nearest" })
   }, [open])
-  if (text.trim() === "") return <p class="text blank">{text === "" ? "(empty)" : "(only spaces)"}</p>
-  if (!cut) {
+  if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>
+  if (shown.length === text.length) {
     return (
       <div class="text" dir="auto">
         {drawn(shown)}
@@ -247,7 +387,7 @@ export const LongText = ({
     <>
       <div
         ref={place}
-        class={open ? "text open" : "text cut"}
+        class={open ? "text open" : "text"}
         dir="auto"
         {...(open ? { tabIndex: 0, role: "region", "aria-label": label } : {})}
       >
@@ -266,6 +406,10 @@ export const LongText = ({
     </>
   )
 }
+
+/** A link to another page of a list; without an address its words keep their place. */
+export const PageLink = ({ href, children }: { readonly href: string | undefined; readonly children: string }) =>
+  href === undefined ? <span aria-hidden="true">{children}</span> : <a href={href}>{children}</a>
 
 export const Pager = ({
   label,
@@ -289,8 +433,8 @@ export const Pager = ({
   if (!paging.hasNewer && paging.older === undefined) return null
   return (
     <nav ref={place} class="pager" aria-label={label}>
-      {paging.hasNewer ? <a href={href(paging.newer)}>← Newer</a> : <span aria-hidden="true">← Newer</span>}
-      {paging.older !== undefined ? <a href={href(paging.older)}>Older →</a> : <span aria-hidden="true">Older →</span>}
+      <PageLink href={paging.hasNewer ? href(paging.newer) : undefined}>← Newer</PageLink>
+      <PageLink href={paging.older === undefined ? undefined : href(paging.older)}>Older →</PageLink>
     </nav>
   )
 }

@@ -1,56 +1,67 @@
 /**
- * A modal dialog: the browser's own, so focus stays inside, Escape closes it, and focus
+ * Modal dialogs: the browser's own, so focus stays inside, Escape closes them, and focus
  * goes back to where it was.
  */
-import type { ComponentChildren } from "preact"
+import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"
+
+/** The `ref` of a `<dialog>` that is open as long as it is drawn. */
+export const useModal = (): RefObject<HTMLDialogElement | null> => {
+  const element = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const dialog = element.current
+    const before = document.activeElement
+    if (dialog?.open === false) dialog.showModal()
+    return () => {
+      dialog?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
+    }
+  }, [])
+  return element
+}
 
 export interface DialogProps {
   /** Its name, shown as the heading. */
   readonly title: string
-  readonly onClose: () => void
+  /** Without it the dialog can't be dismissed. */
+  readonly onClose?: () => void
   readonly children: ComponentChildren
-  /** For another size than a form's. */
+  /** For another look than a form's. */
   readonly class?: string
 }
 
-/** Is open as long as it is drawn. */
 export const Dialog = ({ title, onClose, children, class: name }: DialogProps) => {
-  const element = useRef<HTMLDialogElement>(null)
+  const element = useModal()
   const id = useId()
-  useLayoutEffect(() => {
-    const dialog = element.current
-    const before = document.activeElement
-    if (dialog !== null && !dialog.open) dialog.showModal()
-    return () => {
-      if (dialog?.open === true) dialog.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
-    }
-  }, [])
   return (
     <dialog
       ref={element}
       class={`dialog ${name ?? ""}`}
       aria-labelledby={id}
-      onClose={onClose}
+      onCancel={(event) => {
+        if (onClose === undefined) event.preventDefault()
+      }}
+      // A browser may close a dialog that refused to be canceled.
+      onClose={onClose ?? (() => element.current?.showModal())}
       onClick={(event) => {
         // The backdrop is the dialog itself; what is inside covers the rest of it.
-        if (event.target === element.current && isOutside(event, element.current)) onClose()
+        if (event.target === event.currentTarget && isOutside(event, event.currentTarget)) onClose?.()
       }}
     >
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="button plain compact" aria-label="Close" onClick={onClose}>
-          <span aria-hidden="true">✕</span>
-        </button>
+        {onClose !== undefined && (
+          <button type="button" class="button plain compact" aria-label="Close" onClick={onClose}>
+            <span aria-hidden="true">✕</span>
+          </button>
+        )}
       </div>
       {children}
     </dialog>
   )
 }
 
-const isOutside = (event: MouseEvent, dialog: HTMLElement | null): boolean => {
-  if (dialog === null) return false
+const isOutside = (event: MouseEvent, dialog: HTMLElement): boolean => {
   const box = dialog.getBoundingClientRect()
   return event.clientX < box.left || event.clientX > box.right || event.clientY < box.top || event.clientY > box.bottom
 }

@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   count,
   exact,
-  excerpt,
   letter,
   millis,
   order,
@@ -89,25 +88,5 @@ describe("completions", () => {
   it("stand in a ranking best first, ties together, and in the order shown", () => {
     assert.strictEqual(ranking([[2], [0, 1]]), "C > A = B")
     assert.strictEqual(order([1, 0, 2]), "B A C")
-  })
-})
-
-describe("excerpts", () => {
-  it("leave a short text as it is", () => {
-    assert.deepStrictEqual(excerpt("", 10, 2), { shown: "", cut: false })
-    assert.deepStrictEqual(excerpt("one\ntwo", 10, 2), { shown: "one\ntwo", cut: false })
-    assert.deepStrictEqual(excerpt("x".repeat(12), 10, 2), { shown: "x".repeat(12), cut: false })
-  })
-
-  it("cut a long text by characters or by lines, whichever comes first", () => {
-    assert.deepStrictEqual(excerpt("x".repeat(13), 10, 2), { shown: "x".repeat(10), cut: true })
-    assert.deepStrictEqual(excerpt("a\nb\nc", 10, 2), { shown: "a\nb", cut: true })
-    assert.deepStrictEqual(excerpt("\n\n\n\n", 10, 2), { shown: "", cut: true })
-  })
-
-  it("never cut within a character", () => {
-    const { shown, cut } = excerpt("😀".repeat(50), 9, 5)
-    assert.isTrue(cut)
-    assert.strictEqual(shown, "😀".repeat(4))
   })
 })
