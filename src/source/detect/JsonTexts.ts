@@ -6,7 +6,7 @@ import type { Row } from "../record/Row.ts"
 import * as Field from "../record/Field.ts"
 import { isEmpty } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
-import { flags } from "../layout/LayoutFlags.ts"
+import { flags } from "../layout/Layout.ts"
 
 /** One line for each prompt or completion that is a list as JSON text in all records that have it. */
 export const hints = (

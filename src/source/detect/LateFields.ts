@@ -10,7 +10,7 @@ import * as Detect from "./Detect.ts"
 import * as Field from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
-import { flags } from "../layout/LayoutFlags.ts"
+import { flags } from "../layout/Layout.ts"
 
 export interface Foresight {
   /** Top-level members that must be read beside those of the layout, empty so far. */

@@ -8,7 +8,7 @@
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { isObject, joinWords } from "../../io/Values.ts"
-import { flags } from "../layout/LayoutFlags.ts"
+import { flags } from "../layout/Layout.ts"
 import { find, findAll, kindOf, type Member, type Profile } from "./Sample.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
 

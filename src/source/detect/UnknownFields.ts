@@ -5,7 +5,7 @@ import { Result } from "effect"
 import * as Field from "../record/Field.ts"
 import { joinWords } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
-import { flags } from "../layout/LayoutFlags.ts"
+import { flags } from "../layout/Layout.ts"
 
 export interface Misnamed {
   /** Such as `"winer" (--gold-path)`. */

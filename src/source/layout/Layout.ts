@@ -57,7 +57,22 @@ export interface LayoutOptions {
   readonly missing?: "reject" | "keep" | undefined
 }
 
-/** Those that are field paths. */
+/** What users call the options: messages name the flag that sets a part. */
+export const flags = {
+  layout: "--layout",
+  id: "--id-path",
+  prompt: "--prompt-path",
+  system: "--system-path",
+  completions: "--completions-path",
+  completion: "--completion-path",
+  key: "--key",
+  model: "--model-path",
+  gold: "--gold-path",
+  metadata: "--metadata-path",
+  keep: "--keep",
+} as const satisfies { readonly [option in keyof LayoutOptions]?: string }
+
+/** Options that are field paths. */
 export const fieldOptions = [
   "prompt",
   "system",

@@ -32,34 +32,31 @@ export interface LongFields {
 export const toPart =
   (fields: LongFields): ((row: Row) => Result.Result<Part, Reject>) =>
   (row) => {
+    const part = read(fields, row)
+    return Result.isSuccess(part) ? Result.succeed(part.success) : reject(row.place, "invalid_shape", part.failure)
+  }
+
+const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
+  Result.gen(function* () {
     const { isTextual, place, value } = row
-    const fail = (reason: string) => reject(place, "invalid_shape", reason)
-    if (!isObject(value)) return fail(`expected an object, found ${describeValue(value)}`)
-    const said =
-      fields.completion === undefined ? lastSaid(fields.prompt, row) : saidAt(fields.prompt, fields.completion, row)
-    if (Result.isFailure(said)) return fail(said.failure)
-    const { completion } = said.success
-    const whole = SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, said.success.prompt)
-    if (Result.isFailure(whole)) return fail(whole.failure)
-    const prompt = whole.success
+    if (!isObject(value)) return yield* Result.fail(`expected an object, found ${describeValue(value)}`)
+    const { completion, prompt: own } = yield* fields.completion === undefined
+      ? lastSaid(fields.prompt, row)
+      : saidAt(fields.prompt, fields.completion, row)
+    const prompt = yield* SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, own)
     const key =
       fields.key === undefined
-        ? Result.succeed(keyOf(prompt))
-        : ItemDecoder.decodeKey(fields.key.get(value, isTextual), fields.key.name)
-    if (Result.isFailure(key)) return fail(key.failure)
-    const model = modelOf(fields.model, row)
-    if (Result.isFailure(model)) return fail(model.failure)
-    const metadata = fields.kept.of(row)
-    if (Result.isFailure(metadata)) return fail(metadata.failure)
-    return Result.succeed({
+        ? keyOf(prompt)
+        : yield* ItemDecoder.decodeKey(fields.key.get(value, isTextual), fields.key.name)
+    return {
       place,
-      key: key.success,
+      key,
       prompt,
       completion,
-      model: model.success,
-      metadata: metadata.success,
-    })
-  }
+      model: yield* modelOf(fields.model, row),
+      metadata: yield* fields.kept.of(row),
+    }
+  })
 
 interface Said {
   readonly prompt: Prompt

@@ -42,22 +42,22 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
   const goldOf = (
     row: Row,
     models: ReadonlyArray<string | undefined>,
-    there: ReadonlyArray<number>,
+    present: ReadonlyArray<number>,
   ): Result.Result<unknown, string> => {
     const { gold } = fields
     const value = gold === undefined || alwaysBest >= 0 ? undefined : fromText(gold.get(row.value, row.isTextual))
     if (gold === undefined || (alwaysBest < 0 && BestCompletion.isNone(value))) return Result.succeed(undefined)
-    const index = isObject(value) ? indexOf(value["best_completion_index"]) : undefined
+    const index = isObject(value) ? (BestCompletion.indexOf(value["best_completion_index"]) ?? -1) : undefined
     if (index !== undefined && names[index] === undefined) return Result.succeed(value)
     const named =
       alwaysBest >= 0 ? Result.succeed(alwaysBest) : index === undefined ? best(value, models) : Result.succeed(index)
     return Result.flatMap(
       Result.mapError(named, (reason) => `${gold.name}: ${reason}`),
       (column) => {
-        const best_completion_index = there.indexOf(column)
+        const best_completion_index = present.indexOf(column)
         if (best_completion_index === -1) {
           return Result.fail(
-            `${gold.name}: expected a completion that is there, found ${JSON.stringify(names[column])}, which is empty`,
+            `${gold.name}: expected a completion that is present, found ${JSON.stringify(names[column])}, which is empty`,
           )
         }
         return Result.succeed(isObject(value) ? { ...value, best_completion_index } : { best_completion_index })
@@ -65,69 +65,58 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
     )
   }
 
-  const read = (row: Row): Result.Result<readonly [value: object, names: ItemDecoder.MemberNames], string> => {
-    const { isTextual, value } = row
-    const cellsRead = fields.completions.map((field) => field.get(value, isTextual))
-    const turns =
-      fields.prompt === undefined
-        ? Result.succeed([undefined, ...cellsRead])
-        : withoutTurns([fields.prompt.get(value, isTextual), ...cellsRead], [fields.prompt.name, ...names])
-    if (Result.isFailure(turns)) return Result.fail(turns.failure)
-    const [prompt, ...cells] = turns.success
-    const there = cells.flatMap((cell, i) => (isEmpty(cell) ? [] : [i]))
-    if (there.length < 2 || (there.length < cells.length && !fields.keepIncomplete)) {
-      const absent = cells.findIndex(isEmpty)
-      const least = fields.keepIncomplete ? "; two completions are the least" : ""
-      return Result.fail(`${names[absent]}: expected a completion, found ${describeValue(cells[absent])}${least}`)
-    }
-    const namesThere = there.map((i) => names[i]!)
-    const models = namesOf(fields.models, row) ?? fields.columnModels ?? []
-    const modelsThere = there.flatMap((i) => models[i] ?? [])
-    const completions = there.map((i) => cells[i])
-    const shared: Result.Result<{ readonly prompt: unknown; readonly completions: unknown }, string> =
-      fields.prompt === undefined
-        ? SharedPrompt.split(completions, namesThere, isTextual)
-        : Result.succeed({ prompt, completions })
-    if (Result.isFailure(shared)) return Result.fail(shared.failure)
-    const gold = goldOf(row, models, there)
-    if (Result.isFailure(gold)) return Result.fail(gold.failure)
-    const metadata = fields.kept.of(row)
-    if (Result.isFailure(metadata)) return Result.fail(metadata.failure)
-    const id = fields.id?.get(value, isTextual)
-    const item = {
-      id: isEmpty(id) ? null : id,
-      ...shared.success,
-      models: modelsThere.length === there.length ? modelsThere : null,
-      gold: gold.success ?? null,
-      metadata: metadata.success ?? null,
-    }
-    const called = {
-      ...(fields.id === undefined ? undefined : { id: fields.id.name }),
-      ...(fields.prompt === undefined ? undefined : { prompt: fields.prompt.name }),
-      ...(fields.gold === undefined ? undefined : { gold: fields.gold.name }),
-      completions: { name: namesThere.join(", "), nameAt: (i: number) => namesThere[i]! },
-      models: { name: "models", nameAt: (i: number) => fields.models?.[there[i]!]?.name ?? namesThere[i]! },
-    }
-    return Result.succeed([item, called])
-  }
+  const read = (row: Row): Result.Result<readonly [value: object, names: ItemDecoder.MemberNames], string> =>
+    Result.gen(function* () {
+      const { isTextual, value } = row
+      if (!isObject(value)) return yield* Result.fail(`expected an object, found ${describeValue(value)}`)
+      const cellsRead = fields.completions.map((field) => field.get(value, isTextual))
+      const [prompt, ...cells] =
+        fields.prompt === undefined
+          ? [undefined, ...cellsRead]
+          : yield* withoutTurns([fields.prompt.get(value, isTextual), ...cellsRead], [fields.prompt.name, ...names])
+      const present = cells.flatMap((cell, i) => (isEmpty(cell) ? [] : [i]))
+      if (present.length < 2 || (present.length < cells.length && !fields.keepIncomplete)) {
+        const absent = cells.findIndex(isEmpty)
+        const least = fields.keepIncomplete ? "; at least two completions are needed" : ""
+        return yield* Result.fail(
+          `${names[absent]}: expected a completion, found ${describeValue(cells[absent])}${least}`,
+        )
+      }
+      const presentNames = present.map((i) => names[i]!)
+      const models = namesOf(fields.models, row) ?? fields.columnModels ?? []
+      const presentModels = present.flatMap((i) => models[i] ?? [])
+      const completions = present.map((i) => cells[i])
+      const shared =
+        fields.prompt === undefined
+          ? yield* SharedPrompt.split(completions, presentNames, isTextual)
+          : { prompt, completions }
+      const gold = yield* goldOf(row, models, present)
+      const metadata = yield* fields.kept.of(row)
+      const id = fields.id?.get(value, isTextual)
+      const item = {
+        id: isEmpty(id) ? null : id,
+        ...shared,
+        models: presentModels.length === present.length ? presentModels : null,
+        gold: gold ?? null,
+        metadata: metadata ?? null,
+      }
+      const called = {
+        ...(fields.id === undefined ? undefined : { id: fields.id.name }),
+        ...(fields.prompt === undefined ? undefined : { prompt: fields.prompt.name }),
+        ...(fields.gold === undefined ? undefined : { gold: fields.gold.name }),
+        completions: { name: presentNames.join(", "), nameAt: (i: number) => presentNames[i]! },
+        models: { name: "models", nameAt: (i: number) => fields.models?.[present[i]!]?.name ?? presentNames[i]! },
+      }
+      return [item, called] as const
+    })
 
   return (row) => {
-    if (!isObject(row.value)) return notAnObject(row)
     const item = read(row)
     return Result.isSuccess(item)
       ? ItemDecoder.decode(item.success[0], row.place, item.success[1], row.isTextual)
       : reject(row.place, "invalid_shape", item.failure)
   }
 }
-
-/** -1 where it is none. */
-const indexOf = (value: unknown): number => {
-  if (typeof value === "number") return value
-  return typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : -1
-}
-
-const notAnObject = ({ place, value }: Row): Result.Result<never, Result.Result.Failure<SourceRecord>> =>
-  reject(place, "invalid_shape", `expected an object, found ${describeValue(value)}`)
 
 const namesOf = (
   fields: ReadonlyArray<Field> | undefined,

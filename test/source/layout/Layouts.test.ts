@@ -157,7 +157,9 @@ describe("Layouts", () => {
           ],
         ],
       )
-      assert.deepStrictEqual(reasons, ["response_b: expected a completion, found null; two completions are the least"])
+      assert.deepStrictEqual(reasons, [
+        "response_b: expected a completion, found null; at least two completions are needed",
+      ])
     })
 
     it.each([
@@ -233,7 +235,7 @@ describe("Layouts", () => {
       const options = { missing: "keep", gold: "label" } as const
       assert.deepStrictEqual(golds([three, { ...three, response_b: "" }], options), [2, 1])
       assert.deepStrictEqual(reasons([three, { ...three, response_c: "" }], options), [
-        'label: expected a completion that is there, found "response_c", which is empty',
+        'label: expected a completion that is present, found "response_c", which is empty',
       ])
     })
 
