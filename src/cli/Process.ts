@@ -1,7 +1,8 @@
 /**
  * Adapter: the command line on Node: the process's arguments and signals in, its exit status out.
  */
-import { NodeHttpClient, NodeServices } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import { main } from "./Main.ts"

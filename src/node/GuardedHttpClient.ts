@@ -11,7 +11,7 @@
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 

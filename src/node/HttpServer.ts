@@ -12,7 +12,8 @@
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { NodeHttpServer, NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Layer } from "effect"
 import { HttpServer, type HttpServerRequest, ProblemDetails } from "effect/http"
 import { statusText } from "./StatusText.ts"

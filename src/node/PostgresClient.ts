@@ -17,7 +17,7 @@
  */
 import { hostname } from "node:os"
 import { Effect, Layer, Option, Redacted, Result, Schema, type Scope, Stream } from "effect"
-import { Reactivity } from "effect/reactivity"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
 
