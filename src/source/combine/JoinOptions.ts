@@ -10,7 +10,7 @@ import * as Field from "../record/Field.ts"
 import * as FileModels from "./FileModels.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as Misnamed from "../detect/UnknownFields.ts"
-import * as SystemPrompt from "../item/SystemPrompt.ts"
+import * as KnownNames from "../record/KnownNames.ts"
 
 /**
  * Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
@@ -29,7 +29,7 @@ export interface JoinOptions extends FormatOptions {
   readonly completionKey?: string | undefined
   /** In the prompts file. Default `prompt`. */
   readonly promptPath?: string | undefined
-  /** A system prompt in the prompts file, to stand before the prompt. Without `promptPath`, one of `SystemPrompt.names`. */
+  /** A system prompt in the prompts file, to stand before the prompt. Without `promptPath`, one of `KnownNames.systemPrompts`. */
   readonly systemPath?: string | undefined
   /** In the completions files. Default `completion`. */
   readonly completionPath?: string | undefined
@@ -147,7 +147,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
 
 const systemPaths = ({ promptPath, systemPath }: JoinOptions): ReadonlyArray<string> => {
   if (systemPath !== undefined) return [systemPath]
-  return promptPath === undefined ? SystemPrompt.names : []
+  return promptPath === undefined ? KnownNames.systemPrompts : []
 }
 
 export type Resolved = Effect.Success<ReturnType<typeof resolve>>

@@ -1,127 +1,126 @@
 /**
- * Where completions stand, by names and shapes, and so the layout.
+ * Where completions stand, by names and shapes, and so the layout. Several places are a failure that names them.
  */
 import { Result } from "effect"
-import * as FieldPath from "../../io/FieldPath.ts"
 import { isObject, joinWords } from "../../io/Values.ts"
-import type { LayoutName } from "../layout/Layout.ts"
-import { flags } from "../layout/Layout.ts"
-import * as Profile from "./Sample.ts"
+import { flags, type LayoutName } from "../layout/Layout.ts"
 import { isConversation } from "../layout/SharedPrompt.ts"
-import * as WideColumns from "./WideColumns.ts"
+import * as KnownNames from "../record/KnownNames.ts"
+import * as Sample from "./Sample.ts"
 
 /** Completions that were found, as the options of a layout have them. */
-export type CompletionsFound =
-  | {
-      readonly layout: "items"
-      readonly members: ReadonlyArray<string>
-      readonly completions: string
-      readonly model?: string
-    }
-  | {
-      readonly layout: "wide" | "pairs"
-      readonly members: ReadonlyArray<string>
-      readonly completions: ReadonlyArray<string>
-    }
+export type CompletionsFound = { readonly members: ReadonlyArray<Sample.Member> } & (
+  | { readonly layout: "items"; readonly completions: string; readonly model?: string }
+  | { readonly layout: "wide" | "pairs"; readonly completions: ReadonlyArray<string> }
   /** Without `completion` it is the last message of the member. */
-  | { readonly layout: "long"; readonly members: ReadonlyArray<string>; readonly completion: string | undefined }
+  | { readonly layout: "long"; readonly completion: string | undefined }
+)
 
-const listNames =
-  "completions,responses,answers,outputs,candidates,generations,choices,samples,predictions,replies,summaries".split(
-    ",",
-  )
-const textNames = ["completion", "response", "output", "generation", "generated_text", "model_output", "model_response"]
-const otherTextNames = ["answer", "prediction", "candidate", "reply", "assistant", "chosen"]
-const pairNames = [
-  ["chosen", "rejected"],
-  ["preferred_output", "non_preferred_output"],
-]
-const elementNames =
-  "completion,response,output,answer,text,content,generation,generated_text,message,messages,value,reply".split(",")
-const modelNames = ["model", "model_id", "model_name", "generator"]
-const isSaid: ReadonlyArray<Profile.Kind> = ["text", "message", "messages"]
+const said: ReadonlyArray<Sample.Kind> = ["text", "message", "messages"]
 
-/**
- * Nothing where there are none; the failure names several that there are.
- *
- * @param layout where only this one will do
- */
+/** @param layout where only this one will do */
 export const completions = (
-  profile: Profile.Profile,
+  sample: Sample.Sample,
   layout: LayoutName | undefined,
 ): Result.Result<CompletionsFound | undefined, string> => {
   const isWanted = ({ layout: found }: CompletionsFound) => layout === undefined || layout === found
-  const several = [...pairs(profile), ...wide(profile), ...items(profile)].filter(isWanted)
-  const found = several.length > 0 ? several : long(profile).filter(isWanted)
+  const several = [...pairs(sample), ...wide(sample), ...items(sample)].filter(isWanted)
+  const found = several.length > 0 ? several : long(sample).filter(isWanted)
   if (found.length < 2) return Result.succeed(found[0])
-  const [first] = found
-  const isSameLayout = found.every(({ layout }) => layout === first?.layout)
+  const isSameLayout = found.every(({ layout }) => layout === found[0]!.layout)
   const places = found.map(
-    (one) =>
-      `${joinWords(one.members.map((name) => JSON.stringify(name)))}${isSameLayout ? "" : ` (layout ${one.layout})`}`,
+    ({ layout, members }) =>
+      `${joinWords(members.map(({ name }) => JSON.stringify(name)))}${isSameLayout ? "" : ` (layout ${layout})`}`,
   )
-  const set = isSameLayout
-    ? first?.layout === "items"
-      ? flags.completions
-      : flags.completion
-    : `${flags.layout}, ${flags.completions} or ${flags.completion}`
+  const one = found[0]!.layout === "items" ? flags.completions : flags.completion
+  const set = isSameLayout ? one : `${flags.layout}, ${flags.completions} or ${flags.completion}`
   return Result.fail(`the completions may be at ${places.join(", or at ")}: set ${set}`)
 }
 
-const pairs = ({ members }: Profile.Profile): ReadonlyArray<CompletionsFound> =>
-  pairNames.flatMap((names) => {
-    const [chosen, rejected] = names.map((name) => Profile.findAll(members, [name], isSaid)[0]?.name)
-    if (chosen === undefined || rejected === undefined) return []
-    return [{ layout: "pairs", members: [chosen, rejected], completions: [pathOf(chosen), pathOf(rejected)] }]
+const pathsOf = (members: ReadonlyArray<Sample.Member>) => members.map(({ path }) => path)
+
+const pairs = (sample: Sample.Sample): ReadonlyArray<CompletionsFound> =>
+  KnownNames.completionPairs.flatMap((names) => {
+    const members = names.flatMap((name) => Sample.find(sample, [name], said) ?? [])
+    return members.length === 2 ? [{ layout: "pairs", members, completions: pathsOf(members) }] : []
   })
 
-const wide = (profile: Profile.Profile): ReadonlyArray<CompletionsFound> =>
-  WideColumns.find(profile).map((columns) => {
-    const members = columns.map(({ name }) => name)
-    return { layout: "wide", members, completions: members.map(pathOf) }
-  })
+/** Groups of two columns or more whose names begin alike, in the order of their stems. */
+const wide = ({ members }: Sample.Sample): ReadonlyArray<CompletionsFound> => {
+  const columns = members.filter((member) => member.values.length > 0 && Sample.has(member, [...said, "texts"]))
+  const grouped = KnownNames.completionStems
+    .map((stem) => [stem, columnsOf(columns, stem)] as const)
+    .filter(([, group]) => group.length > 1)
+  // Beside others, the columns of the models are their names.
+  return grouped
+    .filter(([stem]) => grouped.length === 1 || stem !== "model")
+    .map(([, members]) => ({ layout: "wide", members, completions: pathsOf(members) }))
+}
 
-const items = ({ members }: Profile.Profile): ReadonlyArray<CompletionsFound> =>
-  Profile.findAll(members, listNames, ["texts", "objects", "messages", "other"]).flatMap(elements)
+const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): ReadonlyArray<Sample.Member> => {
+  const lettered = new RegExp(`^${stem}(?:_?(?:[a-h]|\\d+)|_[a-z])$`)
+  const strict = columns.filter(({ plainName }) => lettered.test(plainName))
+  if (strict.length > 1) return strict
+  // With a column of the stem itself, the others say something about it.
+  if (stem === "model" || columns.some(({ plainName }) => plainName === stem)) return []
+  return columns.filter(
+    ({ plainName }) =>
+      plainName.startsWith(`${stem}_`) && !KnownNames.aboutCompletions.has(plainName.slice(stem.length + 1)),
+  )
+}
+
+/**
+ * For each of the columns the one that names its model: `model_a` beside `response_a`, `chosen_model` beside `chosen`.
+ * None where one of them has none.
+ */
+export const modelColumns = (
+  { members }: Sample.Sample,
+  columns: ReadonlyArray<string>,
+): ReadonlyArray<string> | undefined => {
+  const found = columns.flatMap((column) => {
+    const name = Sample.plain(column)
+    const end = name.replace(/^(?:human_ref|[a-z]+?)_?(?=[a-z]$|\d+$)|^[a-z]+_/, "")
+    const wanted = [
+      ...KnownNames.modelColumnStems.flatMap((word) => [`${word}_${end}`, word + end]),
+      ...["model", "model_name", "model_id"].map((word) => `${name}_${word}`),
+      `${end}_model`,
+    ]
+    const isNamed = (member: Sample.Member) => wanted.includes(member.plainName) && member.name !== column
+    return members.find((member) => isNamed(member) && Sample.has(member, ["text"]))?.path ?? []
+  })
+  return new Set(found).size === columns.length ? found : undefined
+}
+
+const items = ({ members }: Sample.Sample): ReadonlyArray<CompletionsFound> =>
+  Sample.findAll(members, KnownNames.completionLists, ["texts", "objects", "messages", "other"]).flatMap(elements)
 
 /** A list whose elements are texts, messages or lists of messages; or objects with such a member. */
-export const elements = (member: Profile.Member): ReadonlyArray<CompletionsFound> => {
+export const elements = (member: Sample.Member): ReadonlyArray<CompletionsFound & { readonly layout: "items" }> => {
   const all = member.values.flatMap((value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : []))
-  const path = pathOf(member.name)
-  const members = [member.name]
-  if (all.some((element) => isSaid.includes(Profile.kindOf(element))))
-    return [{ layout: "items", members, completions: path }]
+  const { path } = member
+  const found = { layout: "items", members: [member] } as const
+  if (all.some((element) => said.includes(Sample.kindOf(element)))) return [{ ...found, completions: path }]
   const objects = all.filter(isObject)
-  const said = elementNames.find((name) => isMostly(objects, name, isSaid))
-  if (said === undefined) return []
-  const model = modelNames.find((name) => isMostly(objects, name, ["text"]))
-  return [
-    {
-      layout: "items",
-      members,
-      completions: `${path}[].${said}`,
-      ...(model === undefined ? undefined : { model: `${path}[].${model}` }),
-    },
-  ]
+  const text = KnownNames.elementTexts.find((name) => isMostly(objects, name, said))
+  if (text === undefined) return []
+  const model = KnownNames.elementModels.find((name) => isMostly(objects, name, ["text"]))
+  const completions = `${path}[].${text}`
+  return [{ ...found, completions, ...(model === undefined ? undefined : { model: `${path}[].${model}` }) }]
 }
 
 const isMostly = (
-  objects: ReadonlyArray<Profile.RecordSeen>,
+  objects: ReadonlyArray<Sample.SampleRecord>,
   name: string,
-  kinds: ReadonlyArray<Profile.Kind>,
+  kinds: ReadonlyArray<Sample.Kind>,
 ): boolean =>
-  objects.filter((object) => kinds.includes(Profile.kindOf(Profile.valueAt(object, name)))).length * 2 > objects.length
+  objects.filter((object) => kinds.includes(Sample.kindOf(Sample.valueAt(object, name)))).length * 2 > objects.length
 
-const long = ({ members }: Profile.Profile): ReadonlyArray<CompletionsFound> => {
-  const usual = Profile.findAll(members, textNames, isSaid)
-  const texts = usual.length > 0 ? usual : Profile.findAll(members, otherTextNames, isSaid)
-  if (texts.length > 0) {
-    return texts.map(({ name }) => ({ layout: "long", members: [name], completion: pathOf(name) }))
-  }
-  return Profile.findAll(members, ["messages", "conversations", "conversation"], ["messages"])
+const long = ({ members }: Sample.Sample): ReadonlyArray<CompletionsFound> => {
+  const usual = Sample.findAll(members, KnownNames.completionTexts, said)
+  const texts = usual.length > 0 ? usual : Sample.findAll(members, KnownNames.otherCompletionTexts, said)
+  if (texts.length > 0) return texts.map((member) => ({ layout: "long", members: [member], completion: member.path }))
+  return Sample.findAll(members, ["messages", "conversations", "conversation"], ["messages"])
     .filter(({ values }) => values.filter(isConversation).length * 2 > values.length)
     .slice(0, 1)
-    .map(({ name }) => ({ layout: "long", members: [name], completion: undefined }))
+    .map((member) => ({ layout: "long", members: [member], completion: undefined }))
 }
-
-const pathOf = (name: string): string => FieldPath.format([name])

@@ -1,38 +1,16 @@
 /**
  * What groups the records of a long file, and who wrote their completions.
  *
- * A member named after the prompt is the key wherever most records have it. One with another name, as `id`, may merely
- * tell rows apart: it is the key only where its values repeat with their prompts.
- *
- * The key names the items, so a file that grows by a few records, however odd, must keep it: what is decided by looking
- * at values is decided by most records, never by a single one. Not guaranteed: that a file keeps it whose new records
- * among the first change what most have.
+ * A member named after the prompt is the key wherever most records have it; one with another name, as `id`, only where
+ * its values repeat with their prompts. The key names the items, so it is decided by most records, never by a single
+ * one: a file that grows by a few records keeps it.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import * as FieldPath from "../../io/FieldPath.ts"
+import * as KnownNames from "../record/KnownNames.ts"
 import { isEmpty } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
-import { find, type Member, type Profile, valueAt } from "./Sample.ts"
-
-/** Named after the prompt. */
-const promptKeys = ["prompt_id", "question_id", "instruction_id", "query_id", "problem_id"]
-/** May as well be a row's, or a subject's. */
-const anyKeys = [
-  "item_id",
-  "group_id",
-  "group",
-  "id",
-  "key",
-  "task_id",
-  "example_id",
-  "instance_id",
-  "conversation_id",
-  "uid",
-  "idx",
-  "index",
-]
-const modelNames = ["model", "model_id", "model_name", "generator", "model_used", "llm", "engine"]
+import { find, type Member, type Sample, valueAt } from "./Sample.ts"
 
 /** A prompt as text to be compared, without the last message where this is the completion. */
 export const promptText = (prompt: unknown, isWithCompletion: boolean): string => {
@@ -46,14 +24,14 @@ export const promptText = (prompt: unknown, isWithCompletion: boolean): string =
  *
  * @param prompts of the records, in their order
  */
-export const key = (profile: Profile, prompts: ReadonlyArray<string>): string | undefined => {
-  const valuesOf = (member: Member) => profile.records.map((record) => valueAt(record, member.name))
+export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
+  const valuesOf = (member: Member) => sample.records.map((record) => valueAt(record, member.name))
   const named = (names: ReadonlyArray<string>) =>
-    names.flatMap((name) => profile.members.filter(({ plainName }) => plainName === name))
+    names.flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
   const found =
-    named(promptKeys).find((member) => valuesOf(member).filter(isKey).length * 2 > prompts.length) ??
-    named(anyKeys).find((member) => groups(valuesOf(member), prompts))
-  return found === undefined ? undefined : FieldPath.format([found.name])
+    named(KnownNames.promptKeys).find((member) => valuesOf(member).filter(isKey).length * 2 > prompts.length) ??
+    named(KnownNames.otherKeys).find((member) => groups(valuesOf(member), prompts))
+  return found?.path
 }
 
 /**
@@ -81,16 +59,16 @@ export const isKey = (value: unknown): boolean =>
   (typeof value === "string" && value.trim() !== "") || Number.isSafeInteger(value)
 
 /** `source` counts where it tells completions to the same prompt apart; elsewhere it is the prompt's. */
-export const model = (profile: Profile, prompts: ReadonlyArray<string>): string | undefined => {
-  const named = find(profile, modelNames, ["text"])
-  if (named !== undefined) return FieldPath.format([named.name])
-  const source = find(profile, ["source"], ["text"])
+export const model = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
+  const named = find(sample, KnownNames.models, ["text"])
+  if (named !== undefined) return named.path
+  const source = find(sample, ["source"], ["text"])
   if (source === undefined) return undefined
   const first = new Map<string | undefined, unknown>()
-  const differs = profile.records.some((record, i) => {
+  const differs = sample.records.some((record, i) => {
     const value = valueAt(record, source.name)
     if (!first.has(prompts[i])) first.set(prompts[i], value)
     return !isEmpty(value) && first.get(prompts[i]) !== value
   })
-  return differs ? FieldPath.format([source.name]) : undefined
+  return differs ? source.path : undefined
 }

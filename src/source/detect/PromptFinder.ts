@@ -1,23 +1,14 @@
 /**
- * Where the prompt stands, by the names that data sets have for it.
- *
- * In this order: `prompt`; a list of messages; `instruction` with `input`; a text of another usual name. Several of the
- * last are told to the user, who knows which of them experts have to see. A text cell that is a list of messages
- * counts as one where its column's name says so.
+ * Where the prompt stands: in a member called `prompt`, in a list of messages, in `instruction` and `input`, or in a
+ * text of another known name. Several such texts are a failure that names them.
  */
 import { Result } from "effect"
-import * as FieldPath from "../../io/FieldPath.ts"
-import { isObject, joinWords } from "../../io/Values.ts"
+import { isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import { flags } from "../layout/Layout.ts"
-import { find, findAll, kindOf, type Member, type Profile } from "./Sample.ts"
-import * as SystemPrompt from "../item/SystemPrompt.ts"
-
-const listNames = ["messages", "conversations", "conversation", "dialog", "dialogue"]
-const conversationNames = [...listNames, "context", "history", "input"]
-const textNames =
-  "instruction,question,query,input,problem,user_prompt,context,history,user_input,user_query,user_message,post".split(
-    ",",
-  )
+import * as SharedPrompt from "../layout/SharedPrompt.ts"
+import * as Field from "../record/Field.ts"
+import * as KnownNames from "../record/KnownNames.ts"
+import { find, findAll, kindOf, type Member, type Sample, valueAt } from "./Sample.ts"
 
 /** As the options of a layout have them. */
 export interface PromptFound {
@@ -26,50 +17,74 @@ export interface PromptFound {
 }
 
 /**
- * Nothing where there is none. The failure says what was found.
+ * Undefined where there is none; the failure says what was found.
  *
  * @param taken members that hold something else
  */
 export const prompt = (
-  profile: Profile,
+  sample: Sample,
   taken: ReadonlyArray<string>,
 ): Result.Result<PromptFound | undefined, string> => {
-  const members = profile.members.filter(({ name }) => !taken.includes(name))
-  const rest = { ...profile, members }
+  const members = sample.members.filter(({ name }) => !taken.includes(name))
+  const rest = { ...sample, members }
   const found = (prompt: string) => Result.succeed({ prompt, ...system(rest) })
   const own = find(rest, ["prompt"], ["text", "messages", "texts"])
-  if (own !== undefined) return found(FieldPath.format([own.name]))
-  const conversation = find(rest, profile.isTextual ? listNames : conversationNames, ["messages"])
-  if (conversation !== undefined) {
-    return found(`${FieldPath.format([conversation.name])}${profile.isTextual ? "[]" : ""}`)
-  }
+  if (own !== undefined) return found(own.path)
+  const names = sample.isTextual ? KnownNames.conversations : KnownNames.promptLists
+  const conversation = find(rest, names, ["messages"])
+  if (conversation !== undefined) return found(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
   // As in OpenAI's files, `{input: {messages: […]}}`.
   const nested = members.find(
     ({ values }) =>
       values.length > 0 && values.every((value) => isObject(value) && kindOf(value["messages"]) === "messages"),
   )
-  if (nested !== undefined) return found(FieldPath.format([nested.name, "messages"]))
-  const texts = findAll(members, textNames, ["text"])
-  const [first, second] = texts
+  if (nested !== undefined) return found(`${nested.path}.messages`)
+  const texts = findAll(members, KnownNames.promptTexts, ["text"])
+  const [first, second, third] = texts
   if (first === undefined) return Result.succeed(undefined)
-  if (first.plainName === "instruction" && second?.plainName === "input" && texts.length === 2) {
-    return found(`${inBraces(first)}\\n\\n${inBraces(second)}`)
+  const input = second ?? members.find(({ plainName, values }) => plainName === "input" && values.length === 0)
+  if (first.plainName === "instruction" && input?.plainName === "input" && third === undefined) {
+    return found(`${inBraces(first)}\\n\\n${inBraces(input)}`)
   }
-  if (second === undefined) {
-    const empty = members.find(({ plainName, values }) => plainName === "input" && values.length === 0)
-    const isInstruction = first.plainName === "instruction" && empty !== undefined
-    return found(isInstruction ? `${inBraces(first)}\\n\\n${inBraces(empty)}` : FieldPath.format([first.name]))
-  }
-  const names = joinWords(texts.map(({ name }) => JSON.stringify(name)))
+  if (second === undefined) return found(first.path)
+  const quoted = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
-    `the prompt may be at ${names}: set ${flags.prompt}, to one of them or to a template such as '${texts.map(inBraces).join("\\n\\n")}'`,
+    `the prompt may be at ${quoted}: set ${flags.prompt}, to one of them or to a template such as '${texts.map(inBraces).join("\\n\\n")}'`,
   )
 }
 
+const inBraces = ({ path }: Member): string => `{${path}}`
+
 /** Where the system prompt stands, as the options of a layout have it. */
-export const system = (profile: Profile): { readonly system?: string } => {
-  const found = find(profile, SystemPrompt.names, ["text"])
-  return found === undefined ? {} : { system: FieldPath.format([found.name]) }
+export const system = (sample: Sample): { readonly system?: string } => {
+  const found = find(sample, KnownNames.systemPrompts, ["text"])
+  return found === undefined ? {} : { system: found.path }
 }
 
-const inBraces = ({ name }: Member): string => `{${FieldPath.format([name])}}`
+/** The completions of each record; those of a record that lacks one are left out. */
+const completionsOf = (sample: Sample, paths: ReadonlyArray<string>) => {
+  const fields = paths.map((path) => Result.getOrUndefined(Field.parse(path)))
+  return sample.records
+    .map((record) => ({ record, cells: fields.map((field) => field?.get(record)) }))
+    .filter(({ cells }) => !cells.some(isEmpty))
+}
+
+/** Whether the completions are whole conversations, in most of the records that have them. */
+export const areConversations = (sample: Sample, completions: ReadonlyArray<string>): boolean => {
+  const filled = completionsOf(sample, completions)
+  return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
+}
+
+/** The path of a prompt that is text, where most conversations have it as the user's first message and nothing else. */
+export const promptOfConversations = (sample: Sample, completions: ReadonlyArray<string>): string | undefined => {
+  const prompt = find(sample, KnownNames.promptsOfConversations, ["text"])
+  if (prompt === undefined) return undefined
+  const filled = completionsOf(sample, completions)
+  const same = filled.filter(({ cells, record }) => {
+    const shared = SharedPrompt.split(cells, completions)
+    if (Result.isFailure(shared)) return false
+    const [first, ...others] = shared.success.prompt
+    return others.length === 0 && first.role === "user" && first.content === valueAt(record, prompt.name)
+  })
+  return same.length * 2 > filled.length ? prompt.path : undefined
+}

@@ -14,6 +14,8 @@ export type Kind = "text" | "number" | "boolean" | "message" | "messages" | "tex
 
 export interface Member {
   readonly name: string
+  /** As options have it. */
+  readonly path: string
   /** The name as names are compared: in small letters, with `_` for blanks and hyphens. */
   readonly plainName: string
   /** The values that are there: neither absent nor null nor empty text. Of text cells that are JSON, what they say. */
@@ -24,34 +26,41 @@ export interface Member {
 }
 
 /** A record, its textual cells read. */
-export type RecordSeen = { readonly [member: string]: unknown }
+export type SampleRecord = { readonly [member: string]: unknown }
 
-export interface Profile {
-  readonly records: ReadonlyArray<RecordSeen>
+export interface Sample {
+  readonly records: ReadonlyArray<SampleRecord>
   /** The records' rows, in their order. */
   readonly rows: ReadonlyArray<Row>
   readonly isTextual: boolean
   readonly members: ReadonlyArray<Member>
 }
 
-export const of = (all: ReadonlyArray<Row>): Profile => {
+export const of = (all: ReadonlyArray<Row>): Sample => {
   const rows = all.filter(({ value }) => isObject(value))
   const isTextual = rows.some((row) => row.isTextual === true)
   const records = rows.flatMap(({ value }) => (isObject(value) ? [isTextual ? withCells(value) : value] : []))
   const names = new Set(records.flatMap((record) => Object.keys(record)))
   const members = [...names].map((name) => {
     const values = records.map((record) => valueAt(record, name)).filter((value) => !isEmpty(value))
-    return { name, plainName: plain(name), values, kinds: new Set(values.map(kindOf)), isTextual }
+    return {
+      name,
+      path: FieldPath.format([name]),
+      plainName: plain(name),
+      values,
+      kinds: new Set(values.map(kindOf)),
+      isTextual,
+    }
   })
   return { records, rows, isTextual, members }
 }
 
 export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
 
-export const valueAt = (record: RecordSeen, name: string): unknown =>
+export const valueAt = (record: SampleRecord, name: string): unknown =>
   Object.hasOwn(record, name) ? record[name] : undefined
 
-const withCells = (record: RecordSeen): RecordSeen =>
+const withCells = (record: SampleRecord): SampleRecord =>
   Object.fromEntries(Object.entries(record).map(([name, cell]) => [name, fromText(cell)]))
 
 export const kindOf = (value: unknown): Kind => {
@@ -68,7 +77,7 @@ export const kindOf = (value: unknown): Kind => {
 
 /** The first member of one of the names, in their order, that has a value of one of the kinds. */
 export const find = (
-  { members }: Profile,
+  { members }: Sample,
   names: ReadonlyArray<string>,
   kinds: ReadonlyArray<Kind>,
 ): Member | undefined => findAll(members, names, kinds)[0]
@@ -86,7 +95,7 @@ export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): 
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length
 
 /** Paths to a record's longest texts below its top level, to be suggested. */
-export const nestedTexts = ({ records }: Profile): ReadonlyArray<string> => {
+export const nestedTexts = ({ records }: Sample): ReadonlyArray<string> => {
   const texts = pathsIn(records[0], []).filter(({ keys }) => keys.length > 1)
   return texts
     .toSorted((a, b) => b.length - a.length)

@@ -9,25 +9,18 @@
  * nothing, is no gold.
  */
 import { Result } from "effect"
+import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isEmpty, joinWords } from "../../io/Values.ts"
-
-const ties = new Set(
-  "tie,tied,tie (bothbad),tie (both bad),bothbad,both_bad,both bad,both,draw,equal,same,none,neither,null".split(","),
-)
 
 /** Whether the value says that no completion is the best. */
 export const isNone = (value: unknown): boolean =>
-  isEmpty(value) || (typeof value === "string" && ties.has(value.trim().toLowerCase()))
+  isEmpty(value) || (typeof value === "string" && KnownNames.ties.has(value.trim().toLowerCase()))
 
 /** The index that a value is, also as text of digits. */
 export const indexOf = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
-
-const words = "model,response,output,completion,answer,generation,candidate,assistant,option,conversation,system".split(
-  ",",
-)
 
 /**
  * @param names of the completions' columns
@@ -56,17 +49,19 @@ export const among = (
 }
 
 /** Names beyond these are no more than themselves: no one would write a part of them, and the parts would be many. */
-const mostCharacters = 200
-const mostWords = 16
+const maxCharacters = 200
+const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
 /** The name, what it begins and ends with, and these ends after other words; in small letters. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
-  const ends = name.length > mostCharacters ? [] : [...name.matchAll(wordsEnd)]
-  if (ends.length >= mostWords) return new Set([name.toLowerCase()])
+  const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
+  if (ends.length >= maxWords) return new Set([name.toLowerCase()])
   const heads = ends.map(({ index }) => name.slice(0, index))
   const tails = ends.map(({ 0: gap, index }) => name.slice(index + gap.length))
-  const renamed = tails.flatMap((tail) => words.flatMap((word) => [`${word}_${tail}`, `${word} ${tail}`, word + tail]))
+  const renamed = tails.flatMap((tail) =>
+    KnownNames.completionWords.flatMap((word) => [`${word}_${tail}`, `${word} ${tail}`, word + tail]),
+  )
   return new Set([name, ...heads, ...tails, ...renamed].map((alias) => alias.toLowerCase()))
 }

@@ -12,6 +12,7 @@
 import { Array as Arr, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
+import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 
 type Messages = Arr.NonEmptyReadonlyArray<Message>
@@ -67,15 +68,8 @@ const shareGptRoles = new Map([
   ["observation", "tool"],
 ])
 
-/** Tell of a message without being said in it. */
-const tellingMembers = new Set(
-  "id index turn turn_id message_id parent_id timestamp created_at date language lang tokens num_tokens token_count weight loss train masked mask markdown toxic redacted identifier".split(
-    " ",
-  ),
-)
-
 const isSilent = (name: string, value: unknown): boolean =>
-  tellingMembers.has(name) ||
+  KnownNames.aboutMessages.has(name) ||
   value == null ||
   value === "" ||
   (typeof value === "object" && Object.keys(value).length === 0)

@@ -13,9 +13,6 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Field } from "../record/Field.ts"
 import { isEmpty } from "../../io/Values.ts"
 
-/** As members are called that hold one, in small letters. */
-export const names = ["system", "system_prompt", "system_message"]
-
 /**
  * The prompt with what one of the fields holds before it. The failure is the reason, and names the field.
  *

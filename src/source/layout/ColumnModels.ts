@@ -6,6 +6,7 @@
  * Names that only tell the columns apart (`response_a`, `output_1`, `chosen`, `Antwort B`) are none, nor are numbers that
  * count them: `claude-1` beside `claude-2`.
  */
+import * as KnownNames from "../record/KnownNames.ts"
 import type { Field } from "../record/Field.ts"
 
 /** Nothing where the names are no models'. */
@@ -33,33 +34,16 @@ const withoutStems = (name: string): string => {
   return rest === name ? name : withoutStems(rest)
 }
 
-/** Families of models, and the kinds of training that tell one's checkpoints apart. */
-const knownWords: ReadonlySet<string> = new Set(
-  (
-    "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
-    "gpt granite grok guanaco hermes hunyuan internlm jamba kimi koala llama mistral mixtral mpt nemotron oasst olmo openassistant " +
-    "orca palm phi pythia qwen qwq smollm stablelm starcoder starling tulu ultralm vicuna wizardlm yi zephyr dpo ppo rlhf sft"
-  ).split(" "),
-)
-
 const size = /(?<![\p{L}\p{N}])\d+(?:\.\d+)?b(?![\p{L}\p{N}])/iu
 
 const isKnown = (name: string): boolean =>
-  size.test(name) || (name.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => knownWords.has(word))
-
-const genericWords: ReadonlySet<string> = new Set(
-  (
-    "response output completion answer generation reply summary prediction candidate assistant model text option choice conversation generated " +
-    "chosen rejected preferred dispreferred non better worse best worst good bad winner loser winning losing win lose " +
-    "accepted refused positive negative pos neg left right first second third fourth fifth one two three four five other"
-  ).split(" "),
-)
+  size.test(name) || (name.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => KnownNames.modelFamilies.has(word))
 
 const isGeneric = (name: string): boolean =>
   name
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .every((word) => /^(?:\p{L}|v?\d*)$/u.test(word) || genericWords.has(word.replace(/\d+$/, "")))
+    .every((word) => /^(?:\p{L}|v?\d*)$/u.test(word) || KnownNames.genericWords.has(word.replace(/\d+$/, "")))
 
 const counted = /^(.*?)[\s_.:-]*((?<!\d)(?:0|[1-9]\d*)|(?<=\p{Ll})\p{Lu}|(?<=^|[\s_.:-])\p{L})$/u
 

@@ -85,6 +85,10 @@ export const fieldOptions = [
   "metadata",
 ] as const
 
+/** The options that are set. */
+export const given = (options: LayoutOptions): LayoutOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+
 /** One completion of an item whose completions stand in several records. */
 export interface Part {
   readonly place: Place

@@ -13,7 +13,7 @@ import type { Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as ColumnModels from "./ColumnModels.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
-import { fieldOptions, flags, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
+import { fieldOptions, flags, given, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
 import * as LongLayout from "./LongLayout.ts"
 import * as WideLayout from "./WideLayout.ts"
 
@@ -96,10 +96,6 @@ export const ofMembers = (options: LayoutOptions, members: ReadonlySet<string>):
     }),
   ),
 })
-
-/** The options that are set. */
-export const given = (options: LayoutOptions): LayoutOptions =>
-  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 
 /** Why the options that are set make no such layout. */
 const problemOf = (

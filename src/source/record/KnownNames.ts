@@ -1,0 +1,95 @@
+/**
+ * The names by which files are understood: what data sets call the parts of an item, and the models that they are of.
+ *
+ * Lists are in the order in which they are tried. Names are compared in lower case, with `_` for blanks and hyphens.
+ * Nothing is decided here: `detect` looks at the values, too.
+ */
+const words = (text: string): ReadonlyArray<string> => text.split(" ")
+
+/** Where a prompt stands beside completions that have it. */
+export const promptsOfConversations = words("prompt instruction question input")
+/** Lists of messages, also in cells of text. */
+export const conversations = words("messages conversations conversation dialog dialogue")
+/** Lists of messages, in formats that have lists. */
+export const promptLists = [...conversations, ...words("context history input")]
+export const promptTexts = words(
+  "instruction question query input problem user_prompt context history user_input user_query user_message post",
+)
+export const systemPrompts = words("system system_prompt system_message")
+
+export const completionLists = words(
+  "completions responses answers outputs candidates generations choices samples predictions replies summaries",
+)
+/** In the elements of such a list. */
+export const elementTexts = words(
+  "completion response output answer text content generation generated_text message messages value reply",
+)
+export const elementModels = words("model model_id model_name generator")
+/** The better one first. */
+export const completionPairs = [words("chosen rejected"), words("preferred_output non_preferred_output")] as const
+/** One completion per record. */
+export const completionTexts = words("completion response output generation generated_text model_output model_response")
+/** The same, where there is none of those. */
+export const otherCompletionTexts = words("answer prediction candidate reply assistant chosen")
+/** Beginnings of columns of completions, as in `response_a` and `output_2`. */
+export const completionStems = words(
+  "response output completion answer generation candidate assistant conversation reply summary human_ref model",
+)
+/** Ends of columns that say something about a completion, as in `response_tokens`. */
+export const aboutCompletions: ReadonlySet<string> = new Set(
+  words(
+    "model models model_name model_id id ids name names len length token tokens num_tokens token_count lang language score scores " +
+      "rating ratings rank ranks type types source sources time date timestamp format role roles label labels count counts url urls " +
+      "hash metadata meta prompt key keys index status finish_reason category text_length preference winner annotator annotation annotations",
+  ),
+)
+
+/** Keys that are named after the prompt. */
+export const promptKeys = words("prompt_id question_id instruction_id query_id problem_id")
+/** Keys that may as well be a row's, or a subject's. */
+export const otherKeys = words(
+  "item_id group_id group id key task_id example_id instance_id conversation_id uid idx index",
+)
+export const ids = words("id item_id uid uuid")
+export const golds = words(
+  "label winner preference preferred best best_response best_completion better_response_id gold choice",
+)
+/** Values of gold that say that no completion is the best. */
+export const ties: ReadonlySet<string> = new Set(
+  "tie,tied,tie (bothbad),tie (both bad),bothbad,both_bad,both bad,both,draw,equal,same,none,neither,null".split(","),
+)
+/** What stands before the letter or number of a completion that a gold value names, as in `model_a`. */
+export const completionWords = words(
+  "model response output completion answer generation candidate assistant option conversation system",
+)
+/** Of a dataset that prefstream wrote. */
+export const datasetMembers = words("item_id task_id chosen_index rejected_index")
+
+export const models = words("model model_id model_name generator model_used llm engine")
+export const modelLists = words("models model_names generators generation_models generation_model")
+/** Beginnings of columns that name the model of one completion, as in `model_a`. */
+export const modelColumnStems = words("model models model_name model_id generator llm")
+/** Families of models, and the kinds of training that tell one's checkpoints apart. */
+export const modelFamilies: ReadonlySet<string> = new Set(
+  words(
+    "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
+      "gpt granite grok guanaco hermes hunyuan internlm jamba kimi koala llama mistral mixtral mpt nemotron oasst olmo openassistant " +
+      "orca palm phi pythia qwen qwq smollm stablelm starcoder starling tulu ultralm vicuna wizardlm yi zephyr dpo ppo rlhf sft",
+  ),
+)
+/** Words in columns' names that tell completions apart without naming a model. */
+export const genericWords: ReadonlySet<string> = new Set(
+  words(
+    "response output completion answer generation reply summary prediction candidate assistant model text option choice conversation generated " +
+      "chosen rejected preferred dispreferred non better worse best worst good bad winner loser winning losing win lose " +
+      "accepted refused positive negative pos neg left right first second third fourth fifth one two three four five other",
+  ),
+)
+
+/** Members of a message that say something about it without being said in it. */
+export const aboutMessages: ReadonlySet<string> = new Set(
+  words(
+    "id index turn turn_id message_id parent_id timestamp created_at date language lang tokens num_tokens token_count weight loss train " +
+      "masked mask markdown toxic redacted identifier",
+  ),
+)
