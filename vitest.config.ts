@@ -1,8 +1,19 @@
 import { resolve } from "node:path"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 // What a process of the tests has compiled, the next one need not compile again.
 process.env["NODE_COMPILE_CACHE"] ??= resolve(import.meta.dirname, "node_modules/.cache/compiled")
+
+const longest = /test\/(crash|interop|browser|faults)\/|\/(Signals|LedgerPostgres|QueueModel)\.test/
+
+/** The longest files first, also where no earlier run has told which these are. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>) {
+    const sorted = await super.sort(files)
+    return sorted.toSorted((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)))
+  }
+}
 
 // Tests run as Node runs the sources: types stripped, nothing else transformed,
 // `prefstream` resolved to src by the package's own `exports`.
@@ -12,7 +23,8 @@ export default defineConfig({
     exclude: ["test/bench/**"],
     pool: "forks",
     // Much of the time is waiting for processes and disks.
-    maxWorkers: "100%",
+    maxWorkers: "150%",
+    sequence: { sequencer: LongestFirst },
     allowOnly: false,
     globalSetup: "test/support/built.ts",
     execArgv: ["--conditions=prefstream-source", "--conditions=prefstream-tests"],

@@ -169,72 +169,68 @@ const create = async (baseUrl: string, token: string) => {
   assert.strictEqual(created.status, 201, await created.text())
 }
 
-it.live.skipIf(!hasBrowser)(
-  "renders attacks inert, for the expert and for the operator",
-  () =>
-    Effect.gen(function* () {
-      const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"))
-      const browser = yield* launched
-      const operator = yield* open(browser)
-      const expert = yield* open(browser)
-      yield* Effect.promise(async () => {
-        await create(baseUrl, token)
-        await signIn(operator.page, link)
-        const invitation = await invite(operator.page, hostile.html[3]!)
-        const { page } = expert
-        await page.goto(invitation)
-        for (let i = 0; i < prompts.length; i++) {
-          await page.getByRole("heading", { name: `Item ${i + 1} of ${prompts.length}`, level: 1 }).waitFor()
-          const count = prompts[i]!.completions.length
-          await page
-            .getByRole("article")
-            .nth(count - 1)
-            .waitFor()
-          // Every text is rendered when none says that it is on its way.
-          await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-          if (i === 0) {
-            await rendered(page)
-            await unaltered(page)
-          }
-          assert.deepStrictEqual(await page.locator("main .remark").allTextContents(), [])
-          await inert(page, expert.account, origin, "/annotate/")
-
-          await page.keyboard.press("v")
-          await inert(page, expert.account, origin, "/annotate/")
-          await page.keyboard.press("v")
-          await page.keyboard.press("d")
-          await inert(page, expert.account, origin, "/annotate/")
-          await page.keyboard.press("d")
-          await page.keyboard.press("f")
-          await page.getByRole("dialog").waitFor()
-          await inert(page, expert.account, origin, "/annotate/")
-          await page.keyboard.press("Escape")
-          await page.keyboard.press("1")
-          await page.keyboard.press("e")
-          await page.keyboard.insertText(hostile.html.join(" "))
-          await page.keyboard.press("Control+Enter")
+it.live.skipIf(!hasBrowser)("renders attacks inert, for the expert and for the operator", () =>
+  Effect.gen(function* () {
+    const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"))
+    const browser = yield* launched
+    const operator = yield* open(browser)
+    const expert = yield* open(browser)
+    yield* Effect.promise(async () => {
+      await create(baseUrl, token)
+      await signIn(operator.page, link)
+      const invitation = await invite(operator.page, hostile.html[3]!)
+      const { page } = expert
+      await page.goto(invitation)
+      for (let i = 0; i < prompts.length; i++) {
+        await page.getByRole("heading", { name: `Item ${i + 1} of ${prompts.length}`, level: 1 }).waitFor()
+        const count = prompts[i]!.completions.length
+        await page
+          .getByRole("article")
+          .nth(count - 1)
+          .waitFor()
+        // Every text is rendered when none says that it is on its way.
+        await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+        if (i === 0) {
+          await rendered(page)
+          await unaltered(page)
         }
-        await page.getByRole("heading", { name: /nothing/i }).waitFor()
+        assert.deepStrictEqual(await page.locator("main .remark").allTextContents(), [])
+        await inert(page, expert.account, origin, "/annotate/")
 
-        await operator.page.getByRole("link", { name: "Tasks", exact: true }).click()
-        await operator.page.getByRole("link", { name: /^task_/ }).click()
-        await operator.page.getByRole("heading", { name: "Prompt 1", exact: true }).waitFor()
-        for (const button of await operator.page.getByRole("button", { name: /^(All|Show)/ }).all())
-          await button.click()
-        await operator.page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-        // As the expert has seen it; the source is a key away.
-        const first = operator.page.getByRole("article", { name: "Prompt 1", exact: true })
-        assert.strictEqual(await first.locator(".formula").count(), 4)
-        await operator.page.getByRole("button", { name: "Source", exact: true }).click()
-        assert.strictEqual(await first.locator(".formula").count(), 0)
-        assert.include(await first.textContent(), String.raw`$\hat{x} = \frac`)
-        await operator.page.getByRole("button", { name: "Source", exact: true }).click()
-        await operator.page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-        await inert(operator.page, operator.account, origin, "/dashboard/")
-        await operator.page.getByRole("link", { name: "Experts", exact: true }).click()
-        await operator.page.getByRole("row").nth(1).waitFor()
-        await inert(operator.page, operator.account, origin, "/dashboard/")
-      })
-    }).pipe(Effect.scoped),
-  120_000,
+        await page.keyboard.press("v")
+        await inert(page, expert.account, origin, "/annotate/")
+        await page.keyboard.press("v")
+        await page.keyboard.press("d")
+        await inert(page, expert.account, origin, "/annotate/")
+        await page.keyboard.press("d")
+        await page.keyboard.press("f")
+        await page.getByRole("dialog").waitFor()
+        await inert(page, expert.account, origin, "/annotate/")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("1")
+        await page.keyboard.press("e")
+        await page.keyboard.insertText(hostile.html.join(" "))
+        await page.keyboard.press("Control+Enter")
+      }
+      await page.getByRole("heading", { name: /nothing/i }).waitFor()
+
+      await operator.page.getByRole("link", { name: "Tasks", exact: true }).click()
+      await operator.page.getByRole("link", { name: /^task_/ }).click()
+      await operator.page.getByRole("heading", { name: "Prompt 1", exact: true }).waitFor()
+      for (const button of await operator.page.getByRole("button", { name: /^(All|Show)/ }).all()) await button.click()
+      await operator.page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+      // As the expert has seen it; the source is a key away.
+      const first = operator.page.getByRole("article", { name: "Prompt 1", exact: true })
+      assert.strictEqual(await first.locator(".formula").count(), 4)
+      await operator.page.getByRole("button", { name: "Source", exact: true }).click()
+      assert.strictEqual(await first.locator(".formula").count(), 0)
+      assert.include(await first.textContent(), String.raw`$\hat{x} = \frac`)
+      await operator.page.getByRole("button", { name: "Source", exact: true }).click()
+      await operator.page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+      await inert(operator.page, operator.account, origin, "/dashboard/")
+      await operator.page.getByRole("link", { name: "Experts", exact: true }).click()
+      await operator.page.getByRole("row").nth(1).waitFor()
+      await inert(operator.page, operator.account, origin, "/dashboard/")
+    })
+  }).pipe(Effect.scoped),
 )

@@ -1,14 +1,15 @@
 /**
- * Jobs are killed (SIGKILL) at 150 random moments, several times each: `run` in every other job,
- * and `submit`, `collect` and `export`, one after the other, in those between. The command that
- * died is run again until it is through, and comes to what the undisturbed job comes to: to a ledger
- * that is whole, too.
+ * Jobs are killed (SIGKILL) at random moments (24, or 150 with all cases), several times each: `run`
+ * in every other job, and `submit`, `collect` and `export`, one after the other, in those between.
+ * The command that died is run again until it is through, and comes to what the undisturbed job
+ * comes to: to a ledger that is whole, too.
  *
  * The moments are drawn over the time that the undisturbed command takes, from a seed that is
  * printed; `CRASH_SEED` sets it. They decide when a process dies, and nothing of what is asserted.
  */
 import { randomInt } from "node:crypto"
 import { afterAll, assert, describe, it } from "vitest"
+import { cases } from "../support/cases.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Input from "./support/input.ts"
 import { command, killedAfter, watched } from "./support/Job.ts"
@@ -16,7 +17,7 @@ import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 
-const kills = 50
+const kills = cases(8, 50)
 const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
 
 const room = Room.make()

@@ -3,6 +3,7 @@ import { Option } from "effect"
 import * as fc from "fast-check"
 import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Message } from "../../src/domain/Message.ts"
+import { cases } from "../support/cases.ts"
 
 /** Texts of the pieces that headers, their escapes and line ends are made of, and of anything else. */
 const text = fc.oneof(
@@ -77,7 +78,7 @@ describe("Conversation", () => {
       fc.property(messages, ([first, ...rest]) => {
         assert.deepStrictEqual(backAndForth(first!, ...rest), Option.some([first!, ...rest]))
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(300, 2000) },
     )
   })
 

@@ -14,6 +14,7 @@ import fc from "fast-check"
 import { content } from "../../src/domain/PromptItem.ts"
 import * as Inspection from "../../src/pipeline/Inspection.ts"
 import * as Source from "../../src/source/Source.ts"
+import { cases } from "../support/cases.ts"
 import { cli, quick, to } from "../support/cli.ts"
 import * as Convert from "../support/convert.ts"
 import { platform, temporaryDirectory, test } from "../support/job.ts"
@@ -203,7 +204,7 @@ describe("mutants of files", () => {
           const whole = Result.getOrThrow(outcome)
           assert.deepStrictEqual([whole.read, whole.items], [format.records, 40])
           assert.deepStrictEqual(whole.first.map(({ item }) => content(item)).toSorted(), contents.toSorted())
-          yield* Effect.promise(() => fc.assert(property(format), { numRuns: 150 }))
+          yield* Effect.promise(() => fc.assert(property(format), { numRuns: cases(25, 150) }))
         }),
       120_000,
     )
@@ -215,7 +216,7 @@ describe("mutants of files", () => {
       () =>
         Effect.gen(function* () {
           const service = yield* ScriptedService.make(ScriptedService.obliging)
-          for (const mutations of fc.sample(fc.array(mutation, { minLength: 1, maxLength: 3 }), 6)) {
+          for (const mutations of fc.sample(fc.array(mutation, { minLength: 1, maxLength: 3 }), cases(1, 6))) {
             const job = yield* temporaryDirectory
             const file = `${job}/${format.file}`
             writeFileSync(file, mutant(format, mutations))

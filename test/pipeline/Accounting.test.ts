@@ -18,6 +18,7 @@ import { defaultPartition, Ledger } from "../../src/task/ledger/Ledger.ts"
 import * as LedgerCheck from "../../src/task/ledger/LedgerCheck.ts"
 import { TaskState } from "../../src/task/ledger/Model.ts"
 import { submit } from "../../src/task/Submit.ts"
+import { cases } from "../support/cases.ts"
 import { platform } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { reject } from "../task/support.ts"
@@ -294,7 +295,7 @@ describe("accounts", () => {
         const holds = fc.asyncProperty(runs, creations, looks, (...drawn) =>
           Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
         )
-        yield* Effect.promise(() => fc.assert(holds, { numRuns: 40 }))
+        yield* Effect.promise(() => fc.assert(holds, { numRuns: cases(8, 40) }))
       }).pipe(Effect.provide(platform)),
     120_000,
   )

@@ -12,6 +12,7 @@ import type { BatchLimits } from "../../src/task/plan/Batch.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
 import { submit } from "../../src/task/Submit.ts"
 import { stepRecords } from "../../src/task/Plan.ts"
+import { cases } from "../support/cases.ts"
 import { inProcess, platform, temporaryDirectory } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { batchItem, nothing, reject } from "./support.ts"
@@ -244,7 +245,7 @@ describe("submit", () => {
           const holds = fc.asyncProperty(inputs, limits, fc.tuple(portions, portions), breaks, asked, (...drawn) =>
             Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
           )
-          yield* Effect.promise(() => fc.assert(holds, { numRuns: 15 }))
+          yield* Effect.promise(() => fc.assert(holds, { numRuns: cases(4, 15) }))
         }).pipe(Effect.provide(platform)),
       120_000,
     )

@@ -10,6 +10,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { type HeldItem, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { create, next, results, statusOf, type Store, store, storeOver, voteFor } from "./support.ts"
+import { cases } from "../../support/cases.ts"
 
 const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
   it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
@@ -332,6 +333,6 @@ describe("any number of tasks of one item, votes and people, in any order of wor
         ),
       ),
     )
-    await fc.assert(property, { numRuns: 60 })
+    await fc.assert(property, { numRuns: cases(15, 60) })
   }, 60_000)
 })

@@ -14,6 +14,7 @@ import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { type Claim, type PersonVote, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { agreesWithOthers } from "../../../src/domain/Tally.ts"
 import { create, makeEvents, storeOver } from "./support.ts"
+import { cases } from "../../support/cases.ts"
 
 const step = fc.record({
   kind: fc.constantFrom(
@@ -405,6 +406,6 @@ describe("any sequence of steps", () => {
         ),
       ),
     )
-    await fc.assert(property, { numRuns: 100 })
+    await fc.assert(property, { numRuns: cases(20, 100) })
   }, 120_000)
 })

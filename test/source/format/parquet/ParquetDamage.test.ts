@@ -17,6 +17,7 @@ import {
   varint,
   withFooter,
 } from "./parquetFiles.ts"
+import { cases } from "../../../support/cases.ts"
 
 const text = ["a text", "", "and another", "of some length"]
 const pages = [dataPage(4, plainTexts(text))]
@@ -357,7 +358,10 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
             if (kind === "splice") mutant.copyWithin(at, by, by + length)
             return mutant
           }, bytes)
-        const mutants = fc.sample(fc.array(change, { minLength: 1, maxLength: 3 }), { seed: 6, numRuns: 400 })
+        const mutants = fc.sample(fc.array(change, { minLength: 1, maxLength: 3 }), {
+          seed: 6,
+          numRuns: cases(100, 400),
+        })
         let whole = 0
         for (const changes of mutants) {
           const { count, problem, rows } = yield* read(changed(changes))
