@@ -8,7 +8,7 @@
 export { AnnotationApi } from "../api/AnnotationApi.ts"
 export { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 export { type ReceivedDelivery, SignatureRefused, type VerifiedDelivery } from "../api/WebhookSignature.ts"
-export { AnnotationClient, type TaskView } from "./client/AnnotationClient.ts"
+export { AnnotationClient, type Sending, type TaskView } from "./client/AnnotationClient.ts"
 export {
   AccessDenied,
   AnnotationClientError,

@@ -65,6 +65,17 @@ describe("the example pipelines run", () => {
       assert.isBelow(pairs.length, 144)
       for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
     }))
+
+  test("pipelines/own-expert.ts, with records and an expert of its own", () =>
+    Effect.gen(function* () {
+      const folder = yield* workplace
+      const said = yield* Effect.promise(() =>
+        runSources([bin, "run", "pipelines/own-expert.ts", "--json"], { cwd: folder }),
+      )
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [20, 20])
+      for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(`${chosen}`, /^\d+$/)
+    }))
 })
 
 describe("a pipeline file", () => {
