@@ -23,7 +23,7 @@ const program = Effect.gen(function* () {
     Stream.flatMap((judgment) => Stream.fromIterable(Pairs.bestAgainstRest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )
-  const { directory: written, rows } = yield* Dataset.write(pairs, { directory: `${directory}/dataset` })
+  const { directory: written, rows } = yield* Stream.run(pairs, Dataset.write({ directory: `${directory}/dataset` }))
   yield* Console.log(`${rows} pairs in ${written}`)
 })
 

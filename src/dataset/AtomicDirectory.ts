@@ -14,7 +14,7 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
 import * as Sync from "../node/Sync.ts"
-import { about, DatasetError, DirectoryRefused, FileSystemFailure } from "./file/DatasetError.ts"
+import { about, DatasetError, DirectoryNotReplaceable, FileSystemFailure } from "./file/DatasetError.ts"
 import * as Manifest from "./Manifest.ts"
 
 /**
@@ -96,18 +96,18 @@ const lock = Effect.fnUntraced(function* (partial: string) {
 const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
-  const refuse = (why: string) => new DatasetError({ reason: new DirectoryRefused({ directory: place, why }) })
+  const refuse = (why: string) => new DatasetError({ reason: new DirectoryNotReplaceable({ directory: place, why }) })
   if (!(yield* fs.exists(place).pipe(about(place)))) return
   const here = yield* fs.stat(place).pipe(about(place))
   const above = yield* fs.stat(paths.dirname(place)).pipe(about(place))
   if (here.type !== "Directory") return yield* refuse("it is not a directory")
-  if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; a directory inside of it would do")
+  if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; a directory inside it would do")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
   // Without a manifest one entry is enough to refuse it: it may be somebody's whole home.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
-  const [stranger] = Manifest.strangers(manifest, entries)
-  if (stranger !== undefined) return yield* refuse(`it holds ${stranger}, which is not part of a dataset`)
+  const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
+  if (unexpected !== undefined) return yield* refuse(`it holds ${unexpected}, which is not part of a dataset`)
 })
 
 /** Moves the old directory aside and the new one into its place. */

@@ -15,9 +15,9 @@ import { version } from "../node/Version.ts"
 import { featuresOf, type Shape } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { Feature, Features } from "./file/Features.ts"
-import { formats } from "./format/TrainerFormats.ts"
+import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { DatasetFile, FormatSummary, SplitSummary } from "./Manifest.ts"
-import type { Refused } from "./OmittedPairs.ts"
+import type { OmittedPairs } from "./file/OmittedPairs.ts"
 import { pathOf } from "./TrainerFiles.ts"
 
 export const fileName = "README.md"
@@ -27,28 +27,39 @@ export interface Subject {
   readonly rows: number
   readonly splits: ReadonlyArray<SplitSummary>
   readonly formats: ReadonlyArray<FormatSummary>
-  readonly refused: Refused
+  readonly omitted: OmittedPairs
   readonly files: ReadonlyArray<DatasetFile>
 }
 
-export const make = (subject: Subject, shape: Shape, facts: DatasetFacts): string => {
+/** @param formats what the formats of the subject are */
+export const make = (
+  subject: Subject,
+  formats: ReadonlyArray<TrainerFormat>,
+  shape: Shape,
+  facts: DatasetFacts,
+): string => {
   const sections = [
     `# ${facts.name ?? "Preference pairs"}`,
     facts.description,
     ...content(subject),
-    ...loading(subject, shape),
+    ...loading(subject, formats, shape),
     ...columns(shape),
     ...making(facts),
     ...leftOut(subject),
     ...files(subject),
   ]
-  return `---\n${stringify(frontMatter(subject, shape, facts), { lineWidth: 0 })}---\n\n${sections
+  return `---\n${stringify(frontMatter(subject, formats, shape, facts), { lineWidth: 0 })}---\n\n${sections
     .filter((section) => section !== undefined && section !== "")
     .join("\n\n")}\n`
 }
 
 /** What the Hub and `datasets` read. */
-const frontMatter = ({ files, formats, rows, splits }: Subject, shape: Shape, facts: DatasetFacts) => ({
+const frontMatter = (
+  { files, rows, splits }: Subject,
+  formats: ReadonlyArray<TrainerFormat>,
+  shape: Shape,
+  facts: DatasetFacts,
+) => ({
   ...(facts.license === undefined ? {} : { license: facts.license }),
   ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),
   ...(facts.name === undefined ? {} : { pretty_name: facts.name }),
@@ -61,8 +72,8 @@ const frontMatter = ({ files, formats, rows, splits }: Subject, shape: Shape, fa
       default: true,
       data_files: splits.map(({ split }) => ({ split, path: `data/${split}-*` })),
     },
-    ...formats.filter(isParquet).map(({ format }) => ({
-      config_name: format,
+    ...formats.filter(isParquet).map((format) => ({
+      config_name: format.name,
       data_files: splits.map(({ split }) => ({ split, path: pathOf(format, split) })),
     })),
   ],
@@ -85,7 +96,7 @@ const FrontMatter = /^---\n(.*?\n)---\n/s
 export const readFrontMatter = (card: string): Option.Option<unknown> =>
   Option.fromNullishOr(FrontMatter.exec(card)?.[1]).pipe(Option.flatMap(Option.liftThrowable((text) => parse(text))))
 
-const isParquet = ({ format }: FormatSummary) => formats[format].container === "parquet"
+const isParquet = ({ container }: TrainerFormat) => container === "parquet"
 
 /** The columns as the front matter has them. */
 const featureList = (features: Features): ReadonlyArray<unknown> =>
@@ -114,28 +125,33 @@ const content = ({ rows, splits }: Subject) => [
   ),
 ]
 
-const loading = ({ formats: written, splits }: Subject, shape: Shape) => {
+const loading = ({ formats: written, splits }: Subject, formats: ReadonlyArray<TrainerFormat>, shape: Shape) => {
   const [split = "train"] = splits.map(({ split }) => split)
-  const lines = written.filter((format) => !isParquet(format))
+  const rowsOf = new Map(written.map(({ format, rows }) => [format, rows]))
+  const lines = formats.filter((format) => !isParquet(format))
   return [
     "## Loading",
     python([`load_dataset("path/to/this/folder", split="${split}")`]),
     shape === "standard"
       ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A prompt that is a conversation is rendered, a line with the role in brackets before each message."
       : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
-    ...(written.length === 0
+    ...(formats.length === 0
       ? []
       : [
           "The same pairs in the shapes that trainers read:",
           table(
             ["folder", "rows", "for"],
-            written.map(({ format, rows }) => [`\`formats/${format}\``, grouped(rows), formats[format].description]),
+            formats.map(({ description, name }) => [
+              `\`formats/${name}\``,
+              grouped(rowsOf.get(name) ?? 0),
+              description,
+            ]),
           ),
         ]),
-    ...written.filter(isParquet).map(({ format }) => python([`load_dataset("path/to/this/folder", "${format}")`])),
+    ...formats.filter(isParquet).map(({ name }) => python([`load_dataset("path/to/this/folder", "${name}")`])),
     ...(lines.length === 0
       ? []
-      : [python(lines.map(({ format }) => `load_dataset("json", data_files="${pathOf(format, split)}")`))]),
+      : [python(lines.map((format) => `load_dataset("json", data_files="${pathOf(format, split)}")`))]),
   ]
 }
 
@@ -220,12 +236,12 @@ const making = ({ counts, guidelines, inputs, judges, methods, service, settings
   return parts.length === 0 ? [] : ["## How it was made", ...parts]
 }
 
-const leftOut = ({ formats, refused }: Subject) => {
+const leftOut = ({ formats, omitted }: Subject) => {
   const rows = [
-    ...(refused.count === 0 ? [] : [["all files", grouped(refused.count), refused.first[0]?.reason ?? ""]]),
+    ...(omitted.count === 0 ? [] : [["all files", grouped(omitted.count), omitted.first[0]?.reason ?? ""]]),
     ...formats
-      .filter(({ refused }) => refused.count > 0)
-      .map(({ format, refused }) => [`\`formats/${format}\``, grouped(refused.count), refused.first[0]?.reason ?? ""]),
+      .filter(({ omitted }) => omitted.count > 0)
+      .map(({ format, omitted }) => [`\`formats/${format}\``, grouped(omitted.count), omitted.first[0]?.reason ?? ""]),
   ]
   return rows.length === 0
     ? []

@@ -1,37 +1,41 @@
 /**
- * Preference pairs as a dataset on disk, in the folder that the Hugging Face Hub expects:
- * Parquet and JSON Lines with the same rows in the same order, what trainers read, a card,
- * and a manifest.
+ * Preference pairs as a dataset on disk, in the folder that the Hugging Face Hub expects: Parquet and JSON Lines with
+ * the same rows in the same order, what trainers read, a card, and a manifest.
  *
- * Guarantees: one pass over the pairs, in memory that does not grow with their
- * number; the dataset appears whole or not at all; the same pairs and options give the same
- * bytes, on every machine with the same versions. A pair that can't be written unchanged,
- * because a text of it has a lone surrogate, is left out and counted.
+ * Guarantees: one pass over the pairs, in memory that does not grow with their number; the dataset appears whole or
+ * not at all; the same pairs and options give the same bytes. A pair that can't be written unchanged, because a text
+ * of it has a lone surrogate, is left out and counted.
  *
- * Not checked here: that no prompt is in two splits, and that the pairs of an item follow one
- * another, which keeps them in one shard. `verify` tells of the first.
+ * Not checked: that no prompt is in two splits (`verify` does), and that an item's pairs follow one another, which
+ * keeps them in one shard.
  */
-import { Effect, type FileSystem, type Path, type Scope, Stream, Struct } from "effect"
+import { Effect, type FileSystem, type Path, type Scope, Sink, Stream, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
-import * as WorkerThreads from "../node/WorkerThreads.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
 import { featuresOf, illFormed, type Row, type Shape, toRow } from "./Columns.ts"
-import type { DatasetError } from "./file/DatasetError.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
+import type { DatasetError } from "./file/DatasetError.ts"
+import * as OmittedPairs from "./file/OmittedPairs.ts"
+import * as OutputFile from "./file/OutputFile.ts"
+import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
-import * as OutputFile from "./file/OutputFile.ts"
-import * as Refused from "./OmittedPairs.ts"
-import type * as RowGroup from "./file/RowGroup.ts"
 import * as Shards from "./Shards.ts"
 import * as TrainerFiles from "./TrainerFiles.ts"
 
 export { recover } from "./AtomicDirectory.ts"
-export { DatasetError } from "./file/DatasetError.ts"
 export type { DatasetFacts } from "./DatasetFacts.ts"
-export { type Finding, format as formatFinding } from "./Findings.ts"
+export {
+  DatasetError,
+  DirectoryNotReplaceable,
+  FileSystemFailure,
+  FormatNameInvalid,
+  NoSpace,
+  PermissionDenied,
+} from "./file/DatasetError.ts"
+export { type Finding, format as formatFinding } from "./file/Finding.ts"
 export { type Verification, verify } from "./Verify.ts"
 
 /** What was written. */
@@ -42,7 +46,7 @@ export interface Written {
   readonly splits: ReadonlyArray<Manifest.SplitSummary>
   readonly formats: ReadonlyArray<Manifest.FormatSummary>
   /** Pairs that are in no file. An item that has lost one has weights that add up to less than 1. */
-  readonly refused: Refused.Refused
+  readonly omitted: OmittedPairs.OmittedPairs
   /** `path` is relative to the directory, `bytes` the size, `sha256` hexadecimal. */
   readonly files: ReadonlyArray<Manifest.DatasetFile>
 }
@@ -58,38 +62,36 @@ export interface Attachment {
   readonly content: Uint8Array | string
 }
 
-/** Errors and services of `splitOf`; of `attachments`, if they are others; of `describe`. */
-export interface Options<E = never, R = never, AE = E, AR = R, DE = E, DR = R> {
+/** What is known only once all pairs are written. */
+export interface Completion {
+  readonly attachments?: ReadonlyArray<Attachment>
+  /** They stand before those of the options. */
+  readonly facts?: DatasetFacts
+}
+
+/** Errors and services of `splitOf` and `complete`. */
+export interface Options<E = never, R = never> {
   readonly directory: string
   /** Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
   /** Prompt, chosen and rejected as lists of messages. Default: as text. */
   readonly conversational?: boolean | undefined
-  /** For trainers that read neither, besides. Default: none. */
-  readonly formats?: ReadonlyArray<FormatName> | undefined
+  /** For trainers that read neither, besides: the package's by name, or a format of your own. Default: none. */
+  readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
   /** A `margin` from the votes in those formats that have one. */
   readonly margin?: boolean | undefined
-  /** Size in memory at which a shard ends, in bytes. Default: 500 MB. */
+  /** Size in memory at which a shard ends, in bytes. Default: 500 MB, as in `datasets`. */
   readonly shardBytes?: number | undefined
-  /** More files, made once all pairs are written. */
-  readonly attachments?: ((written: Written) => Effect.Effect<ReadonlyArray<Attachment>, AE, AR>) | undefined
   /** For card and manifest. */
   readonly facts?: DatasetFacts | undefined
-  /** Facts that are known only once all pairs are written; they stand before those of `facts`. */
-  readonly describe?: ((written: Written) => Effect.Effect<DatasetFacts, DE, DR>) | undefined
+  /** Called once all pairs are written, before the dataset appears. */
+  readonly complete?: ((written: Written) => Effect.Effect<Completion, E, R>) | undefined
 }
 
-/** The thread that reads the pairs keeps two busy; each takes some 150 MB. */
-const maxEncoders = 2
-
-// Beside this file, with its ending: a source runs as it is.
-const encoderThread = new URL(`./file/encoderThread.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url)
-
-/** As many as `datasets` takes: 500 MB. */
 const defaultShardBytes = 500_000_000
 
 /**
- * Writes the pairs into `directory`:
+ * A sink that writes the pairs into `directory`:
  *
  * ```
  * README.md                             the card
@@ -99,32 +101,35 @@ const defaultShardBytes = 500_000_000
  * manifest.json
  * ```
  *
- * The directory must be new, or empty, or hold a dataset written before, which is
- * replaced once the new one is complete. Fails with the stream's and the options' errors, or
- * with a `DatasetError`; then, and when interrupted, `directory` is as it was.
+ * The directory must be new, or empty, or hold a dataset written before, which is replaced once the new one is
+ * complete. When the stream or an option fails, and when interrupted, `directory` stays as it was.
  */
-export const write: <E, R, SE = never, SR = never, AE = never, AR = never, DE = never, DR = never>(
-  pairs: Stream.Stream<PreferencePair, E, R>,
-  options: Options<SE, SR, AE, AR, DE, DR>,
-) => Effect.Effect<DatasetInfo, E | SE | AE | DE | DatasetError, R | SR | AR | DR | FileSystem.FileSystem | Path.Path> =
-  Effect.fn("Dataset.write")(function* (pairs, options) {
-    const written = yield* AtomicDirectory.write(options.directory, (next) => writeFiles(pairs, next, options))
-    return { directory: options.directory, ...written }
-  })
+export const write = <E = never, R = never>(
+  options: Options<E, R>,
+): Sink.Sink<DatasetInfo, PreferencePair, never, E | DatasetError, R | FileSystem.FileSystem | Path.Path> =>
+  Sink.fromTransform((upstream) =>
+    AtomicDirectory.write(options.directory, (next) =>
+      writeFiles(Stream.fromPull(Effect.succeed(upstream)), next, options),
+    ).pipe(
+      Effect.map((written) => [{ directory: options.directory, ...written }] as const),
+      Effect.withSpan("Dataset.write"),
+    ),
+  )
 
-const writeFiles = Effect.fnUntraced(function* <E, R, SE, SR, AE, AR, DE, DR>(
-  pairs: Stream.Stream<PreferencePair, E, R>,
+const writeFiles = Effect.fnUntraced(function* <E, R>(
+  pairs: Stream.Stream<PreferencePair>,
   directory: string,
-  options: Options<SE, SR, AE, AR, DE, DR>,
+  options: Options<E, R>,
 ) {
   const shape: Shape = options.conversational === true ? "conversational" : "standard"
-  const written = yield* writeRows(pairs, directory, shape, options)
-  const attachments = options.attachments === undefined ? [] : yield* options.attachments(written)
+  const formats = yield* TrainerFiles.resolve(options.formats ?? [])
+  const written = yield* writeRows(pairs, directory, shape, formats, options)
+  const completion: Completion = options.complete === undefined ? {} : yield* options.complete(written)
   const files = [...written.files]
-  for (const { content, path } of attachments) files.push(yield* writeText(directory, path, content))
-  const described = options.describe === undefined ? {} : yield* options.describe({ ...written, files })
-  const facts: DatasetFacts = { ...options.facts, ...described }
-  files.push(yield* writeText(directory, Card.fileName, Card.make({ ...written, files }, shape, facts)))
+  for (const { content, path } of completion.attachments ?? []) files.push(yield* writeText(directory, path, content))
+  const facts: DatasetFacts = { ...options.facts, ...completion.facts }
+  const card = Card.make({ ...written, files }, formats, shape, facts)
+  files.push(yield* writeText(directory, Card.fileName, card))
   const whole = { ...written, files }
   const provenance = Struct.pick(facts, ["inputs", "judges", "service", "guidelines", "settings", "counts"])
   const manifest = Manifest.make({ shape, ...whole, ...provenance })
@@ -144,25 +149,18 @@ interface SplitOutput {
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
-const writeRows = Effect.fnUntraced(function* <E, R, E2, R2>(
-  pairs: Stream.Stream<PreferencePair, E, R>,
+const writeRows = Effect.fnUntraced(function* <E, R>(
+  pairs: Stream.Stream<PreferencePair>,
   directory: string,
   shape: Shape,
-  {
-    formats: asked = [],
-    margin,
-    shardBytes = defaultShardBytes,
-    splitOf,
-  }: Pick<Options<E2, R2>, "formats" | "margin" | "shardBytes" | "splitOf">,
-): Effect.fn.Return<Written, E | E2 | DatasetError, R | R2 | FileSystem.FileSystem | Path.Path | Scope.Scope> {
-  const formats = [...new Set(asked)]
-  const refused = Refused.counter()
+  formats: ReadonlyArray<TrainerFormat>,
+  { margin, shardBytes = defaultShardBytes, splitOf }: Pick<Options<E, R>, "margin" | "shardBytes" | "splitOf">,
+): Effect.fn.Return<Written, E | DatasetError, R | FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  const counter = OmittedPairs.counter()
   const outputs = new Map<Split, SplitOutput>()
 
-  const encoders = yield* WorkerThreads.make<RowGroup.Rows, RowGroup.EncodedGroup>(encoderThread, maxEncoders)
-
   const open = Effect.fnUntraced(function* (split: Split) {
-    const rows = Shards.make(directory, split, { encoders, features: featuresOf(shape), shardBytes })
+    const rows = Shards.make(directory, split, { features: featuresOf(shape), shardBytes })
     const trainers = yield* Effect.forEach(formats, (format) => TrainerFiles.make(directory, format, split, { margin }))
     const output: SplitOutput = { rows, trainers }
     outputs.set(split, output)
@@ -176,7 +174,7 @@ const writeRows = Effect.fnUntraced(function* <E, R, E2, R2>(
       for (const pair of chunk) {
         const field = illFormed(pair)
         if (field !== undefined) {
-          refused.add({ item_id: pair.item_id, field, reason: "a lone surrogate, which no file can hold unchanged" })
+          counter.add({ item_id: pair.item_id, field, reason: "expected well-formed Unicode, found a lone surrogate" })
           continue
         }
         const chosen = splitOf === undefined ? "train" : splitOf(pair)
@@ -212,17 +210,17 @@ const writeRows = Effect.fnUntraced(function* <E, R, E2, R2>(
   const infoFiles =
     info === undefined ? [] : [yield* writeText(directory, `${TrainerFiles.folder}/dataset_info.json`, info)]
   return {
-    rows: summaries.reduce((sum, { rows }) => sum + rows, 0),
+    rows: sum(summaries.map(({ rows }) => rows)),
     splits: summaries,
     formats: formats.map((format) => {
       const ofFormat = trainerFiles.filter((file) => file.format === format)
       return {
-        format,
+        format: format.name,
         rows: sum(ofFormat.map(({ rows }) => rows)),
-        refused: Refused.all(ofFormat.map(({ refused }) => refused)),
+        omitted: OmittedPairs.combine(ofFormat.map(({ omitted }) => omitted)),
       }
     }),
-    refused: refused.refused(),
+    omitted: counter.omitted(),
     files: [...finished.flatMap(([{ files }]) => files), ...trainerFiles.map(({ file }) => file), ...infoFiles],
   }
 }, Effect.scoped)

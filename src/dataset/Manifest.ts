@@ -8,8 +8,7 @@ import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
 import { Provenance } from "./DatasetFacts.ts"
-import { formatNames } from "./format/TrainerFormats.ts"
-import { Refused } from "./OmittedPairs.ts"
+import { OmittedPairs } from "./file/OmittedPairs.ts"
 
 export const fileName = "manifest.json"
 
@@ -32,8 +31,8 @@ export const SplitSummary = Schema.Struct({
 })
 export type SplitSummary = typeof SplitSummary.Type
 
-/** A trainer format: all of its rows, of every split, and what it could not hold. */
-export const FormatSummary = Schema.Struct({ format: Schema.Literals(formatNames), rows: Schema.Int, refused: Refused })
+/** A trainer format by its name: all of its rows, of every split, and the pairs that it could not hold. */
+export const FormatSummary = Schema.Struct({ format: Schema.String, rows: Schema.Int, omitted: OmittedPairs })
 export type FormatSummary = typeof FormatSummary.Type
 
 export const Manifest = Schema.Struct({
@@ -48,7 +47,7 @@ export const Manifest = Schema.Struct({
   splits: Schema.Array(SplitSummary),
   formats: Schema.Array(FormatSummary),
   /** Pairs that are in no file. */
-  refused: Refused,
+  omitted: OmittedPairs,
   ...Provenance.fields,
   files: Schema.Array(DatasetFile),
 })
@@ -83,7 +82,7 @@ export const read = Effect.fnUntraced(function* (directory: string) {
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))
 
 /** Entries of `directory`, folders included, that a dataset with this manifest does not have. */
-export const strangers = (
+export const unexpectedEntries = (
   manifest: Option.Option<Ownership>,
   entries: ReadonlyArray<string>,
 ): ReadonlyArray<string> => {

@@ -55,15 +55,7 @@ interface Shard {
 export const make = (
   directory: string,
   split: Split,
-  {
-    encoders,
-    features,
-    shardBytes,
-  }: {
-    readonly encoders: Parquet.Encoders
-    readonly features: Features
-    readonly shardBytes: number
-  },
+  { features, shardBytes }: { readonly features: Features; readonly shardBytes: number },
 ): SplitWriter => {
   let shard: Shard | undefined
   let lastItem: string | undefined
@@ -78,8 +70,7 @@ export const make = (
     const writers = yield* Effect.forEach(folders, (folder) =>
       Effect.map(
         OutputFile.create(directory, pathOf(folder, split, shards, 1)),
-        (file) =>
-          [folder, folder === "data" ? Parquet.make(file, features, encoders) : Jsonl.make(file, features)] as const,
+        (file) => [folder, folder === "data" ? Parquet.make(file, features) : Jsonl.make(file, features)] as const,
       ),
     )
     shards++

@@ -1,57 +1,71 @@
 /**
  * A split in the shape that one trainer reads: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
  *
- * Guarantees: one file for each split, however large, since trainers are told of a file; the
- * order is that of the pairs. What the format can't hold is counted, not lost in silence.
+ * Guarantees: one file for each split, however large, since trainers are told of a file; the order is that of the
+ * pairs. What the format can't hold is counted.
  */
 import { Effect, Result } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { sizeOf } from "./Columns.ts"
-import type { Encoded, Format, FormatOptions } from "./format/TrainerFormat.ts"
-import { type FormatName, formats } from "./format/TrainerFormats.ts"
+import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
 import * as Jsonl from "./file/Jsonl.ts"
-import type { DatasetFile } from "./Manifest.ts"
+import * as OmittedPairs from "./file/OmittedPairs.ts"
 import * as OutputFile from "./file/OutputFile.ts"
 import * as Parquet from "./file/Parquet.ts"
-import * as Refused from "./OmittedPairs.ts"
+import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerFormat.ts"
+import { type FormatName, formats } from "./format/TrainerFormats.ts"
+import type { DatasetFile } from "./Manifest.ts"
 
 export interface TrainerFile {
-  readonly format: FormatName
+  readonly format: TrainerFormat
   readonly split: Split
   readonly file: DatasetFile
   readonly rows: number
-  readonly refused: Refused.Refused
+  readonly omitted: OmittedPairs.OmittedPairs
 }
 
 /** Holds a folder for each format. */
 export const folder = "formats"
 
-export const pathOf = (format: FormatName, split: Split) => `${folder}/${nameOf(format, split)}`
+export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${nameOf(format, split)}`
 
 /** Relative to `folder`. */
-export const nameOf = (format: FormatName, split: Split) => `${format}/${split}.${formats[format].container}`
+const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
+
+/** Each format once, those of this package by name or as values. Fails where a name can't be that of a folder. */
+export const resolve = Effect.fnUntraced(function* (asked: ReadonlyArray<FormatName | TrainerFormat>) {
+  const chosen = new Map<string, TrainerFormat>()
+  for (const each of asked) {
+    const format = typeof each === "string" ? formats[each] : each
+    const { name } = format
+    const invalid = (expected: string) => new DatasetError({ reason: new FormatNameInvalid({ name, expected }) })
+    if (!/^[\w-][\w.-]*$/.test(name)) return yield* invalid("a name of letters, digits, -, _ and .")
+    if ((chosen.get(name) ?? format) !== format) return yield* invalid("another name than that of another format")
+    chosen.set(name, format)
+  }
+  return [...chosen.values()]
+})
 
 export const make = Effect.fnUntraced(function* (
   directory: string,
-  format: FormatName,
+  format: TrainerFormat,
   split: Split,
   options: FormatOptions,
 ) {
   const path = pathOf(format, split)
-  const definition: Format = formats[format]
-  const encoder = definition.encoder(options)
+  const encoder = format.encoder(options)
   const file = yield* OutputFile.create(directory, path)
-  const { make } = definition.container === "parquet" ? Parquet : Jsonl
-  const writer = make(file, definition.features(options))
-  const refused = Refused.counter()
+  const { make } = format.container === "parquet" ? Parquet : Jsonl
+  const writer = make(file, format.features(options))
+  const counter = OmittedPairs.counter()
   let rows = 0
 
   const write = (results: ReadonlyArray<Encoded>) => {
     const sized: Array<OutputFile.SizedRow> = []
     for (const result of results) {
       if (Result.isSuccess(result)) sized.push({ row: result.success, size: sizeOf(result.success) })
-      else refused.add({ item_id: result.failure.item_id, field: result.failure.field, reason: result.failure.reason })
+      else counter.add(result.failure)
     }
     rows += sized.length
     return writer.write(sized)
@@ -63,7 +77,7 @@ export const make = Effect.fnUntraced(function* (
       yield* write(encoder.end())
       yield* writer.end
       const digest = yield* writer.finish
-      return { format, split, file: { path, rows, ...digest }, rows, refused: refused.refused() } satisfies TrainerFile
+      return { format, split, file: { path, rows, ...digest }, rows, omitted: counter.omitted() } satisfies TrainerFile
     }),
   }
 })
@@ -72,8 +86,8 @@ export type TrainerWriter = Effect.Success<ReturnType<typeof make>>
 /** `dataset_info.json` for LLaMA-Factory: an entry for each file, named `FORMAT-SPLIT`; undefined without any. */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {
   const entries = files.flatMap(({ format, split }) => {
-    const entry = formats[format].datasetInfo?.(nameOf(format, split))
-    return entry === undefined ? [] : [[`${format}-${split}`, entry] as const]
+    const entry = format.datasetInfo?.(nameOf(format, split))
+    return entry === undefined ? [] : [[`${format.name}-${split}`, entry] as const]
   })
   return entries.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
 }

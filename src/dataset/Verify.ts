@@ -1,17 +1,16 @@
 /**
- * A dataset held against its own manifest, and its files against each other.
+ * A dataset checked against its own manifest, and its files against each other.
  *
- * What is checked: that every file is there with its size and SHA-256, and no other; that Parquet
- * has the declared columns, and JSON Lines the same rows; that trainer formats hold what their
- * trainers need; that no prompt is in two splits; that the card's numbers are those of the
- * manifest; and that the report's counts, from records to pairs, add up. Everything is read twice, in memory for one row group, and for the prompts of the
- * smaller splits. A file whose bytes are not those recorded is not looked into.
+ * Checked: that every file is present with its size and SHA-256, and no other; that Parquet has the declared columns,
+ * and JSON Lines the same rows; that trainer formats hold what their trainers need; that no prompt is in two splits;
+ * that the numbers of card and report are those of the manifest. Everything is read twice, in memory for one row group
+ * and for the prompts of the smaller splits. A file with another digest is not read further.
  *
- * Not checked: that the rows are those that the ledger gives. Export it again for that: the bytes
- * are the same.
+ * Not checked: that the rows are those that the ledger gives. Export it again for that: the bytes are the same.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as Card from "./Card.ts"
+import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
 import * as Manifest from "./Manifest.ts"
 import * as ReadBack from "./file/ReadBack.ts"
@@ -22,8 +21,8 @@ export interface Verification {
   /** Preference pairs and files, as the manifest says. */
   readonly rows: number
   readonly files: number
-  /** None where all is well. */
-  readonly findings: ReadonlyArray<Findings.Finding>
+  /** Empty if the dataset is intact. */
+  readonly findings: ReadonlyArray<Finding>
 }
 
 /** Never fails: what can't be read is a finding. */
@@ -38,9 +37,9 @@ export const verify: (directory: string) => Effect.Effect<Verification, never, F
     for (const file of files) if (yield* isIntact(directory, file, findings)) intact.push(file)
     checkCounts(manifest.value, findings)
     yield* VerifyRows.check(directory, manifest.value, intact, findings)
-    const isThere = (name: string) => intact.some(({ path }) => path === name)
-    if (isThere(Card.fileName)) yield* checkCard(directory, manifest.value, findings)
-    if (isThere(reportFile)) yield* checkFunnel(directory, manifest.value, findings)
+    const isPresent = (name: string) => intact.some(({ path }) => path === name)
+    if (isPresent(Card.fileName)) yield* checkCard(directory, manifest.value, findings)
+    if (isPresent(reportFile)) yield* checkFunnel(directory, manifest.value, findings)
     return { directory, rows, files: files.length, findings: findings.all() }
   })
 
@@ -50,7 +49,7 @@ const readManifest = Effect.fnUntraced(function* (directory: string, findings: F
   const file = Manifest.fileName
   const expected = "the manifest of a dataset"
   return yield* fs.readFileString(paths.join(directory, file)).pipe(
-    Effect.mapError(() => "no such file, or none that can be read"),
+    Effect.mapError(() => "no file that can be read"),
     Effect.flatMap((text) =>
       Effect.mapError(Manifest.decode(text), (error) => `another text: ${error.message.replace(/\s+/g, " ")}`),
     ),
@@ -66,8 +65,8 @@ const checkEntries = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const entries = yield* Effect.orElseSucceed(fs.readDirectory(directory, { recursive: true }), () => [])
-  for (const file of Manifest.strangers(Option.some(manifest), entries)) {
-    findings.add({ file, expected: "nothing of that name", found: "something that the manifest does not list" })
+  for (const file of Manifest.unexpectedEntries(Option.some(manifest), entries)) {
+    findings.add({ file, expected: "no entry of this name", found: "one that the manifest does not list" })
   }
 })
 
@@ -77,12 +76,12 @@ const isIntact = Effect.fnUntraced(function* (
   findings: Findings.Findings,
 ) {
   const paths = yield* Path.Path
-  const there = yield* Effect.option(ReadBack.digest(paths.join(directory, file)))
-  if (Option.isNone(there)) {
+  const present = yield* Effect.option(ReadBack.digest(paths.join(directory, file)))
+  if (Option.isNone(present)) {
     findings.add({ file, expected: `a file of ${bytes} bytes`, found: "no file that can be read" })
     return false
   }
-  const found = there.value
+  const found = present.value
   if (found.bytes !== bytes) findings.add({ file, expected: `${bytes} bytes`, found: `${found.bytes}` })
   else if (found.sha256 !== sha256) findings.add({ file, expected: `SHA-256 ${sha256}`, found: found.sha256 })
   else if (file.endsWith(".jsonl") && found.lines !== rows) {

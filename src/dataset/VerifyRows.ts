@@ -9,16 +9,16 @@ import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { featuresOf } from "./Columns.ts"
+import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
 import type { Features, JsonRow } from "./file/Features.ts"
-import type { Format } from "./format/TrainerFormat.ts"
-import { type FormatName, formats } from "./format/TrainerFormats.ts"
+import type { TrainerFormat } from "./format/TrainerFormat.ts"
+import { formats } from "./format/TrainerFormats.ts"
 import * as JsonLine from "./file/JsonLine.ts"
 import * as Validate from "./format/Validate.ts"
 import type { DatasetFile, Manifest } from "./Manifest.ts"
 import * as Parquet from "./file/Parquet.ts"
 import * as ReadBack from "./file/ReadBack.ts"
-import * as RowGroup from "./file/RowGroup.ts"
 
 /** Looks into the files that are `intact`. */
 export const check = Effect.fnUntraced(function* (
@@ -35,7 +35,7 @@ export const check = Effect.fnUntraced(function* (
   for (const split of smallestFirst) {
     const shards = intact.filter(({ path }) => path.startsWith(`data/${split}-`))
     for (const shard of shards) {
-      const lines = intact.find(({ path }) => path === twinOf(shard.path))
+      const lines = intact.find(({ path }) => path === linesOf(shard.path))
       yield* compareShard(directory, shard, lines, featuresOf(manifest.shape), findings, (row, at) =>
         prompts(split, shard.path, row, at),
       )
@@ -43,11 +43,14 @@ export const check = Effect.fnUntraced(function* (
   }
   for (const { format } of manifest.formats) {
     const files = intact.filter(({ path, rows }) => path.startsWith(`formats/${format}/`) && rows !== null)
-    for (const file of files) yield* checkTrainerFile(directory, file, format, findings)
+    // A format of the user's own is known by its files alone.
+    const known = Object.values(formats).find(({ name }) => name === format)
+    if (known === undefined) continue
+    for (const file of files) yield* checkTrainerFile(directory, file, known, findings)
   }
 })
 
-const twinOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
+const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
 /** Remembers the prompts of all splits but the last, and tells of those that come again in another one. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
@@ -79,7 +82,7 @@ const openParquet = Effect.fnUntraced(function* (
     if (one !== other) findings.add({ file, field, expected: one, found: other ?? "nothing" })
   }
   if (Number(num_rows) !== rows) findings.add({ file, expected: `${rows} rows`, found: `${num_rows}` })
-  compare("schema", RowGroup.schemaOf(features).map(columnOf), schema.map(columnOf))
+  compare("schema", Parquet.schemaOf(features).map(columnOf), schema.map(columnOf))
   const [declared] = Parquet.keyValues(features)
   compare("huggingface", declared?.value, key_value_metadata?.find(({ key }) => key === declared?.key)?.value)
   return parquet
@@ -93,7 +96,7 @@ const compareShard = Effect.fnUntraced(
   function* (
     directory: string,
     shard: DatasetFile,
-    twin: DatasetFile | undefined,
+    jsonl: DatasetFile | undefined,
     features: Features,
     findings: Findings.Findings,
     look: (row: JsonRow, at: number) => void,
@@ -101,7 +104,7 @@ const compareShard = Effect.fnUntraced(
     const paths = yield* Path.Path
     const { rows } = yield* openParquet(directory, shard, features, findings)
     let at = 0
-    if (twin === undefined) {
+    if (jsonl === undefined) {
       yield* Stream.runForEachArray(rows, (chunk) => Effect.sync(() => chunk.forEach((row) => look(row, ++at))))
       return
     }
@@ -109,9 +112,9 @@ const compareShard = Effect.fnUntraced(
     const compare = (row: JsonRow, line: string) => {
       at++
       look(row, at)
-      if (lineOf(row) !== line) findings.add({ file: twin.path, row: at, ...differenceOf(row, line) })
+      if (lineOf(row) !== line) findings.add({ file: jsonl.path, row: at, ...differenceOf(row, line) })
     }
-    yield* Stream.zipWithArray(rows, ReadBack.lines(paths.join(directory, twin.path)), (left, right) => {
+    yield* Stream.zipWithArray(rows, ReadBack.lines(paths.join(directory, jsonl.path)), (left, right) => {
       const length = Math.min(left.length, right.length)
       for (let i = 0; i < length; i++) compare(left[i]!, right[i]!)
       return [[length], left.slice(length), right.slice(length)]
@@ -124,7 +127,7 @@ const compareShard = Effect.fnUntraced(
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 /** The first column in which a line of JSON Lines is not what Parquet holds. */
-const differenceOf = (row: JsonRow, line: string): Pick<Findings.Finding, "field" | "expected" | "found"> => {
+const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expected" | "found"> => {
   const parsed = parseRow(line)
   if (Option.isNone(parsed)) return { field: null, expected: "a JSON object", found: Findings.describe(line) }
   const isSame = (column: string) => JSON.stringify(row[column]) === JSON.stringify(parsed.value[column])
@@ -149,17 +152,14 @@ const unreadableIn = <R>(
 
 /** What trainers need of the rows of one file. */
 const checkTrainerFile = Effect.fnUntraced(
-  function* (directory: string, file: DatasetFile, name: FormatName, findings: Findings.Findings) {
+  function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path
-    const format: Format = formats[name]
     const path = paths.join(directory, file.path)
     if (format.container === "parquet") yield* openParquet(directory, file, format.features(), findings)
     yield* Stream.runForEachArray(Validate.validate(format, path), (found) =>
       Effect.sync(() => {
-        for (const { expected, field, found: value, line, severity } of found) {
-          if (severity === "error") {
-            findings.add({ file: file.path, row: line, field: field === "" ? null : field, expected, found: value })
-          }
+        for (const finding of found) {
+          if (finding.severity === "error") findings.add({ ...finding, file: file.path })
         }
       }),
     ).pipe(Effect.mapError(ReadBack.unreadable))

@@ -87,7 +87,7 @@ export interface ModelRow {
   readonly chosen: number
   readonly rejected: number
   /** The mean over its items of its share in the item's pairs: each item counts once. */
-  readonly share_won: number
+  readonly win_rate: number
 }
 
 export interface GoldReport {
@@ -191,7 +191,7 @@ export interface QualityReport {
   readonly funnel: ReadonlyArray<FunnelStep>
   readonly agreement: Agreement
   readonly experts: ReadonlyArray<ExpertRow>
-  /** The 100 with most items at the most, the largest share won first; none where the input does not say who wrote what. */
+  /** At most 100, those with most items, the highest win rate first; none where the input does not say who wrote what. */
   readonly models: ReadonlyArray<ModelRow>
   readonly gold: GoldReport
   readonly position: Position
@@ -202,11 +202,11 @@ export interface QualityReport {
   readonly turnaround: Distribution
   /** What experts took for a vote, in seconds, where the service says. */
   readonly vote_seconds: Distribution
-  /** Of the prompts, most frequent first: ISO 639-1, `und` where it can't be told. Where there are many more, of some 20,000 that are drawn. */
+  /** Of the prompts, most frequent first: ISO 639-1, `und` where it is unknown. Where there are many more, of some 20,000 that are drawn. */
   readonly languages: ReadonlyArray<{ readonly language: string; readonly items: number }>
   readonly checks: ReadonlyArray<Check>
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /** Planned items that resemble earlier ones of several splits, and stand with the first of these; null without splits. */
-  readonly bridges: number | null
+  readonly cross_split_near_duplicates: number | null
   readonly examples: ReadonlyArray<Example>
 }

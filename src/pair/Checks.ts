@@ -1,21 +1,20 @@
 /**
- * What is looked at before a dataset is trusted: each check has a name, a value, and a limit if one
- * is set; some can leave out of the dataset what they find.
+ * The checks of a dataset: each has a name, a value, and a limit if one is set; some can leave out what they find.
  *
- * Guarantees: what was left out by a check still counts in its value, since a limit is about what
- * was found. A limit on what has no value is not kept: it was set to be looked at.
+ * Guarantees: what a check left out still counts in its value, since a limit is about what was found. A limit on
+ * something without a value fails.
  */
 import { Struct } from "effect"
 import type { Check } from "../domain/QualityReport.ts"
 
 interface Definition {
-  /** What the value is, in words. */
+  /** What the value is. */
   readonly measure: string
   readonly unit: Check["unit"]
   /** Which values pass: those at the limit, and `below` or `above` it. */
   readonly direction: Check["direction"]
-  /** The largest value that makes sense; the smallest is 0, or −1 where the largest is. */
-  readonly range: readonly [least: number, most: number]
+  /** The values that make sense. */
+  readonly range: readonly [min: number, max: number]
   /** Whether what is found can be left out. */
   readonly canDrop: boolean
 }
@@ -48,7 +47,7 @@ export const checks = {
     unit: "items",
     canDrop: true,
   },
-  leaks: { ...share, measure: "share of items that hold an evaluation prompt", unit: "items", canDrop: true },
+  contamination: { ...share, measure: "share of items that hold an evaluation prompt", unit: "items", canDrop: true },
   flagged: { ...share, measure: "share of items that an expert flagged", unit: "items", canDrop: true },
   "other-languages": {
     ...share,
@@ -89,37 +88,37 @@ export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
 /** Whether a number can be a limit of a check. */
 export const isLimit = (name: string, limit: number): boolean => {
-  const [least, most] = isCheckName(name) ? checks[name].range : [NaN, NaN]
-  return limit >= least && limit <= most
+  const [min, max] = isCheckName(name) ? checks[name].range : [NaN, NaN]
+  return limit >= min && limit <= max
 }
 
-/** What a limit of a check has to be, in words. */
-export const limitLook = (name: string): string => {
-  const [least, most] = isCheckName(name) ? checks[name].range : [0, 1]
-  return most === Infinity ? `a number, ${least} or more` : `a number from ${least} to ${most}`
+/** The limits that a check can have. */
+export const describeRange = (name: string): string => {
+  const [min, max] = isCheckName(name) ? checks[name].range : [0, 1]
+  return max === Infinity ? `a number, ${min} or more` : `a number from ${min} to ${max}`
 }
 
 export const isCheckName = (name: string): name is CheckName => Object.hasOwn(checks, name)
 
 export type Limits = { readonly [Name in CheckName]?: number | undefined }
 
-/** What a check found. */
-export interface Finding extends Pick<Check, "value" | "count" | "of" | "examples"> {
+/** The value of a check. */
+export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {
   readonly check: CheckName
 }
 
-/** Holds what was found to the limits. */
-export const evaluate = ({ check, ...found }: Finding, limits: Limits, drop: ReadonlyArray<DropName>): Check => {
+/** Compares a value with the limits. */
+export const evaluate = ({ check, ...measured }: Measured, limits: Limits, drop: ReadonlyArray<DropName>): Check => {
   const { direction, measure, unit } = checks[check]
   const limit = limits[check] ?? null
-  const { value } = found
+  const { value } = measured
   const passed = limit === null || (value !== null && (direction === "below" ? value <= limit : value >= limit))
   return {
     check,
     measure,
     unit,
     direction,
-    ...found,
+    ...measured,
     limit,
     passed,
     dropped: drop.some((name) => name === check),

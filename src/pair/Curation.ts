@@ -1,15 +1,12 @@
 /**
- * From judged items to the pairs of a dataset: votes to a choice, filters, pairs, and the numbers that
- * say how far they can be trusted.
+ * From judged items to the pairs of a dataset: votes to a choice, filters, pairs, and the numbers that say how far
+ * they can be trusted.
  *
- * Guarantees: pure but for what it has seen; the same items in the same order give the same pairs and the
- * same numbers. Each item that gives no pair is counted, under the first of the reasons that hold, in
- * the order of `LossReason`. Items with a known answer that were mixed in (`isCheck`) give none, and count
- * among gold alone and with the experts. What is said of prompts and of positions counts an item once that was
- * judged in several campaigns. Memory grows by some hundred bytes for each item, most of
- * them for near-duplicates.
+ * Guarantees: the same items in the same order give the same pairs and the same numbers. An item without pairs is
+ * counted under the first of `lossReasons` that holds. Gold items that were mixed in (`isCheck`) give none, and count
+ * with gold and experts alone. Memory grows by some hundred bytes for each item, most of them for near-duplicates.
  */
-import { Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
@@ -31,16 +28,16 @@ import * as Rationales from "./report/Rationales.ts"
 import { textOf, votesOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
 import * as Distribution from "./stats/Distribution.ts"
-import * as Leaks from "./text/Contamination.ts"
+import * as Contamination from "./text/Contamination.ts"
 import * as NearDuplicates from "./text/NearDuplicates.ts"
-import * as NormalisedPrompt from "./text/NormalizedPrompt.ts"
+import * as NormalizedPrompt from "./text/NormalizedPrompt.ts"
 
 /** Why an item gives no pair. */
 export const lossReasons = [
-  "few_votes",
+  "too_few_votes",
   "tie",
   "low_agreement",
-  "leak",
+  "contamination",
   "flagged",
   "no_rationale",
   "copied_rationale",
@@ -65,9 +62,9 @@ export interface CurationOptions {
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
-/** What curating was told of the items beforehand. */
+/** What is known of the items beforehand. */
 export interface CurationContext {
-  /** Where votes are weighed: how reliable experts are. */
+  /** Where votes are weighted: how reliable experts are. */
   readonly reliabilities: Option.Option<Reliabilities.Reliabilities>
   /** The language of a text: ISO 639-1, or `und`. */
   readonly languageOf: (text: string) => string
@@ -77,17 +74,17 @@ export interface CurationContext {
   readonly mayRepeat?: boolean | undefined
 }
 
-const examplesShown = 8
-const findingsShown = 5
+const maxExamples = 8
+const maxFindings = 5
 
 /** The few items with the least keys. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
     add: ({ agreement, chosen, item_id, prompt, rationale, rejected, votes }: PreferencePair, key: string): void => {
-      if (drawn.length === examplesShown && key >= drawn.at(-1)!.key) return
+      if (drawn.length === maxExamples && key >= drawn.at(-1)!.key) return
       drawn.push({ key, example: { prompt, chosen, rejected, rationale, item_id, agreement, votes } })
-      drawn = drawn.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, examplesShown)
+      drawn = drawn.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, maxExamples)
     },
     finish: () => drawn.map(({ example }) => example),
   }
@@ -101,7 +98,7 @@ const makeTally = () => {
   return {
     add: (isFound: boolean, item_id: string, detail: () => string): boolean => {
       of++
-      if (isFound && count++ < findingsShown) examples.push({ item_id, detail: detail() })
+      if (isFound && count++ < maxFindings) examples.push({ item_id, detail: detail() })
       return isFound
     },
     finish: () => ({ count, of, value: of === 0 ? null : count / of, examples }),
@@ -133,7 +130,23 @@ const makeNumbers = (mayRepeat: boolean) => {
 /** Where a key stands, uniformly from 0 to below 1. */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
-export const make = (
+/** An item with its pairs; none where it is left out. */
+export interface CuratedItem {
+  readonly item: JudgedItem
+  readonly pairs: ReadonlyArray<PreferencePair>
+}
+
+/** Curates one stream of items. The report is of what has passed so far. */
+export const make = (options: CurationOptions, context: CurationContext) => {
+  const { add, report } = makeState(options, context)
+  return {
+    curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<CuratedItem, E, R> =>
+      Stream.map(items, (item) => ({ item, pairs: add(item) })),
+    report: Effect.sync(report),
+  }
+}
+
+const makeState = (
   options: CurationOptions,
   { languageOf, languageShare = 1, mayRepeat = false, reliabilities }: CurationContext,
 ) => {
@@ -153,13 +166,13 @@ export const make = (
   const sample = makeSample()
   const seconds = Distribution.make()
   const languages = new Map<string, number>()
-  const leaks = Leaks.make(evaluationPrompts)
+  const contamination = Contamination.make(evaluationPrompts)
   const duplicates = NearDuplicates.make()
   const numberOf = makeNumbers(mayRepeat)
   /** What was found of items that may come again, by their numbers. */
-  const leaksFound = new Map<number, Leaks.Leak>()
+  const overlapsFound = new Map<number, Contamination.Overlap>()
   const duplicatesFound = new Map<number, boolean>()
-  const leakTally = makeTally()
+  const contaminationTally = makeTally()
   const duplicateTally = makeTally()
   const flaggedTally = makeTally()
   const missingTally = makeTally()
@@ -186,10 +199,11 @@ export const make = (
     const { agreement, isTie, judgment, votes } = consensus
     const { itemId } = item
     const prompt = Conversation.toText(item.prompt)
-    const leak = isNew ? leaks.find(prompt) : leaksFound.get(ordinal)
-    const isLeak = leak !== undefined
-    if (isNew) leakTally.add(isLeak, itemId, () => `holds ${shorten(evaluationPrompts[leak!.evaluation]!)}`)
-    if (isLeak && mayRepeat) leaksFound.set(ordinal, leak)
+    const overlap = isNew ? contamination.find(prompt) : overlapsFound.get(ordinal)
+    const isContaminated = overlap !== undefined
+    if (isNew)
+      contaminationTally.add(isContaminated, itemId, () => `holds ${shorten(evaluationPrompts[overlap!.evaluation]!)}`)
+    if (isContaminated && mayRepeat) overlapsFound.set(ordinal, overlap)
     const flags = flagsIn(judgment.annotations)
     flagCounts.add(flags)
     const isFlagged = flaggedTally.add(flags.length > 0, itemId, () => shorten(flags.map(Flags.describe).join("; ")))
@@ -197,10 +211,10 @@ export const make = (
     const rationale = textOf(judgment.annotations.rationale)
     const isMissing = missingTally.add(kind === "none", itemId, () => shorten(prompt))
     const isCopied = copiedTally.add(kind === "copied", itemId, () => shorten(rationale ?? ""))
-    if (votes.length < minVotes) return "few_votes"
+    if (votes.length < minVotes) return "too_few_votes"
     if (isTie && ties === "drop") return "tie"
     if (agreement !== null && agreement < minAgreement) return "low_agreement"
-    if (isLeak && dropped.has("leaks")) return "leak"
+    if (isContaminated && dropped.has("contamination")) return "contamination"
     if (isFlagged && dropped.has("flagged")) return "flagged"
     if (isMissing && dropped.has("no-rationale")) return "no_rationale"
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
@@ -208,7 +222,7 @@ export const make = (
     if (pairs.length === 0) return "no_pair"
     const isDuplicate =
       duplicatesFound.get(ordinal) ??
-      duplicateTally.add(duplicates.add(NormalisedPrompt.ofText(prompt)).earlier.length > 0, itemId, () =>
+      duplicateTally.add(duplicates.add(NormalizedPrompt.ofText(prompt)).earlier.length > 0, itemId, () =>
         shorten(prompt),
       )
     if (mayRepeat) duplicatesFound.set(ordinal, isDuplicate)
@@ -247,7 +261,7 @@ export const make = (
       return selected
     },
 
-    finish: () => {
+    report: () => {
       const agreement = agreements.finish(Option.isSome(reliabilities) ? "dawid-skene" : "majority")
       const goldReport = gold.finish()
       const position = positions.finish()
@@ -261,56 +275,28 @@ export const make = (
       const inOthers = inKnown - (known[0]?.items ?? 0)
       const differing = length.longer_chosen + length.shorter_chosen
       const halves = position.first_half + position.second_half
-      const none: Check["examples"] = []
-      const findings: ReadonlyArray<Checks.Finding> = [
-        {
-          check: "longer-chosen",
-          value: length.share_longer,
-          count: Math.round(length.longer_chosen),
-          of: Math.round(differing),
-          examples: none,
-        },
-        {
-          check: "length-effect",
-          value: length.cohens_d === null ? null : Math.abs(length.cohens_d),
-          count: kept,
-          of: kept,
-          examples: none,
-        },
-        { check: "position-bias", value: position.p_value, count: position.first_half, of: halves, examples: none },
+      const measured = (check: Checks.CheckName, value: number | null, count: number, of: number): Checks.Measured => ({
+        check,
+        value,
+        count: Math.round(count),
+        of: Math.round(of),
+        examples: [],
+      })
+      const measurements: ReadonlyArray<Checks.Measured> = [
+        measured("longer-chosen", length.share_longer, length.longer_chosen, differing),
+        measured("length-effect", length.cohens_d === null ? null : Math.abs(length.cohens_d), kept, kept),
+        measured("position-bias", position.p_value, position.first_half, halves),
         { check: "near-duplicates", ...duplicateTally.finish() },
-        ...(evaluationPrompts.length === 0 ? [] : [{ check: "leaks" as const, ...leakTally.finish() }]),
+        ...(evaluationPrompts.length === 0
+          ? []
+          : [{ check: "contamination" as const, ...contaminationTally.finish() }]),
         { check: "flagged", ...flaggedTally.finish() },
-        {
-          check: "other-languages",
-          value: inKnown === 0 ? null : inOthers / inKnown,
-          count: inOthers,
-          of: inKnown,
-          examples: none,
-        },
+        measured("other-languages", inKnown === 0 ? null : inOthers / inKnown, inOthers, inKnown),
         { check: "no-rationale", ...missingTally.finish() },
         { check: "copied-rationale", ...copiedTally.finish() },
-        {
-          check: "disagreement",
-          value: votes === 0 ? null : against / votes,
-          count: Math.round(against),
-          of: votes,
-          examples: none,
-        },
-        {
-          check: "kappa",
-          value: agreement.free_marginal_kappa,
-          count: agreement.items,
-          of: judged,
-          examples: none,
-        },
-        {
-          check: "gold-accuracy",
-          value: goldReport.accuracy,
-          count: goldReport.right,
-          of: goldReport.votes,
-          examples: none,
-        },
+        measured("disagreement", votes === 0 ? null : against / votes, against, votes),
+        measured("kappa", agreement.free_marginal_kappa, agreement.items, judged),
+        measured("gold-accuracy", goldReport.accuracy, goldReport.right, goldReport.votes),
       ]
       return {
         judged,
@@ -330,7 +316,7 @@ export const make = (
         rankings: { ranked_items: ranked, unranked_items: kept - ranked },
         vote_seconds: seconds.distribution(),
         languages: byLanguage,
-        checks: findings.map((finding) => Checks.evaluate(finding, limits, drop)),
+        checks: measurements.map((each) => Checks.evaluate(each, limits, drop)),
         examples: sample.finish(),
       } satisfies Partial<QualityReport> & Record<string, unknown>
     },
@@ -338,4 +324,4 @@ export const make = (
 }
 
 /** What was curated, in numbers. */
-export type Curated = ReturnType<ReturnType<typeof make>["finish"]>
+export type CurationReport = ReturnType<ReturnType<typeof makeState>["report"]>

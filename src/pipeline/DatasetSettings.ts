@@ -60,7 +60,7 @@ const wrong = function* (
   for (const [name, limit] of Object.entries(limits)) {
     if (!isOneOf(Checks.names, name)) yield ["limits", `names among ${Checks.names.join(", ")}`, name]
     else if (limit !== undefined && !Checks.isLimit(name, limit))
-      yield [`limits.${name}`, Checks.limitLook(name), limit]
+      yield [`limits.${name}`, Checks.describeRange(name), limit]
   }
   for (const name of drop)
     if (!isOneOf(Checks.dropNames, name)) yield ["drop", `names among ${Checks.dropNames.join(", ")}`, name]

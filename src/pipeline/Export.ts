@@ -11,7 +11,6 @@
  */
 import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
-import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
@@ -113,9 +112,9 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   /** Pairs with a system message. */
   let withSystem = 0
 
-  const curate = (item: JudgedItem): ReadonlyArray<PreferencePair> => {
+  const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
+    // Of every item, also of one without pairs: the table is asked in order.
     const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
-    const pairs = curation.add(item)
     if (pairs.length === 0) return pairs
     if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
     if (hasSystem(item)) withSystem += pairs.length
@@ -126,15 +125,17 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   }
 
   const pairs = Results.items(campaign).pipe(
+    curation.curate,
     Stream.chunks,
-    Stream.map((items) => items.flatMap(curate)),
+    Stream.map((items) => items.flatMap(note)),
     Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
     Stream.flattenArray,
   )
 
-  const attachments = Effect.fnUntraced(function* (written: Dataset.Written) {
-    const bridges = table === undefined ? null : table.bridges()
-    const report = yield* reportOf(which, standing, { ...curation.finish(), bridges }, inSplits, written)
+  const complete = Effect.fnUntraced(function* (written: Dataset.Written) {
+    const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates()
+    const curated = { ...(yield* curation.report), cross_split_near_duplicates }
+    const report = yield* reportOf(which, standing, curated, inSplits, written)
     const files = [
       { path: "report.html", content: yield* ReportPage.render(report) },
       { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
@@ -154,23 +155,21 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
         : new NoPairs({ report: page })
     }
     yield* fs.remove(refused, { recursive: true, force: true })
-    facts = yield* Facts.of(campaign, { ...settings, conversational }, report)
-    return files
+    return { attachments: files, facts: yield* Facts.of(campaign, { ...settings, conversational }, report) }
   })
 
   const conversational = settings.conversational ?? (yield* hasConversations)
-  let facts: DatasetFacts = {}
   let leftOut: Exported["leftOut"]
   let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
-  const info = yield* Dataset.write(pairs, {
+  const write = Dataset.write({
     directory,
     splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
     conversational,
     formats: settings.formats,
     margin: settings.margin,
-    attachments,
-    describe: () => Effect.sync(() => facts),
-  }).pipe(
+    complete,
+  })
+  const info = yield* Stream.run(pairs, write).pipe(
     Effect.asSome,
     Effect.catchTag("NoPairs", ({ report }) =>
       Effect.as(
@@ -187,12 +186,15 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items have no ranking; their best completion makes a pair with each of the rest`,
     )
   }
-  for (const { format, refused, rows } of Option.match(info, { onNone: () => [], onSome: ({ formats }) => formats })) {
-    if (rows === 0 && refused.count > 0) {
+  for (const { format, omitted, rows } of Option.match(info, { onNone: () => [], onSome: ({ formats }) => formats })) {
+    if (rows === 0 && omitted.count > 0) {
       yield* Effect.logWarning(
-        `${format} can't hold a single pair: ${refused.first[0]?.field}: ${refused.first[0]?.reason}`,
+        `${format} can't hold a single pair: ${omitted.first[0]?.field}: ${omitted.first[0]?.reason}`,
       )
-    } else if (formats[format].isText === true && withSystem > 0) {
+    } else if (
+      Object.values(formats).some(({ isText, name }) => name === format && isText === true) &&
+      withSystem > 0
+    ) {
       yield* Effect.logWarning(
         `${format} holds prompts as text: the system message of ${withSystem} pairs is a part of it, after a line [system]${
           formatNames.some((name) => name === `${format}-conversational`)
@@ -219,7 +221,13 @@ const hasConversations = Effect.gen(function* () {
 const reportOf = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   standing: OutcomeCounts,
-  { judged, kept, lost, pairs, ...report }: Curation.Curated & Pick<QualityReport, "bridges">,
+  {
+    judged,
+    kept,
+    lost,
+    pairs,
+    ...report
+  }: Curation.CurationReport & Pick<QualityReport, "cross_split_near_duplicates">,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {

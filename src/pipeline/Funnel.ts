@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(function* (
     readonly kept: number
     readonly pairs: number
     readonly lost: ReadonlyArray<{ readonly reason: LossReason; readonly count: number }>
-    readonly written: Pick<Written, "rows" | "refused">
+    readonly written: Pick<Written, "rows" | "omitted">
   },
 ): Effect.fn.Return<ReadonlyArray<FunnelStep>, Effect.Error<Ledger["Service"]["campaigns"]>, Ledger> {
   const ledger = yield* Ledger
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (
       step: "pairs",
       unit: "pairs",
       count: made.written.rows,
-      lost: present([{ reason: "lone_surrogate", count: made.written.refused.count }]),
+      lost: present([{ reason: "lone_surrogate", count: made.written.omitted.count }]),
     },
   ]
 })

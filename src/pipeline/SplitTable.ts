@@ -53,6 +53,6 @@ export const make = Effect.fnUntraced(function* (shares: Splits.Shares, seed: nu
       next = at + 1
       return splits.splitOf(at) ?? "train"
     },
-    bridges: splits.bridges,
+    crossSplitNearDuplicates: splits.crossSplitNearDuplicates,
   }
 })

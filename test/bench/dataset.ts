@@ -53,7 +53,7 @@ const parquetAlone: Contender = async (input, output) => {
 
 const wholeDataset: Contender = async (input, output) => {
   const Dataset = await import("../../src/dataset/Dataset.ts")
-  const write = Dataset.write(pairsOf(input), { directory: join(output, "dataset") })
+  const write = Stream.run(pairsOf(input), Dataset.write({ directory: join(output, "dataset") }))
   await Effect.runPromise(Effect.provide(write, NodeServices.layer))
 }
 

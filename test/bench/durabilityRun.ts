@@ -105,7 +105,7 @@ const withoutLedger = Effect.gen(function* () {
     Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
     Stream.flattenArray,
   )
-  return yield* Dataset.write(pairs, { directory: `${directory}/dataset` })
+  return yield* Stream.run(pairs, Dataset.write({ directory: `${directory}/dataset` }))
 }).pipe(Effect.provide(AnnotationClient.layer.pipe(Layer.provide(service))))
 
 const start = performance.now()

@@ -127,7 +127,7 @@ describe("a dataset without any pair", () => {
       assert.strictEqual(said.status, 0, said.stderr)
       assert.isFalse(yield* fs.exists(`${directory}/dataset`))
       assert.match(said.stderr, /no pair is left: no dataset is written\. See .*\/refused\/report\.html/)
-      assert.match(said.stdout, /left out +40 items: 40 few votes/)
+      assert.match(said.stdout, /left out +40 items: 40 too few votes/)
     }))
 })
 
@@ -141,15 +141,15 @@ describe("a dataset that is there", () => {
       const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"])
       assert.strictEqual(said.status, 0)
       assert.match(said.stderr, /no pair is left: the dataset that is there, .* stays as it is/)
-      assert.match(said.stdout, /left out +40 items: 40 few votes/)
+      assert.match(said.stdout, /left out +40 items: 40 too few votes/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const { funnel } = yield* readReport(`${directory}/refused/report.json`)
-      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "few_votes", count: 40 }])
+      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "too_few_votes", count: 40 }])
     }))
 })
 
 describe("filters", () => {
-  test("leave out what leaks an evaluation, and count it", () =>
+  test("leave out what holds an evaluation prompt, and count it", () =>
     Effect.gen(function* () {
       const directory = yield* judged
       yield* write(`${directory}/evaluation.jsonl`, [
@@ -162,17 +162,17 @@ describe("filters", () => {
         "--evaluation-path",
         "turns[0].content",
       ]
-      const said = yield* cli(["export", "--dir", directory, "--drop", "leaks", ...evaluation])
+      const said = yield* cli(["export", "--dir", directory, "--drop", "contamination", ...evaluation])
       assert.strictEqual(said.status, 0, said.stderr)
       const { checks, funnel } = yield* readReport(`${directory}/dataset/report.json`)
-      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "leak", count: 1 }])
+      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "contamination", count: 1 }])
       assert.deepInclude(
-        checks.find(({ check }) => check === "leaks"),
+        checks.find(({ check }) => check === "contamination"),
         { value: 1 / 40, count: 1, dropped: true },
       )
       const rows = yield* rowsOf(directory, "train")
       assert.isFalse(rows.some(({ item_id }) => item_id === "item-3"))
-      const limited = yield* cli(["export", "--dir", directory, "--limit", "leaks=0", ...evaluation])
+      const limited = yield* cli(["export", "--dir", directory, "--limit", "contamination=0", ...evaluation])
       assert.strictEqual(limited.status, 6)
     }))
 
@@ -253,7 +253,7 @@ describe("refused are", () => {
   wrong(/name each split once/, "--split", "test=0.1", "--split", "test=0.2")
   wrong(/--split-seed: only with --split/, "--split-seed", "3")
   wrong(/--evaluation-path: only with --evaluation-prompts/, "--evaluation-path", "q")
-  wrong(/leaks can be found with --evaluation-prompts only/, "--drop", "leaks")
+  wrong(/contamination can be found with --evaluation-prompts only/, "--drop", "contamination")
   wrong(/share from 0 to 1/, "--min-agreement", "2")
 })
 
@@ -344,12 +344,19 @@ test("what is said of an export names the splits, and what was left out and why"
   Effect.gen(function* () {
     const directory = yield* judged
     yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify(items[3]!.prompt)])
-    const flags = ["--drop", "leaks", "--evaluation-prompts", `${directory}/evaluation.jsonl`, "--split", "test=0.3"]
+    const flags = [
+      "--drop",
+      "contamination",
+      "--evaluation-prompts",
+      `${directory}/evaluation.jsonl`,
+      "--split",
+      "test=0.3",
+    ]
     const said = yield* cli(["export", "--dir", directory, ...flags])
     assert.strictEqual(said.status, 0, said.stderr)
     assert.match(said.stdout, /left out +1 item: 1 leak/)
     assert.match(said.stdout, /train \d+, test \d+/)
     assert.include(said.stdout, `${directory}/dataset/report.html`)
     const { left_out } = reportOf(yield* cli(["export", "--dir", directory, ...flags, "--json"]))
-    assert.deepStrictEqual(left_out, [{ reason: "leak", count: 1 }])
+    assert.deepStrictEqual(left_out, [{ reason: "contamination", count: 1 }])
   }))

@@ -54,7 +54,7 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
   it.effect("holds the files that the manifest lists, with their digests", () =>
     Effect.gen(function* () {
       const { folder, directory } = yield* workspace
-      const info = yield* Dataset.write(pairs(3), { directory: `${folder}/new/folders/dataset` })
+      const info = yield* Stream.run(pairs(3), Dataset.write({ directory: `${folder}/new/folders/dataset` }))
       const files = yield* contents(`${folder}/new/folders/dataset`)
       assert.deepStrictEqual(
         [...files.keys()],
@@ -79,11 +79,11 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
   it.effect("is replaced by the next write, byte for byte the same for the same pairs", () =>
     Effect.gen(function* () {
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       const first = yield* contents(directory)
-      yield* Dataset.write(pairs(5), { directory })
+      yield* Stream.run(pairs(5), Dataset.write({ directory }))
       assert.strictEqual(yield* rowsIn(directory), 5)
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       assert.deepStrictEqual(yield* contents(directory), first)
       assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
     }),
@@ -94,7 +94,7 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
       const fs = yield* FileSystem.FileSystem
       const { folder, directory } = yield* workspace
       yield* fs.makeDirectory(`${folder}/ordinary`)
-      yield* Dataset.write(pairs(1), { directory })
+      yield* Stream.run(pairs(1), Dataset.write({ directory }))
       assert.strictEqual((yield* fs.stat(directory)).mode, (yield* fs.stat(`${folder}/ordinary`)).mode)
     }),
   )
@@ -105,7 +105,7 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
       const { folder, directory } = yield* workspace
       yield* fs.makeDirectory(directory)
       yield* fs.symlink(directory, `${folder}/link`)
-      yield* Dataset.write(pairs(2), { directory: `${folder}/link` })
+      yield* Stream.run(pairs(2), Dataset.write({ directory: `${folder}/link` }))
       assert.strictEqual(yield* rowsIn(directory), 2)
       assert.strictEqual(yield* fs.readLink(`${folder}/link`), directory)
       assert.deepStrictEqual(yield* siblings(folder), ["dataset", "link"])
@@ -115,10 +115,10 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
   it.effect("stays as it was when the stream fails", () =>
     Effect.gen(function* () {
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       const before = yield* contents(directory)
       const failing = Stream.concat(many, Stream.fail("the ledger is gone"))
-      const error = yield* Effect.flip(Dataset.write(failing, { directory }))
+      const error = yield* Effect.flip(Stream.run(failing, Dataset.write({ directory })))
       assert.strictEqual(error, "the ledger is gone")
       assert.deepStrictEqual(yield* contents(directory), before)
       assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
@@ -128,14 +128,14 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
   it.effect("stays as it was when the write is interrupted", () =>
     Effect.gen(function* () {
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       const before = yield* contents(directory)
       const reached = yield* Deferred.make<void>()
       const stuck = Stream.concat(
         many,
         Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)),
       )
-      const fiber = yield* Effect.forkChild(Dataset.write(stuck, { directory }))
+      const fiber = yield* Effect.forkChild(Stream.run(stuck, Dataset.write({ directory })))
       yield* Deferred.await(reached)
       assert.strictEqual((yield* siblings(folder)).length, 2)
       yield* Fiber.interrupt(fiber)
@@ -154,14 +154,14 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
         Stream.fromEffect(Effect.as(Deferred.succeed(reached, undefined), pair(0))),
         Stream.fromEffect(Effect.as(Deferred.await(go), pair(1))),
       )
-      const slow = yield* Effect.forkChild(Dataset.write(waiting, { directory }))
+      const slow = yield* Effect.forkChild(Stream.run(waiting, Dataset.write({ directory })))
       yield* Deferred.await(reached)
-      yield* Dataset.write(pairs(5), { directory })
+      yield* Stream.run(pairs(5), Dataset.write({ directory }))
       assert.strictEqual(yield* rowsIn(directory), 5)
       yield* Deferred.succeed(go, undefined)
       yield* Fiber.join(slow)
       assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-      yield* Dataset.write(pairs(2), { directory: `${folder}/undisturbed` })
+      yield* Stream.run(pairs(2), Dataset.write({ directory: `${folder}/undisturbed` }))
       assert.deepStrictEqual(yield* contents(directory), yield* contents(`${folder}/undisturbed`))
     }),
   )
@@ -170,14 +170,14 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       const before = yield* contents(directory)
       const removal = Effect.gen(function* () {
         const [partial = ""] = yield* siblings(folder)
         yield* fs.remove(`${folder}/${partial}`, { recursive: true })
         return pair(0)
       })
-      yield* failure(Dataset.write(Stream.fromEffect(removal), { directory }))
+      yield* failure(Stream.run(Stream.fromEffect(removal), Dataset.write({ directory })))
       assert.deepStrictEqual(yield* contents(directory), before)
       assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
     }),
@@ -191,8 +191,8 @@ it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) =
       started = true
       return pairs(1)
     })
-    const { reason, message } = yield* failure(Dataset.write(stream, { directory }))
-    assert.strictEqual(reason._tag, "DirectoryRefused")
+    const { reason, message } = yield* failure(Stream.run(stream, Dataset.write({ directory })))
+    assert.strictEqual(reason._tag, "DirectoryNotReplaceable")
     assert.include(message, expected)
     assert.isFalse(started)
   })
@@ -224,7 +224,7 @@ it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) =
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { directory } = yield* workspace
-      yield* Dataset.write(pairs(2), { directory })
+      yield* Stream.run(pairs(2), Dataset.write({ directory }))
       yield* fs.writeFileString(`${directory}/data/labels.csv`, "mine")
       yield* refused(directory, "data/labels.csv")
       assert.strictEqual(yield* fs.readFileString(`${directory}/data/labels.csv`), "mine")
@@ -237,8 +237,8 @@ it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) =
       const { folder, directory } = yield* workspace
       yield* fs.makeDirectory(directory)
       const meddling = Stream.fromEffect(Effect.as(fs.writeFileString(`${directory}/mine.txt`, "mine"), pair(0)))
-      const { reason } = yield* failure(Dataset.write(meddling, { directory }))
-      assert.strictEqual(reason._tag, "DirectoryRefused")
+      const { reason } = yield* failure(Stream.run(meddling, Dataset.write({ directory })))
+      assert.strictEqual(reason._tag, "DirectoryNotReplaceable")
       assert.deepStrictEqual(yield* contents(directory), new Map([["mine.txt", "mine"]]))
       assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
     }),
@@ -264,12 +264,15 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       const before = yield* contents(directory)
       // The Parquet file is a device on which every write fails as on a full disk.
       const open: FileSystem.FileSystem["open"] = (path, options) =>
         path.endsWith(".parquet") ? fs.open("/dev/full", { flag: "w" }) : fs.open(path, options)
-      const full = Effect.provideService(Dataset.write(many, { directory }), FileSystem.FileSystem, { ...fs, open })
+      const full = Effect.provideService(Stream.run(many, Dataset.write({ directory })), FileSystem.FileSystem, {
+        ...fs,
+        open,
+      })
       const { reason, message } = yield* failure(full)
       assert.strictEqual(reason._tag, "NoSpace")
       assert.include(message, "train-00000-of-00001.parquet")
@@ -283,7 +286,7 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
       const fs = yield* FileSystem.FileSystem
       const { folder, directory } = yield* workspace
       yield* fs.chmod(folder, 0o555)
-      const { reason, message } = yield* failure(Dataset.write(pairs(1), { directory }))
+      const { reason, message } = yield* failure(Stream.run(pairs(1), Dataset.write({ directory })))
       yield* fs.chmod(folder, 0o755)
       assert.strictEqual(reason._tag, "PermissionDenied")
       assert.include(message, folder)
@@ -294,12 +297,12 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       const before = yield* contents(directory)
       // The new directory is gone when its turn comes.
       const rename: FileSystem.FileSystem["rename"] = (from, to) =>
         from.endsWith("next") ? fs.rename(`${from}-gone`, to) : fs.rename(from, to)
-      const write = Effect.provideService(Dataset.write(pairs(5), { directory }), FileSystem.FileSystem, {
+      const write = Effect.provideService(Stream.run(pairs(5), Dataset.write({ directory })), FileSystem.FileSystem, {
         ...fs,
         rename,
       })
@@ -326,7 +329,7 @@ it.layer(NodeServices.layer)("after a writer was killed", (it) => {
   ] as const)("$moment rename $rename, recovery leaves a whole dataset", ({ moment, rename, stands, rows }) =>
     Effect.gen(function* () {
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       crash(directory, 5, moment, rename)
       assert.strictEqual(existsSync(directory), stands)
       assert.strictEqual((yield* siblings(folder)).length, stands ? 2 : 1)
@@ -342,7 +345,7 @@ it.layer(NodeServices.layer)("after a writer was killed", (it) => {
       const { folder, directory } = yield* workspace
       yield* fs.makeDirectory(`${folder}/links`)
       yield* fs.symlink("../dataset", `${folder}/links/latest`)
-      yield* Dataset.write(pairs(3), { directory: `${folder}/links/latest` })
+      yield* Stream.run(pairs(3), Dataset.write({ directory: `${folder}/links/latest` }))
       crash(`${folder}/links/latest`, 5, "before", 2)
       assert.isFalse(existsSync(directory))
       yield* Dataset.recover(`${folder}/links/latest`)
@@ -354,13 +357,13 @@ it.layer(NodeServices.layer)("after a writer was killed", (it) => {
   it.effect("the next write recovers by itself, also one that fails", () =>
     Effect.gen(function* () {
       const { folder, directory } = yield* workspace
-      yield* Dataset.write(pairs(3), { directory })
+      yield* Stream.run(pairs(3), Dataset.write({ directory }))
       const before = yield* contents(directory)
       crash(directory, 5, "before", 2)
-      yield* Effect.flip(Dataset.write(Stream.fail("no ledger"), { directory }))
+      yield* Effect.flip(Stream.run(Stream.fail("no ledger"), Dataset.write({ directory })))
       assert.deepStrictEqual(yield* contents(directory), before)
       crash(directory, 5, "before", 2)
-      yield* Dataset.write(pairs(7), { directory })
+      yield* Stream.run(pairs(7), Dataset.write({ directory }))
       assert.strictEqual(yield* rowsIn(directory), 7)
       assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
     }),

@@ -29,7 +29,7 @@ const facts: Dataset.DatasetFacts = {
 const written = Effect.fnUntraced(function* (options: Omit<Dataset.Options, "directory">) {
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  const info = yield* Dataset.write(pairs, { directory, ...options })
+  const info = yield* Stream.run(pairs, Dataset.write({ directory, ...options }))
   const card = yield* fs.readFileString(`${directory}/README.md`)
   const [, yaml = "", prose = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(card) ?? []
   const manifest = JSON.parse(yield* fs.readFileString(`${directory}/manifest.json`))
@@ -147,23 +147,28 @@ it.layer(NodeServices.layer)("the card", (it) => {
       const fs = yield* FileSystem.FileSystem
       const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
       const seen: Array<number> = []
-      const info = yield* Dataset.write(Stream.make(pair(0), pair(1, { chosen: "\uD800" })), {
-        directory,
-        attachments: ({ refused, rows }) =>
-          Effect.sync(() => {
-            seen.push(rows, refused.count)
-            return [
-              { path: "report.html", content: "<!doctype html>" },
-              { path: "report/numbers.bin", content: new Uint8Array([0, 255]) },
-            ]
-          }),
-        describe: ({ files }) => Effect.succeed({ description: `${files.length} files before the card.` }),
-      })
+      const info = yield* Stream.run(
+        Stream.make(pair(0), pair(1, { chosen: "\uD800" })),
+        Dataset.write({
+          directory,
+          complete: ({ files, omitted, rows }) =>
+            Effect.sync(() => {
+              seen.push(rows, omitted.count)
+              return {
+                attachments: [
+                  { path: "report.html", content: "<!doctype html>" },
+                  { path: "report/numbers.bin", content: new Uint8Array([0, 255]) },
+                ],
+                facts: { description: `${files.length} files of pairs.` },
+              }
+            }),
+        }),
+      )
       assert.deepStrictEqual(seen, [1, 1])
       const card = yield* fs.readFileString(`${directory}/README.md`)
       assert.include(card, "## Left out")
       assert.include(card, "[report.html](report.html)")
-      assert.include(card, "4 files before the card.")
+      assert.include(card, "2 files of pairs.")
       assert.deepStrictEqual([...(yield* fs.readFile(`${directory}/report/numbers.bin`))], [0, 255])
       assert.includeMembers(
         info.files.map(({ path }) => path),

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import * as ReportPage from "../../src/dataset/ReportPage.ts"
 import { characters, decimal, excerpt, seconds, share } from "../../src/dataset/report/format.ts"
-import { axisOf } from "../../src/dataset/report/axis.ts"
+import { ticksOf } from "../../src/dataset/report/histogram.ts"
 import * as wording from "../../src/dataset/report/wording.ts"
 import * as reports from "../support/report.ts"
 
@@ -58,7 +58,7 @@ describe("render", () => {
     Effect.gen(function* () {
       const error = yield* Effect.flip(ReportPage.render(reports.minimal()).pipe(Effect.provide(without)))
       assert.strictEqual(error._tag, "ReportTemplateMissing")
-      assert.match(error.path, /[\\/]dist[\\/]report\.html$/)
+      assert.match(error.path, /[\\/]report\.html$/)
       assert.include(error.message, "npm run build:pages")
     }).pipe(Effect.provide(NodeServices.layer)),
   )
@@ -118,26 +118,10 @@ describe("numbers for people", () => {
 })
 
 describe("axes", () => {
-  const labels = (edges: ReadonlyArray<number>, unit: "characters" | "seconds", width = 900) => {
-    const { format, ticks } = axisOf(edges, [edges[0]!, edges.at(-1)!], unit, width)
-    return ticks.toSorted((a, b) => a - b).map(format)
-  }
-
-  it("are linear for bins of one width, with round steps", () => {
-    const axis = axisOf([-10, 0, 10, 20], [-10, 20], "characters", 300)
-    assert.strictEqual(axis.scale.type, "linear")
-    assert.deepStrictEqual(axis.ticks, [-10, 0, 10, 20])
-    assert.deepStrictEqual(labels([0, 3600, 7200, 10_800], "seconds", 300), ["0 s", "1 h", "2 h", "3 h"])
-  })
-
-  it("are logarithmic for bins that grow, and for both signs", () => {
-    assert.strictEqual(axisOf([1, 10, 100, 1000], [1, 1000], "characters", 300).scale.type, "log")
-    assert.strictEqual(axisOf([-100, -10, 0, 10, 100], [-100, 100], "characters", 300).scale.type, "symlog")
-    assert.deepStrictEqual(labels([1, 10, 100, 1000], "characters", 300), ["1", "10", "100", "1,000"])
-  })
-
-  it("of times have the steps of clocks and calendars", () => {
-    assert.deepStrictEqual(labels([1, 60, 3600, 86_400], "seconds", 300), ["1 s", "1 min", "1 h", "1 d"])
+  it("of times have the steps of clocks and calendars, far enough apart to be read", () => {
+    assert.strictEqual(ticksOf("seconds", false, [0, 10_800], 300).interval, 3600)
+    assert.strictEqual(ticksOf("seconds", false, [0, 45], 300).interval, 30)
+    assert.deepStrictEqual(ticksOf("seconds", true, [1, 86_400], 300).ticks, [1, 30, 600, 21_600])
   })
 })
 

@@ -24,7 +24,7 @@ const written = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  return yield* Dataset.write(pairs, { directory, ...options })
+  return yield* Stream.run(pairs, Dataset.write({ directory, ...options }))
 })
 
 /** The rows of each shard of a split, in the order of the names. */
@@ -137,7 +137,7 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped()
       const splitOf = () => Effect.fail("no split")
-      const write = Dataset.write(Stream.make(pair(0)), { directory: `${folder}/dataset`, splitOf })
+      const write = Stream.run(Stream.make(pair(0)), Dataset.write({ directory: `${folder}/dataset`, splitOf }))
       assert.strictEqual(yield* Effect.flip(write), "no split")
       assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
     }),
@@ -188,11 +188,11 @@ it.layer(NodeServices.layer)("trainer formats", (it) => {
     Effect.gen(function* () {
       const info = yield* written(Stream.make(pair(0), pair(1, { chosen: "" }), pair(2)), { formats: ["trl"] })
       assert.strictEqual(info.rows, 3)
-      assert.strictEqual(info.refused.count, 0)
+      assert.strictEqual(info.omitted.count, 0)
       const [trl] = info.formats
       assert.deepInclude(trl, { format: "trl", rows: 2 })
-      assert.strictEqual(trl?.refused.count, 1)
-      assert.deepInclude(trl?.refused.first[0], { item_id: "item-1", field: "chosen" })
+      assert.strictEqual(trl?.omitted.count, 1)
+      assert.deepInclude(trl?.omitted.first[0], { item_id: "item-1", field: "chosen" })
     }),
   )
 

@@ -5,9 +5,7 @@ import { featuresOf, sizeOf, toRow } from "../../src/dataset/Columns.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
 import * as Parquet from "../../src/dataset/file/Parquet.ts"
-import type * as RowGroup from "../../src/dataset/file/RowGroup.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
-import * as WorkerThreads from "../../src/node/WorkerThreads.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
 
@@ -18,7 +16,7 @@ const written = Effect.fnUntraced(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  const info = yield* Dataset.write(pairs, { directory, conversational: shape === "conversational" })
+  const info = yield* Stream.run(pairs, Dataset.write({ directory, conversational: shape === "conversational" }))
   return {
     info,
     parquet: `${directory}/data/train-00000-of-00001.parquet`,
@@ -157,7 +155,7 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
       const isSound = (pair: PreferencePair) =>
         Object.values(pair).every((value) => typeof value !== "string" || value.isWellFormed())
       assert.deepStrictEqual<unknown>(rows, pairs.filter(isSound))
-      assert.strictEqual(files.info.refused.count, pairs.length - rows.length)
+      assert.strictEqual(files.info.omitted.count, pairs.length - rows.length)
     }).pipe(Effect.scoped),
   )
 
@@ -180,13 +178,13 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
         const [row, ...others] = yield* Effect.promise(() => readers.jsonl(files.jsonl))
         assert.deepStrictEqual<unknown>([row, others], [rowOf(pair(8), shape), []])
         assert.strictEqual(files.info.rows, 1)
-        assert.strictEqual(files.info.refused.count, 8)
+        assert.strictEqual(files.info.omitted.count, 8)
         assert.deepStrictEqual(
-          files.info.refused.first.map(({ field }) => field),
+          files.info.omitted.first.map(({ field }) => field),
           [...fields, "prompt"],
         )
-        assert.strictEqual(files.info.refused.first[0]?.item_id, "item-0")
-        assert.include(files.info.refused.first[0]?.reason, "surrogate")
+        assert.strictEqual(files.info.omitted.first[0]?.item_id, "item-0")
+        assert.include(files.info.omitted.first[0]?.reason, "surrogate")
       }
     }),
   )
@@ -294,35 +292,24 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
     }),
   )
 
-  it.effect("is the same bytes, whether row groups are encoded in threads or not", () =>
+  it.effect("holds rows of several row groups in their order", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
-      const url = new URL("../../src/dataset/file/encoderThread.ts", import.meta.url)
-      const threads = yield* WorkerThreads.make<RowGroup.Rows, RowGroup.EncodedGroup>(url, 2)
       for (const shape of shapes) {
-        const digests = yield* Effect.forEach(
-          [undefined, threads],
-          Effect.fnUntraced(function* (encoders, i) {
-            const file = yield* OutputFile.create(directory, `${shape}-${i}.parquet`)
-            const writer = Parquet.make(file, featuresOf(shape), encoders)
-            // Four row groups, with more than one page of 8 MB in each.
-            for (let i = 0; i < 160; i++) {
-              const texts = {
-                chosen: `${i} ${kilobyte.repeat(800)}`,
-                rejected: difficultTexts[i % difficultTexts.length]!,
-              }
-              const row = toRow(pair(i, texts), shape)
-              yield* writer.write([{ row, size: sizeOf(row) }])
-            }
-            yield* writer.end
-            return yield* writer.finish
-          }),
-        )
-        assert.deepStrictEqual(digests[1], digests[0])
-        const { row_groups } = yield* Effect.promise(() => readers.metadata(`${directory}/${shape}-1.parquet`))
+        const file = yield* OutputFile.create(directory, `${shape}.parquet`)
+        const writer = Parquet.make(file, featuresOf(shape))
+        // Four row groups, with more than one page of 8 MB in each.
+        for (let i = 0; i < 160; i++) {
+          const rejected = difficultTexts[i % difficultTexts.length]!
+          const row = toRow(pair(i, { chosen: `${i} ${kilobyte.repeat(800)}`, rejected }), shape)
+          yield* writer.write([{ row, size: sizeOf(row) }])
+        }
+        yield* writer.end
+        yield* writer.finish
+        const { row_groups } = yield* Effect.promise(() => readers.metadata(`${directory}/${shape}.parquet`))
         assert.isAbove(row_groups.length, 3)
-        const rows = yield* Effect.promise(() => readers.duckdbParquet(`${directory}/${shape}-1.parquet`, shape))
+        const rows = yield* Effect.promise(() => readers.duckdbParquet(`${directory}/${shape}.parquet`, shape))
         assert.deepStrictEqual(
           rows.map(({ item_id }) => item_id),
           Array.from({ length: 160 }, (_, i) => `item-${i}`),

@@ -19,7 +19,7 @@ const dataset = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  yield* Dataset.write(source, { directory, splitOf, ...options })
+  yield* Stream.run(source, Dataset.write({ directory, splitOf, ...options }))
   return directory
 })
 
@@ -103,7 +103,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       yield* fs.writeFileString(`${directory}/data/train-00001-of-00001.parquet`, "")
       const found = yield* lines(directory)
       assert.strictEqual(found.length, 3)
-      assert.include(found[0], "data/train-00001-of-00001.parquet: expected nothing of that name")
+      assert.include(found[0], "data/train-00001-of-00001.parquet: expected no entry of this name")
       assert.match(found[1]!, /^jsonl\/train-00000-of-00001\.jsonl: expected a file of \d+ bytes, found no file/)
       assert.match(found[2]!, /^README\.md: expected \d+ bytes, found \d+$/)
     }),
@@ -121,6 +121,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
           field: "chosen",
           expected: 'what Parquet holds, "The better answer to 2"',
           found: '"The worst answer to 2"',
+          severity: "error",
         },
       ])
     }),
@@ -133,7 +134,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       yield* change(directory, file, (text) => text.slice(text.indexOf("\n") + 1))
       const found = yield* lines(directory)
       assert.include(found[0], `${file}: expected 10 lines, found 9`)
-      assert.include(found[1], `${file}, line 1, prompt: expected what Parquet holds, "Prompt 7", found "Prompt 17"`)
+      assert.include(found[1], `${file}:1: prompt: expected what Parquet holds, "Prompt 7", found "Prompt 17"`)
     }),
   )
 
@@ -146,8 +147,8 @@ it.layer(NodeServices.layer)("verify", (it) => {
       yield* fs.copyFile(`${other}/${file}`, `${directory}/${file}`)
       yield* record(directory, file)
       const found = yield* lines(directory)
-      assert.isTrue(found.some((line) => line.startsWith(`${file}, schema: expected`)))
-      assert.isTrue(found.some((line) => line.startsWith(`${file}, huggingface: expected`)))
+      assert.isTrue(found.some((line) => line.startsWith(`${file}: schema: expected`)))
+      assert.isTrue(found.some((line) => line.startsWith(`${file}: huggingface: expected`)))
 
       yield* fs.writeFileString(`${directory}/${file}`, "not Parquet at all")
       yield* record(directory, file)
@@ -162,10 +163,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       for (const conversational of [false, true]) {
         const found = yield* lines(yield* dataset({ conversational }, same))
         assert.strictEqual(found.length, 1)
-        assert.include(
-          found[0],
-          "data/train-00000-of-00001.parquet, row 11, prompt: expected a prompt of this split alone",
-        )
+        assert.include(found[0], "data/train-00000-of-00001.parquet:11: prompt: expected a prompt of this split alone")
         assert.include(found[0], "in test, too")
         assert.include(found[0], "Prompt 12")
       }
@@ -179,7 +177,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       yield* change(directory, file, (text) => text.replace('"prompt":"Prompt 1"', '"messages":"Prompt 1"'))
       const found = yield* lines(directory)
       assert.isAbove(found.length, 0)
-      assert.isTrue(found.every((line) => line.startsWith(`${file}, line 2, `)))
+      assert.isTrue(found.every((line) => line.startsWith(`${file}:2: `)))
     }),
   )
 
@@ -190,8 +188,8 @@ it.layer(NodeServices.layer)("verify", (it) => {
       yield* change(directory, "manifest.json", (text) => text.replace(/"rows": ?100,/, '"rows":101,'), false)
       const found = yield* lines(directory)
       assert.strictEqual(found.length, 2)
-      assert.include(found[0], "manifest.json, splits: expected 101 rows in all, found 100")
-      assert.include(found[1], "README.md, dataset_info.splits: expected")
+      assert.include(found[0], "manifest.json: splits: expected 101 rows in all, found 100")
+      assert.include(found[1], "README.md: dataset_info.splits: expected")
     }),
   )
 
@@ -205,20 +203,22 @@ it.layer(NodeServices.layer)("verify", (it) => {
       ]
       const withFunnel = (waiting: number, pairs: number, judged: number) =>
         dataset({
-          attachments: () =>
-            Effect.succeed([
-              {
-                path: "report.json",
-                content: JSON.stringify({ format: "prefstream-report", funnel: funnelOf(waiting, pairs) }),
-              },
-            ]),
+          complete: () =>
+            Effect.succeed({
+              attachments: [
+                {
+                  path: "report.json",
+                  content: JSON.stringify({ format: "prefstream-report", funnel: funnelOf(waiting, pairs) }),
+                },
+              ],
+            }),
           facts: { counts: { read: 70, submitted: 60, judged, pairs } },
         })
       assert.deepStrictEqual(yield* lines(yield* withFunnel(5, 100, 55)), [])
       assert.deepStrictEqual(yield* lines(yield* withFunnel(29, 101, 60)), [
-        "report.json, funnel.judged: expected 31: submitted 60 less 29 lost, found 55",
-        "manifest.json, counts.judged: expected 55, as in report.json, found 60",
-        "report.json, funnel.pairs: expected 100, as in the manifest, found 101",
+        "report.json: funnel.judged: expected 31: submitted 60 less 29 lost, found 55",
+        "manifest.json: counts.judged: expected 55, as in report.json, found 60",
+        "report.json: funnel.pairs: expected 100, as in the manifest, found 101",
       ])
     }),
   )

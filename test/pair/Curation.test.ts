@@ -1,6 +1,6 @@
 /** What becomes of judged items: which give pairs, which do not and why, and what is said of all of them. */
 import { assert, describe, it } from "@effect/vitest"
-import { Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../src/domain/JudgedItem.ts"
 import * as Curation from "../../src/pair/Curation.ts"
 import { fullRanking } from "../../src/pair/PairStrategy.ts"
@@ -15,9 +15,9 @@ const curate = (
   options: Curation.CurationOptions = {},
   reliabilities = Option.none<Reliabilities.Reliabilities>(),
 ) => {
-  const curation = Curation.make(options, { reliabilities, languageOf })
-  const made = items.map((item) => curation.add(item))
-  return { made, ...curation.finish() }
+  const { curate, report } = Curation.make(options, { reliabilities, languageOf })
+  const made = Effect.runSync(Stream.runCollect(curate(Stream.fromIterable(items))))
+  return { made: made.map(({ pairs }) => pairs), ...Effect.runSync(report) }
 }
 
 const checkOf = (report: ReturnType<typeof curate>, name: string) => report.checks.find(({ check }) => check === name)!
@@ -38,10 +38,10 @@ const item = (i: number, said: readonly [Said, ...Array<Said>], members: Paramet
 
 describe("an item gives no pair, and is counted,", () => {
   it.each<[Curation.LossReason, ReadonlyArray<Said>, Curation.CurationOptions]>([
-    ["few_votes", [{ best: 0 }], { minVotes: 2 }],
+    ["too_few_votes", [{ best: 0 }], { minVotes: 2 }],
     ["tie", [{ best: 0 }, { best: 1 }], {}],
     ["low_agreement", [{ best: 0 }, { best: 0 }, { best: 1 }], { minAgreement: 0.7 }],
-    ["leak", [{ best: 0 }], { drop: ["leaks"], evaluationPrompts: ["how tall is mount everest"] }],
+    ["contamination", [{ best: 0 }], { drop: ["contamination"], evaluationPrompts: ["how tall is mount everest"] }],
     ["flagged", [{ best: 0 }, { best: 0, annotations: { flags: ["odd"] } }], { drop: ["flagged"] }],
     ["no_rationale", [{ best: 0, annotations: { rationale: " " } }], { drop: ["no-rationale"] }],
     ["copied_rationale", [{ best: 0, annotations: { rationale: "First  ANSWER" } }], { drop: ["copied-rationale"] }],
@@ -70,7 +70,7 @@ describe("an item gives no pair, and is counted,", () => {
 
   it("under the first of several reasons", () => {
     const { lost } = curate([item(0, [{ best: 0 }, { best: 1 }])], { minVotes: 3, drop: ["no-rationale"] })
-    assert.deepStrictEqual(lost, [{ reason: "few_votes", count: 1 }])
+    assert.deepStrictEqual(lost, [{ reason: "too_few_votes", count: 1 }])
   })
 })
 
@@ -149,9 +149,7 @@ describe("the pairs of an item", () => {
         { itemId: `shared-${i}` },
       ),
     )
-    const gathered = Curation.make({}, { reliabilities: Option.none(), languageOf })
-    for (const one of shared) gathered.add(one)
-    const { experts } = gathered.finish()
+    const { experts } = curate(shared)
     const reliabilityOf = (name: string) => experts.find(({ expert }) => expert === name)!.reliability!
     assert.isAbove(reliabilityOf("ann"), 0.85)
     assert.isBelow(reliabilityOf("cid"), 0.6)
@@ -324,9 +322,9 @@ describe("what is said of the items", () => {
       { pairs: fullRanking },
     )
     assert.deepStrictEqual(models, [
-      { model: "A", items: 3, chosen: 4, rejected: 2, share_won: (1 + 1 + 0) / 3 },
-      { model: "B", items: 3, chosen: 3, rejected: 2, share_won: (0 + 1 / 2 + 1) / 3 },
-      { model: "C", items: 2, chosen: 0, rejected: 3, share_won: 0 },
+      { model: "A", items: 3, chosen: 4, rejected: 2, win_rate: (1 + 1 + 0) / 3 },
+      { model: "B", items: 3, chosen: 3, rejected: 2, win_rate: (0 + 1 / 2 + 1) / 3 },
+      { model: "C", items: 2, chosen: 0, rejected: 3, win_rate: 0 },
     ])
   })
 
@@ -335,9 +333,9 @@ describe("what is said of the items", () => {
     const of = (itemId: string, best: number) => judgedItem(texts, [{ best }], { itemId, models: ["A", "B", "C"] })
     const { models, position } = curate([of("one", 0), of("two", 1), of("three", 2)])
     assert.deepStrictEqual(models, [
-      { model: "A", items: 3, chosen: 2, rejected: 1, share_won: 2 / 3 },
-      { model: "B", items: 3, chosen: 2, rejected: 1, share_won: 2 / 3 },
-      { model: "C", items: 3, chosen: 2, rejected: 4, share_won: 1 / 3 },
+      { model: "A", items: 3, chosen: 2, rejected: 1, win_rate: 2 / 3 },
+      { model: "B", items: 3, chosen: 2, rejected: 1, win_rate: 2 / 3 },
+      { model: "C", items: 3, chosen: 2, rejected: 4, win_rate: 1 / 3 },
     ])
     assert.deepStrictEqual(position.by_completions, [{ completions: 3, chosen: [0, 0, 1] }])
   })
@@ -349,7 +347,7 @@ describe("what is said of the items", () => {
     )
     const { models } = curate(items)
     assert.strictEqual(models.length, 100)
-    assert.deepStrictEqual(models[0], { model: "often", items: 120, chosen: 120, rejected: 0, share_won: 1 })
+    assert.deepStrictEqual(models[0], { model: "often", items: 120, chosen: 120, rejected: 0, win_rate: 1 })
   })
 
   it("is the same for the same items", () => {

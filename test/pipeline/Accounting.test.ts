@@ -199,7 +199,7 @@ const check = Effect.gen(function* () {
       judgments,
     )
     const kept = byItem.filter(({ isCheck }) => !isCheck).length
-    const written = { rows: 0, refused: { count: 0, first: [] } }
+    const written = { rows: 0, omitted: { count: 0, first: [] } }
     const standing = yield* ledger.itemsByOutcome(Option.some(campaign))
     const funnel = yield* Funnel.make(Option.some(campaign), standing, {
       judged: kept,

@@ -228,7 +228,7 @@ describe("conversations", () => {
           words.map((i) => `w${three}x${i}${isOther(i) ? `y${which}` : ""}`).join(" "),
         ),
       ).flat()
-      const bridgesOf = Effect.fnUntraced(function* (
+      const crossSplitOf = Effect.fnUntraced(function* (
         promptOf: (messages: Exclude<PromptItem["prompt"], string>) => PromptItem["prompt"],
       ) {
         const directory = yield* temporaryDirectory
@@ -246,11 +246,11 @@ describe("conversations", () => {
         yield* run(items, directory, experts(directory), { splits: { test: 0.5 } })
         const fs = yield* FileSystem.FileSystem
         const report = yield* fs.readFileString(`${directory}/dataset/report.json`)
-        return (JSON.parse(report) as { readonly bridges: number }).bridges
+        return (JSON.parse(report) as { readonly cross_split_near_duplicates: number }).cross_split_near_duplicates
       })
-      const bridges = yield* bridgesOf(Conversation.render)
-      assert.isAbove(bridges, 0)
-      assert.strictEqual(yield* bridgesOf((messages) => messages), bridges)
+      const crossSplit = yield* crossSplitOf(Conversation.render)
+      assert.isAbove(crossSplit, 0)
+      assert.strictEqual(yield* crossSplitOf((messages) => messages), crossSplit)
     }))
 
   test("that the service refuses are in the rejects file as the input had them, with models and place", () =>

@@ -27,7 +27,7 @@ describe("settings of a dataset", () => {
 
   it.effect("that can be followed are not", () =>
     validate({
-      limits: { "length-effect": 0.5, kappa: -1, leaks: 0 },
+      limits: { "length-effect": 0.5, kappa: -1, contamination: 0 },
       drop: ["near-duplicates"],
       formats: ["verl"],
       splits: { test: 0.1, validation: 0.05 },

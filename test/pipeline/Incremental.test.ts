@@ -207,18 +207,18 @@ describe("a growing input", () => {
       assert.deepStrictEqual(yield* job.dataset, [...brief, ...latest])
       // An item is no near-duplicate of itself, nor is what is said of it again a copy, as of 2 and 3 it is.
       yield* job.exportOf("all", {
-        drop: ["near-duplicates", "leaks"],
+        drop: ["near-duplicates", "contamination"],
         evaluationPrompts: ["prompt 2"],
       })
       assert.deepStrictEqual(yield* job.items, ["1", "1", "3"])
       const report = yield* job.report
       assert.deepStrictEqual(
         report.checks.flatMap(({ check, count, of }) =>
-          ["near-duplicates", "leaks", "copied-rationale"].includes(check) ? [[check, count, of]] : [],
+          ["near-duplicates", "contamination", "copied-rationale"].includes(check) ? [[check, count, of]] : [],
         ),
         [
           ["near-duplicates", 0, 2],
-          ["leaks", 1, 3],
+          ["contamination", 1, 3],
           ["copied-rationale", 3, 5],
         ],
       )

@@ -218,7 +218,7 @@ export const full = (): QualityReport => {
         lost: [
           { reason: "tie", count: 61 },
           { reason: "near_duplicate", count: 84 },
-          { reason: "leak", count: 12 },
+          { reason: "contamination", count: 12 },
           { reason: "low_agreement", count: 35 },
         ],
       },
@@ -241,8 +241,8 @@ export const full = (): QualityReport => {
     },
     experts: expertRows(random, [...names, null]),
     models: [
-      { model: "large-2", items: 2401, chosen: 1802, rejected: 703, share_won: 0.7134 },
-      { model: "small-1", items: 2399, chosen: 690, rejected: 1795, share_won: 0.2801 },
+      { model: "large-2", items: 2401, chosen: 1802, rejected: 703, win_rate: 0.7134 },
+      { model: "small-1", items: 2399, chosen: 690, rejected: 1795, win_rate: 0.2801 },
     ],
     gold: {
       mixed_in: 210,
@@ -316,7 +316,7 @@ export const full = (): QualityReport => {
         limit: 0.05,
         dropped: true,
       }),
-      check("leaks", "share of items whose prompt stands in an evaluation set", 12, 4402, {
+      check("contamination", "share of items whose prompt stands in an evaluation set", 12, 4402, {
         limit: 0,
         passed: false,
         dropped: true,
@@ -333,7 +333,7 @@ export const full = (): QualityReport => {
         { kind: "other", flags: 9 },
       ],
     },
-    bridges: 3,
+    cross_split_near_duplicates: 3,
     splits: [
       { split: "train", items: 3790, pairs: 11_370 },
       { split: "validation", items: 211, pairs: 633 },
@@ -376,7 +376,7 @@ export const minimal = (): QualityReport => {
     languages: [{ language: "en", items: 40 }],
     rankings: { ranked_items: 0, unranked_items: 40 },
     flags: { items: 0, kinds: [] },
-    bridges: null,
+    cross_split_near_duplicates: null,
     splits: [{ split: "train", items: 40, pairs: 40 }],
     examples: examples(1).map((example) => ({ ...example, votes: 1, agreement: null, rationale: null })),
   }
@@ -428,7 +428,7 @@ export const empty = (): QualityReport => ({
   checks: [],
   rankings: { ranked_items: 0, unranked_items: 0 },
   flags: { items: 0, kinds: [] },
-  bridges: null,
+  cross_split_near_duplicates: null,
   splits: [],
   examples: [],
 })
@@ -465,7 +465,7 @@ export const hostile = (): QualityReport => {
       ],
     })),
     experts: base.experts.map((row, i) => ({ ...row, expert: text(i * 7) })),
-    models: attacks.map((model) => ({ model, items: 3, chosen: 2, rejected: 1, share_won: 2 / 3 })),
+    models: attacks.map((model) => ({ model, items: 3, chosen: 2, rejected: 1, win_rate: 2 / 3 })),
     gold: {
       ...base.gold,
       wrong: attacks.map((attack, i) => ({

@@ -51,7 +51,7 @@ const limit = Flag.String("limit").pipe(
     (text) => {
       const [name] = assignment(text)
       return Checks.isCheckName(name)
-        ? `CHECK=VALUE, where the VALUE of ${name} is ${Checks.limitLook(name)}`
+        ? `CHECK=VALUE, where the VALUE of ${name} is ${Checks.describeRange(name)}`
         : `CHECK=VALUE, where CHECK is one of ${Checks.names.join(", ")}`
     },
   ),
@@ -119,7 +119,7 @@ export const datasetFlags = {
   limits: limit,
   evaluationPrompts: Flag.File("evaluation-prompts", { mustExist: true }).pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("JSONL file of prompts that no item may hold, for the check leaks; may be repeated"),
+    Flag.withDescription("JSONL file of prompts that no item may hold, for the check contamination; may be repeated"),
     Flag.atLeast(0),
   ),
   evaluationPath: Flag.String("evaluation-path").pipe(
@@ -209,12 +209,15 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
       : yield* Source.texts(flags.evaluationPrompts, Option.getOrUndefined(flags.evaluationPath)).pipe(
           Effect.mapError(({ message }) => new UsageError({ message: `--evaluation-prompts: ${message}` })),
         )
-  const looksForLeaks = flags.drop.includes("leaks") || flags.limits.some(([check]) => check === "leaks")
+  const checksContamination =
+    flags.drop.includes("contamination") || flags.limits.some(([check]) => check === "contamination")
   if (evaluationPrompts?.length === 0) {
     return yield* new UsageError({ message: "--evaluation-prompts: expected prompts, found none" })
   }
-  if (looksForLeaks && evaluationPrompts === undefined) {
-    return yield* new UsageError({ message: "--drop, --limit: leaks can be found with --evaluation-prompts only" })
+  if (checksContamination && evaluationPrompts === undefined) {
+    return yield* new UsageError({
+      message: "--drop, --limit: contamination can be found with --evaluation-prompts only",
+    })
   }
   if (new Set(flags.limits.map(([check]) => check)).size < flags.limits.length) {
     return yield* new UsageError({ message: "--limit: name each check once" })

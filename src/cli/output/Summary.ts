@@ -187,16 +187,16 @@ const asked = ({ gold, votes }: Pick<RunReport, "gold" | "votes">): Rows => [
     : [["gold", `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`] as const]),
 ]
 
-const dataset = ({ directory, files, formats, refused, rows, splits }: DatasetInfo): Rows => [
+const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetInfo): Rows => [
   ["dataset", `${count(rows, "pair")} in ${directory}`],
   ...(splits.length < 2 ? [] : [["", splits.map(({ rows, split }) => `${split} ${number(rows)}`).join(", ")] as const]),
   ["", folders(files)],
-  ...[{ format: "data, jsonl", refused }, ...formats]
-    .filter(({ refused }) => refused.count > 0)
-    .map(({ format, refused: { count: refused, first } }) => {
+  ...[{ format: "data, jsonl", omitted }, ...formats]
+    .filter(({ omitted }) => omitted.count > 0)
+    .map(({ format, omitted: { count: omitted, first } }) => {
       const [one] = first
       const why = one === undefined ? "" : `, first of item ${brief(one.item_id)}: ${one.field}: ${one.reason}`
-      return ["", `${format} without ${count(refused, "pair")} that can't be written there${why}`] as const
+      return ["", `${format} without ${count(omitted, "pair")} that can't be written there${why}`] as const
     }),
   ...files.filter(({ path }) => path === "report.html").map(({ path }) => ["report", `${directory}/${path}`] as const),
 ]

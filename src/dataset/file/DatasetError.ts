@@ -7,7 +7,7 @@
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 
 /** The directory is not one that may be replaced. Nothing was read or written. */
-export class DirectoryRefused extends Schema.TaggedError<DirectoryRefused>()("DirectoryRefused", {
+export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotReplaceable>()("DirectoryNotReplaceable", {
   directory: Schema.String,
   why: Schema.String,
 }) {
@@ -40,17 +40,18 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
-/** A thread that encodes rows broke down, as it does where memory runs out; `cause` is its own error. */
-export class EncoderFailure extends Schema.TaggedError<EncoderFailure>()("EncoderFailure", {
-  cause: Schema.Defect(),
+/** A trainer format's name can't be that of a folder, or stands for two formats. */
+export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("FormatNameInvalid", {
+  name: Schema.String,
+  expected: Schema.String,
 }) {
   override get message() {
-    return `Rows could not be encoded: ${Predicate.isError(this.cause) ? this.cause.message : String(this.cause)}`
+    return `The trainer format ${JSON.stringify(this.name)} can't be written: expected ${this.expected}.`
   }
 }
 
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
-  reason: Schema.Union([DirectoryRefused, NoSpace, PermissionDenied, FileSystemFailure, EncoderFailure]),
+  reason: Schema.Union([DirectoryNotReplaceable, NoSpace, PermissionDenied, FileSystemFailure, FormatNameInvalid]),
 }) {
   override get message() {
     return this.reason.message

@@ -8,43 +8,41 @@
  * other roles.
  */
 import { Result, Schema } from "effect"
-import { type Format, type Refusal, refuse, rowPerPair } from "./TrainerFormat.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { at, Text } from "./RowSchema.ts"
+import { type Checked, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const human = "\n\nHuman:"
 const assistant = "\n\nAssistant:"
 
-const withoutMarks = (field: string, text: string): Result.Result<string, Refusal> => {
+const withoutMarks = (field: string, text: string): Checked<string> => {
   const mark = [human, assistant].find((mark) => text.includes(mark))
   return mark === undefined
     ? Result.succeed(text)
-    : refuse(field, `expected a text without turns of its own, found ${describeValue(mark)} in it`)
+    : refuse(field, "a text without turns of its own", `${describeValue(mark)} in it`)
 }
 
-export const hh: Format = {
+export const hh: TrainerFormat = {
   name: "hh",
   description: "Anthropic hh transcripts: chosen and rejected hold all turns, as Human and Assistant",
   container: "jsonl",
   features: () => ({ chosen: "string", rejected: "string" }),
-  encoder: () =>
-    rowPerPair("hh", (pair) =>
-      Result.gen(function* () {
-        const { chosen, prompt, rejected } = yield* PairTexts.check(pair)
-        const { system, turns } = yield* PairTexts.toTurns(prompt, { asks: ["user"], answers: ["assistant"] })
-        if (system !== "") return yield* refuse("prompt[0].role", 'expected user or assistant, found "system"')
-        let transcript = ""
-        for (const [i, { content, role }] of turns.entries()) {
-          const field = typeof prompt === "string" ? "prompt" : `prompt[${i}].content`
-          transcript += `${role === "user" ? human : assistant} ${yield* withoutMarks(field, content)}`
-        }
-        return {
-          chosen: `${transcript}${assistant} ${yield* withoutMarks("chosen", chosen)}`,
-          rejected: `${transcript}${assistant} ${yield* withoutMarks("rejected", rejected)}`,
-        }
-      }),
-    ),
+  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
+    Result.gen(function* () {
+      const { system, turns } = yield* PairTexts.toTurns(prompt, { asks: ["user"], answers: ["assistant"] })
+      if (system !== "") return yield* refuse("prompt[0].role", "user or assistant", '"system"')
+      let transcript = ""
+      for (const [i, { content, role }] of turns.entries()) {
+        const field = typeof prompt === "string" ? "prompt" : `prompt[${i}].content`
+        transcript += `${role === "user" ? human : assistant} ${yield* withoutMarks(field, content)}`
+      }
+      return {
+        chosen: `${transcript}${assistant} ${yield* withoutMarks("chosen", chosen)}`,
+        rejected: `${transcript}${assistant} ${yield* withoutMarks("rejected", rejected)}`,
+      }
+    }),
+  ),
   row: Schema.Struct({ chosen: Text, rejected: Text }).check(
     Schema.makeFilter(({ chosen, rejected }) => {
       for (const [side, transcript] of [

@@ -11,33 +11,26 @@
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
-import type { JsonRow } from "../file/Features.ts"
-import { type Format, rowPerPair } from "./TrainerFormat.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { at, differ, Filled, inTurn, Text } from "./RowSchema.ts"
+import { at, differ, Filled, inTurn, Text, textPair } from "./RowSchema.ts"
+import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
-export const llamaFactoryAlpaca: Format = {
+export const llamaFactoryAlpaca: TrainerFormat = {
   name: "llamafactory-alpaca",
   description: "LLaMA-Factory, Alpaca ranking: instruction, system, chosen and rejected; one question each",
   container: "jsonl",
   features: () => ({ instruction: "string", input: "string", system: "string", chosen: "string", rejected: "string" }),
-  encoder: () =>
-    rowPerPair("llamafactory-alpaca", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => PairTexts.toQuestion(prompt)),
-        Result.map(({ question, system }) => ({
-          instruction: question,
-          input: "",
-          system,
-          chosen: pair.chosen,
-          rejected: pair.rejected,
-        })),
-      ),
-    ),
-  row: Schema.Struct({ instruction: Filled, input: Text, system: Text, chosen: Filled, rejected: Filled }).check(
-    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
+  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
+    Result.map(PairTexts.toQuestion(prompt), ({ question, system }) => ({
+      instruction: question,
+      input: "",
+      system,
+      chosen,
+      rejected,
+    })),
   ),
+  row: textPair({ instruction: Filled, input: Text, system: Text }),
   datasetInfo: (fileName) => ({
     file_name: fileName,
     ranking: true,
@@ -79,18 +72,18 @@ const inLlamaFactoryTurn = (conversation: ReadonlyArray<typeof Turn.Type>) => {
   return conversation[0]?.from === "system" && conversation[0].value === "" ? at([0, "value"], "text") : undefined
 }
 
-export const llamaFactoryShareGpt: Format = {
+export const llamaFactoryShareGpt: TrainerFormat = {
   name: "llamafactory-sharegpt",
   description: "LLaMA-Factory, ShareGPT ranking: conversations, and chosen and rejected as gpt's next turn",
   container: "jsonl",
   features: () => ({ conversations: { list: turn }, chosen: turn, rejected: turn }),
-  encoder: () =>
-    rowPerPair("llamafactory-sharegpt", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => conversation(prompt)),
-        Result.map((conversations) => ({ conversations, chosen: gpt(pair.chosen), rejected: gpt(pair.rejected) })),
-      ),
-    ),
+  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
+    Result.map(conversation(prompt), (conversations) => ({
+      conversations,
+      chosen: gpt(chosen),
+      rejected: gpt(rejected),
+    })),
+  ),
   row: Schema.Struct({
     conversations: Schema.Array(Turn).check(Schema.makeFilter(inLlamaFactoryTurn)),
     chosen: GptTurn,
@@ -104,22 +97,18 @@ export const llamaFactoryShareGpt: Format = {
   }),
 }
 
-export const llamaFactoryKto: Format = {
+export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   description:
     "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag: true if preferred",
   container: "jsonl",
   features: () => ({ conversations: { list: turn }, kto_tag: "bool" }),
-  encoder: () =>
-    Unpaired.encoder("llamafactory-kto", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => conversation(prompt)),
-        Result.map((turns) => (completion, label): JsonRow => ({
-          conversations: [...turns, gpt(completion)],
-          kto_tag: label,
-        })),
-      ),
-    ),
+  encoder: Unpaired.rowPerCompletion(({ prompt }) =>
+    Result.map(conversation(prompt), (turns) => (completion, label) => ({
+      conversations: [...turns, gpt(completion)],
+      kto_tag: label,
+    })),
+  ),
   row: Schema.Struct({
     conversations: Schema.Array(Turn).check(
       Schema.makeFilter<ReadonlyArray<typeof Turn.Type>>((turns) => {

@@ -3,30 +3,26 @@
  * with their ranks, of which the lower is better.
  */
 import { Result, Schema } from "effect"
-import { type Format, rowPerPair } from "./TrainerFormat.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { Answer, at, messages, OpenMessages } from "./RowSchema.ts"
+import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const Ranked = (rank: 0 | 1) => Schema.Struct({ rank: Schema.Literal(rank), completion: Answer })
 
-export const nemoRl: Format = {
+export const nemoRl: TrainerFormat = {
   name: "nemo-rl",
   description: "NeMo RL, reward models and DPO: context as messages, and two completions, rank 0 preferred to rank 1",
   container: "jsonl",
   features: () => ({ context: messages, completions: { list: { struct: { rank: "int32", completion: messages } } } }),
-  encoder: () =>
-    rowPerPair("nemo-rl", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
-        Result.map((context) => ({
-          context,
-          completions: [
-            { rank: 0, completion: PairTexts.answer(pair.chosen) },
-            { rank: 1, completion: PairTexts.answer(pair.rejected) },
-          ],
-        })),
-      ),
-    ),
+  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
+    Result.map(PairTexts.toOpenMessages(prompt), (context) => ({
+      context,
+      completions: [
+        { rank: 0, completion: PairTexts.answer(chosen) },
+        { rank: 1, completion: PairTexts.answer(rejected) },
+      ],
+    })),
+  ),
   row: Schema.Struct({
     context: OpenMessages,
     completions: Schema.Tuple([Ranked(0), Ranked(1)]).check(

@@ -6,13 +6,13 @@
  * of a call, which a prompt's messages don't have; they are refused.
  */
 import { Result, Schema } from "effect"
-import { type Format, rowPerPair } from "./TrainerFormat.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { Answer, at, messages, OpenMessages } from "./RowSchema.ts"
+import { Answer, at, messages, openMessagesOf } from "./RowSchema.ts"
+import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const roles = ["system", "user", "assistant"]
 
-export const openAiPreference: Format = {
+export const openAiPreference: TrainerFormat = {
   name: "openai-preference",
   description: "OpenAI, Together, Fireworks: input.messages, and preferred_output and non_preferred_output",
   container: "jsonl",
@@ -21,26 +21,19 @@ export const openAiPreference: Format = {
     preferred_output: messages,
     non_preferred_output: messages,
   }),
-  encoder: () =>
-    rowPerPair("openai-preference", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
-        Result.flatMap((prompt) => PairTexts.withRoles(prompt, roles)),
-        Result.map((prompt) => ({
-          input: { messages: prompt, tools: [], parallel_tool_calls: true },
-          preferred_output: PairTexts.answer(pair.chosen),
-          non_preferred_output: PairTexts.answer(pair.rejected),
-        })),
-      ),
+  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
+    PairTexts.toOpenMessages(prompt).pipe(
+      Result.flatMap((prompt) => PairTexts.withRoles(prompt, roles)),
+      Result.map((prompt) => ({
+        input: { messages: prompt, tools: [], parallel_tool_calls: true },
+        preferred_output: PairTexts.answer(chosen),
+        non_preferred_output: PairTexts.answer(rejected),
+      })),
     ),
+  ),
   row: Schema.Struct({
     input: Schema.Struct({
-      messages: OpenMessages.check(
-        Schema.makeFilter<typeof OpenMessages.Type>((prompt) => {
-          const stranger = prompt.findIndex(({ role }) => !roles.includes(role))
-          return stranger === -1 ? undefined : at([stranger, "role"], "system, user or assistant")
-        }),
-      ),
+      messages: openMessagesOf(roles),
       tools: Schema.Array(Schema.Unknown),
       parallel_tool_calls: Schema.Boolean,
     }),

@@ -1,44 +1,8 @@
-/**
- * A pair's texts as formats take them: the prompt as messages, as one text, or as a system prompt
- * and turns; each refused where it can't be that.
- *
- * Guarantees: what is not refused is well-formed Unicode, which alone survives UTF-8, and its
- * completions are neither empty nor equal.
- */
+/** A pair's texts as formats take them: the prompt as messages, or as a system prompt and turns, where it can be that. */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
-import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import { type Refusal, refuse } from "./TrainerFormat.ts"
+import { type Checked, refuse } from "./TrainerFormat.ts"
 import { describeValue } from "../../io/Values.ts"
-
-type Checked<A> = Result.Result<A, Refusal>
-
-const wellFormed = (field: string, text: string): ReadonlyArray<Refusal> =>
-  text.isWellFormed() ? [] : [{ field, reason: "expected well-formed Unicode, found a lone surrogate" }]
-
-const filled = (field: string, text: string): ReadonlyArray<Refusal> =>
-  text === "" ? [{ field, reason: "expected text, found an empty string" }] : wellFormed(field, text)
-
-const promptProblems = (prompt: Prompt): ReadonlyArray<Refusal> =>
-  typeof prompt === "string"
-    ? filled("prompt", prompt)
-    : prompt.flatMap(({ content, role }, i) => [
-        ...filled(`prompt[${i}].role`, role),
-        ...wellFormed(`prompt[${i}].content`, content),
-      ])
-
-/** What holds in every format. */
-export const check = (pair: PreferencePair): Checked<PreferencePair> => {
-  const [problem] = [
-    ...promptProblems(pair.prompt),
-    ...filled("chosen", pair.chosen),
-    ...filled("rejected", pair.rejected),
-    ...(pair.chosen === pair.rejected
-      ? [{ field: "rejected", reason: `expected another text than chosen, found ${describeValue(pair.rejected)}` }]
-      : []),
-  ]
-  return problem === undefined ? Result.succeed(pair) : Result.fail(problem)
-}
 
 /** A completion as the one message that it is. */
 export const answer = (content: string) => [{ role: "assistant", content }]
@@ -53,7 +17,7 @@ export const toOpenMessages = (prompt: Prompt): Checked<ReadonlyArray<Message>> 
   const last = messages.at(-1)?.role
   return last === "user" || last === "tool"
     ? Result.succeed(messages)
-    : refuse(`prompt[${messages.length - 1}].role`, `expected user or tool last, found ${describeValue(last)}`)
+    : refuse(`prompt[${messages.length - 1}].role`, "user or tool last", describeValue(last))
 }
 
 /** Messages whose roles are all among `roles`. */
@@ -61,10 +25,10 @@ export const withRoles = (
   messages: ReadonlyArray<Message>,
   roles: ReadonlyArray<string>,
 ): Checked<ReadonlyArray<Message>> => {
-  const stranger = messages.findIndex(({ role }) => !roles.includes(role))
-  return stranger === -1
+  const other = messages.findIndex(({ role }) => !roles.includes(role))
+  return other === -1
     ? Result.succeed(messages)
-    : refuse(`prompt[${stranger}].role`, `expected ${listed(roles)}, found ${describeValue(messages[stranger]!.role)}`)
+    : refuse(`prompt[${other}].role`, listed(roles), describeValue(messages[other]!.role))
 }
 
 export interface Turns {
@@ -82,32 +46,26 @@ export const toTurns = (
   const messages = toMessages(prompt)
   const system = messages[0]?.role === "system" ? messages[0].content : undefined
   // Trainers take an empty system prompt for none, and put their own in its place.
-  if (system === "") return refuse("prompt[0].content", "expected text, found an empty string")
+  if (system === "") return refuse("prompt[0].content", "text", "an empty string")
   const first = system === undefined ? 0 : 1
   const turns = messages.slice(first)
   for (const [i, { role }] of turns.entries()) {
     const expected = i % 2 === 0 ? roles.asks : roles.answers
     if (!expected.includes(role))
-      return refuse(
-        `prompt[${first + i}].role`,
-        `expected ${listed(expected)} in its turn, found ${describeValue(role)}`,
-      )
+      return refuse(`prompt[${first + i}].role`, `${listed(expected)} in its turn`, describeValue(role))
   }
   return turns.length % 2 === 1
     ? Result.succeed({ system: system ?? "", turns })
-    : refuse(
-        `prompt[${messages.length - 1}].role`,
-        `expected ${listed(roles.asks)} last, found ${describeValue(messages.at(-1)?.role)}`,
-      )
+    : refuse(`prompt[${messages.length - 1}].role`, `${listed(roles.asks)} last`, describeValue(messages.at(-1)?.role))
 }
 
 /** A system prompt and one question of the user: all that formats without turns have a place for. */
 export const toQuestion = (prompt: Prompt): Checked<{ readonly system: string; readonly question: string }> =>
   Result.flatMap(toTurns(prompt, { asks: ["user"], answers: ["assistant"] }), ({ system, turns }) => {
     const [{ content } = { content: "" }, ...more] = turns
-    if (more.length > 0) return refuse("prompt", `expected one question, found a conversation of ${turns.length} turns`)
+    if (more.length > 0) return refuse("prompt", "one question", `a conversation of ${turns.length} turns`)
     return content === ""
-      ? refuse(`prompt[${system === "" ? 0 : 1}].content`, "expected text, found an empty string")
+      ? refuse(`prompt[${system === "" ? 0 : 1}].content`, "text", "an empty string")
       : Result.succeed({ system, question: content })
   })
 

@@ -56,3 +56,26 @@ export const inTurn = (
 /** Two sides that hold the same give nothing to learn. */
 export const differ = (chosen: string, rejected: string) =>
   chosen === rejected ? at(["rejected"], "another text than chosen's") : undefined
+
+type Columns = { readonly [column: string]: Schema.Codec<unknown, unknown> }
+
+/** Rows with both sides as text, and other columns. */
+export const textPair = (columns: Columns): Schema.Codec<unknown, unknown> =>
+  Schema.Struct({ ...columns, chosen: Filled, rejected: Filled }).check(
+    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
+  )
+
+/** Rows with both sides as a list of one message, and other columns. */
+export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
+  Schema.Struct({ ...columns, chosen: Answer, rejected: Answer }).check(
+    Schema.makeFilter(({ chosen: [chosen], rejected: [rejected] }) => differ(chosen.content, rejected.content)),
+  )
+
+/** Messages that an answer may follow, with roles among these. */
+export const openMessagesOf = (roles: ReadonlyArray<string>) =>
+  OpenMessages.check(
+    Schema.makeFilter<Messages>((prompt) => {
+      const other = prompt.findIndex(({ role }) => !roles.includes(role))
+      return other === -1 ? undefined : at([other, "role"], `${roles.slice(0, -1).join(", ")} or ${roles.at(-1)}`)
+    }),
+  )

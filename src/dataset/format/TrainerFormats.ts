@@ -1,7 +1,8 @@
 /**
- * Every trainer format, by the name that `--format` takes.
+ * Trainer formats: those of this package by name, and what a format of your own is made with. Such a format is a
+ * `TrainerFormat`, which stands among the `formats` of `Dataset.write` beside the names.
  */
-import type { Format } from "./TrainerFormat.ts"
+import type { TrainerFormat } from "./TrainerFormat.ts"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
 import { hh } from "./Hh.ts"
 import { llamaFactoryAlpaca, llamaFactoryKto, llamaFactoryShareGpt } from "./LlamaFactory.ts"
@@ -41,7 +42,7 @@ export const formatNames = [
 
 export type FormatName = (typeof formatNames)[number]
 
-export const formats: { readonly [Name in FormatName]: Format } = {
+export const formats: { readonly [Name in FormatName]: TrainerFormat } = {
   trl,
   "trl-conversational": trlConversational,
   "trl-implicit": trlImplicit,
@@ -60,3 +61,15 @@ export const formats: { readonly [Name in FormatName]: Format } = {
   "openai-preference": openAiPreference,
   hh,
 }
+
+export {
+  type Checked,
+  type Encoder,
+  type FormatOptions,
+  type Problem,
+  refuse,
+  rowPerPair,
+  type TrainerFormat,
+} from "./TrainerFormat.ts"
+export { rowPerCompletion } from "./Unpaired.ts"
+export { validate } from "./Validate.ts"

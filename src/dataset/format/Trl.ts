@@ -1,35 +1,29 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO and KTO trainers of 1.13):
- * preference data as text or messages, with the prompt in a column of its own or within both
- * sides, and unpaired.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO and KTO trainers of 1.13): preference data as
+ * text or messages, with the prompt in a column of its own or within both sides, and unpaired.
  *
- * Plain text is joined by nothing: TRL puts prompt and completion together as they are. Where the
- * prompts are questions, take the conversational format, whose chat template stands between them,
- * or set a separator, which then ends the prompt.
+ * TRL joins prompt and completion of plain text as they are. Where prompts are questions, take a conversational
+ * format, whose chat template stands between them.
  *
- * With the prompt within both sides (`trl-implicit`), the reward trainer reads each side whole, but
- * the DPO and KTO trainers take what both sides begin with for the prompt: of completions that
- * begin alike, the beginning goes to the prompt. DPO's loss is the same, KTO's is not. Messages
- * (`trl-implicit-conversational`) are never cut.
+ * With the prompt within both sides (`trl-implicit`), the reward trainer reads each side whole, but the DPO and KTO
+ * trainers take what both sides begin with for the prompt: DPO's loss stays the same, KTO's does not.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Features, JsonRow } from "../file/Features.ts"
-import { type Format, type FormatOptions, rowPerPair } from "./TrainerFormat.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { Answer, at, differ, Filled, Message, messages, OpenMessages } from "./RowSchema.ts"
+import { Answer, at, Filled, Message, messagePair, messages, OpenMessages, textPair } from "./RowSchema.ts"
+import { type FormatOptions, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
 /** Between prompt and completion where nothing else tells them apart. */
-const defaultSeparator = "\n\n"
+const separator = "\n\n"
 
 /** Null would break TRL's collator. */
-const marginOf = (pair: PreferencePair): number => pair.vote_margin ?? 0
-
-const marginColumn = (pair: PreferencePair, options: FormatOptions | undefined): JsonRow =>
-  options?.margin === true ? { margin: marginOf(pair) } : {}
+const marginOf = ({ vote_margin }: PreferencePair, { margin }: FormatOptions): JsonRow =>
+  margin === true ? { margin: vote_margin ?? 0 } : {}
 
 const withMargin =
   (features: Features) =>
@@ -38,71 +32,59 @@ const withMargin =
 
 const margin = Schema.optionalKey(Schema.Finite)
 
-const text = { prompt: "string", chosen: "string", rejected: "string" } as const
-
-export const trl: Format = {
+export const trl: TrainerFormat = {
   name: "trl",
   isText: true,
   description: "TRL, plain text: prompt, chosen and rejected, which the trainer joins as they are",
   container: "jsonl",
-  features: withMargin(text),
-  encoder: (options) =>
-    rowPerPair("trl", (pair) =>
-      Result.map(PairTexts.check(pair), ({ prompt, chosen, rejected }) => ({
-        prompt: Conversation.toText(prompt) + (options?.separator ?? ""),
-        chosen,
-        rejected,
-        ...marginColumn(pair, options),
-      })),
-    ),
-  row: Schema.Struct({ prompt: Filled, chosen: Filled, rejected: Filled, margin }).check(
-    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
+  features: withMargin({ prompt: "string", chosen: "string", rejected: "string" }),
+  encoder: rowPerPair((pair, options) =>
+    Result.succeed({
+      prompt: Conversation.toText(pair.prompt),
+      chosen: pair.chosen,
+      rejected: pair.rejected,
+      ...marginOf(pair, options),
+    }),
   ),
+  row: textPair({ prompt: Filled, margin }),
 }
 
-export const trlConversational: Format = {
+export const trlConversational: TrainerFormat = {
   name: "trl-conversational",
   description: "TRL, conversational: prompt, chosen and rejected as messages, for a chat template",
   container: "jsonl",
   features: withMargin({ prompt: messages, chosen: messages, rejected: messages }),
-  encoder: (options) =>
-    rowPerPair("trl-conversational", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
-        Result.map((prompt) => ({
-          prompt,
-          chosen: PairTexts.answer(pair.chosen),
-          rejected: PairTexts.answer(pair.rejected),
-          ...marginColumn(pair, options),
-        })),
-      ),
-    ),
-  row: Schema.Struct({ prompt: OpenMessages, chosen: Answer, rejected: Answer, margin }).check(
-    Schema.makeFilter(({ chosen: [chosen], rejected: [rejected] }) => differ(chosen.content, rejected.content)),
+  encoder: rowPerPair((pair, options) =>
+    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
+      prompt,
+      chosen: PairTexts.answer(pair.chosen),
+      rejected: PairTexts.answer(pair.rejected),
+      ...marginOf(pair, options),
+    })),
   ),
+  row: messagePair({ prompt: OpenMessages, margin }),
 }
 
-export const trlImplicit: Format = {
+export const trlImplicit: TrainerFormat = {
   name: "trl-implicit",
   isText: true,
   description:
     "TRL, plain text with the prompt within both sides: chosen and rejected hold it, an empty line, and the completion",
   container: "jsonl",
   features: withMargin({ chosen: "string", rejected: "string" }),
-  encoder: (options) =>
-    rowPerPair("trl-implicit", (pair) =>
-      Result.map(PairTexts.check(pair), ({ prompt, chosen, rejected }) => {
-        const start = Conversation.toText(prompt) + (options?.separator ?? defaultSeparator)
-        return { chosen: start + chosen, rejected: start + rejected, ...marginColumn(pair, options) }
-      }),
-    ),
-  row: Schema.Struct({ chosen: Filled, rejected: Filled, margin }).check(
-    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
-  ),
-  warnings: ({ chosen, rejected }, options) => {
+  encoder: rowPerPair((pair, options) => {
+    const start = Conversation.toText(pair.prompt) + separator
+    return Result.succeed({
+      chosen: start + pair.chosen,
+      rejected: start + pair.rejected,
+      ...marginOf(pair, options),
+    })
+  }),
+  row: textPair({ margin }),
+  warnings: ({ chosen, rejected }) => {
     if (typeof chosen !== "string" || typeof rejected !== "string") return []
     const start = sharedStart(chosen, rejected)
-    return start.endsWith(options?.separator ?? defaultSeparator)
+    return start.endsWith(separator)
       ? []
       : [
           {
@@ -133,22 +115,18 @@ const implicitSide = Schema.Array(Message).check(
   }),
 )
 
-export const trlImplicitConversational: Format = {
+export const trlImplicitConversational: TrainerFormat = {
   name: "trl-implicit-conversational",
   description: "TRL, conversational with the prompt within both sides: chosen and rejected hold all messages",
   container: "jsonl",
   features: withMargin({ chosen: messages, rejected: messages }),
-  encoder: (options) =>
-    rowPerPair("trl-implicit-conversational", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
-        Result.map((prompt) => ({
-          chosen: [...prompt, ...PairTexts.answer(pair.chosen)],
-          rejected: [...prompt, ...PairTexts.answer(pair.rejected)],
-          ...marginColumn(pair, options),
-        })),
-      ),
-    ),
+  encoder: rowPerPair((pair, options) =>
+    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
+      chosen: [...prompt, ...PairTexts.answer(pair.chosen)],
+      rejected: [...prompt, ...PairTexts.answer(pair.rejected)],
+      ...marginOf(pair, options),
+    })),
+  ),
   row: Schema.Struct({ chosen: implicitSide, rejected: implicitSide, margin }).check(
     Schema.makeFilter(({ chosen, rejected }) => {
       const different = chosen.findIndex(
@@ -164,41 +142,38 @@ export const trlImplicitConversational: Format = {
   ),
 }
 
-const unpairedCheck = () =>
+const acrossRows = () =>
   Unpaired.check(({ completion, label, prompt }) => ({ completion, label, prompt }), {
     completion: "completion",
     label: "label",
   })
 
-export const trlUnpaired: Format = {
+export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
   description: "TRL, unpaired plain text (KTO): prompt, completion, and label: true if preferred",
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
-  encoder: (options) =>
-    Unpaired.encoder("trl-unpaired", (pair) =>
-      Result.map(PairTexts.check(pair), () => {
-        const prompt = Conversation.toText(pair.prompt) + (options?.separator ?? "")
-        return (completion, label) => ({ prompt, completion, label })
-      }),
-    ),
+  encoder: Unpaired.rowPerCompletion((pair) => {
+    const prompt = Conversation.toText(pair.prompt)
+    return Result.succeed((completion, label) => ({ prompt, completion, label }))
+  }),
   row: Schema.Struct({ prompt: Filled, completion: Filled, label: Schema.Boolean }),
-  acrossRows: unpairedCheck,
+  acrossRows,
 }
 
-export const trlUnpairedConversational: Format = {
+export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   description: "TRL, unpaired conversational (KTO): prompt and completion as messages, and label: true if preferred",
   container: "jsonl",
   features: () => ({ prompt: messages, completion: messages, label: "bool" }),
-  encoder: () =>
-    Unpaired.encoder("trl-unpaired-conversational", (pair) =>
-      PairTexts.check(pair).pipe(
-        Result.flatMap(({ prompt }) => PairTexts.toOpenMessages(prompt)),
-        Result.map((prompt) => (completion, label) => ({ prompt, completion: PairTexts.answer(completion), label })),
-      ),
-    ),
+  encoder: Unpaired.rowPerCompletion(({ prompt }) =>
+    Result.map(PairTexts.toOpenMessages(prompt), (prompt) => (completion, label) => ({
+      prompt,
+      completion: PairTexts.answer(completion),
+      label,
+    })),
+  ),
   row: Schema.Struct({ prompt: OpenMessages, completion: Answer, label: Schema.Boolean }),
-  acrossRows: unpairedCheck,
+  acrossRows,
 }

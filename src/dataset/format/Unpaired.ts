@@ -1,16 +1,15 @@
 /**
  * Pairs as single completions, each with a label: wanted or not (KTO).
  *
- * Guarantees: a completion of an item gives one row, however many of the item's pairs it is in;
- * rows stand in the order in which completions are first met. A completion that is preferred in
- * one pair and not in another, as those in the middle of a ranking are, has no clear label: it gives
- * no row, and is reported. Memory holds one item.
+ * Guarantees: a completion of an item gives one row, however many of the item's pairs it is in, in the order in which
+ * completions are first met. One that is preferred in one pair and not in another, as those in the middle of a ranking
+ * are, gives no row, and is reported. Memory holds one item.
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { JsonRow } from "../file/Features.ts"
-import { type Encoded, type Encoder, FormatReject, type Problem, type Refusal, toReject } from "./TrainerFormat.ts"
 import { describeValue } from "../../io/Values.ts"
+import { type Checked, checkPair, type Encoded, omission, type Problem, type TrainerFormat } from "./TrainerFormat.ts"
 
 type ToRow = (completion: string, label: boolean) => JsonRow
 
@@ -21,49 +20,48 @@ interface Completion {
   readonly isUnclear: boolean
 }
 
-/** @param prepare checks a pair, and gives what makes a row of a completion of it */
-export const encoder = (format: string, prepare: (pair: PreferencePair) => Result.Result<ToRow, Refusal>): Encoder => {
-  let itemId: string | undefined
-  let completions = new Map<string, Completion>()
+/** @param prepare gives what makes a row of a completion of the pair */
+export const rowPerCompletion =
+  (prepare: (pair: PreferencePair) => Checked<ToRow>): TrainerFormat["encoder"] =>
+  () => {
+    let itemId: string | undefined
+    let completions = new Map<string, Completion>()
 
-  const add = (pair: PreferencePair, side: "chosen" | "rejected", toRow: ToRow) => {
-    const met = completions.get(pair[side])
-    if (met === undefined) completions.set(pair[side], { side, pair, toRow, isUnclear: false })
-    else if (met.side !== side) completions.set(pair[side], { ...met, isUnclear: true })
-  }
+    const add = (pair: PreferencePair, side: "chosen" | "rejected", toRow: ToRow) => {
+      const met = completions.get(pair[side])
+      if (met === undefined) completions.set(pair[side], { side, pair, toRow, isUnclear: false })
+      else if (met.side !== side) completions.set(pair[side], { ...met, isUnclear: true })
+    }
 
-  const end = (): ReadonlyArray<Encoded> => {
-    const item = completions
-    completions = new Map()
-    return Array.from(item, ([text, { side, pair, toRow, isUnclear }]) =>
-      isUnclear
-        ? Result.fail(
-            new FormatReject({
-              format,
-              item_id: pair.item_id,
-              chosen_index: pair.chosen_index,
-              rejected_index: pair.rejected_index,
-              field: side,
-              reason: `expected a completion that is preferred in all its pairs or in none, found one between others: ${describeValue(text)}`,
-            }),
-          )
-        : Result.succeed(toRow(text, side === "chosen")),
-    )
-  }
+    const end = (): ReadonlyArray<Encoded> => {
+      const item = completions
+      completions = new Map()
+      return Array.from(item, ([text, { isUnclear, pair, side, toRow }]) =>
+        isUnclear
+          ? Result.fail(
+              omission(pair, {
+                field: side,
+                expected: "a completion that is preferred in all its pairs or in none",
+                found: `one between others: ${describeValue(text)}`,
+              }),
+            )
+          : Result.succeed(toRow(text, side === "chosen")),
+      )
+    }
 
-  return {
-    encode: (pair) => {
-      const before = pair.item_id === itemId ? [] : end()
-      itemId = pair.item_id
-      const toRow = prepare(pair)
-      if (Result.isFailure(toRow)) return [...before, Result.fail(toReject(format, pair)(toRow.failure))]
-      add(pair, "chosen", toRow.success)
-      add(pair, "rejected", toRow.success)
-      return before
-    },
-    end,
+    return {
+      encode: (pair) => {
+        const before = pair.item_id === itemId ? [] : end()
+        itemId = pair.item_id
+        const toRow = Result.flatMap(checkPair(pair), prepare)
+        if (Result.isFailure(toRow)) return [...before, Result.fail(omission(pair, toRow.failure))]
+        add(pair, "chosen", toRow.success)
+        add(pair, "rejected", toRow.success)
+        return before
+      },
+      end,
+    }
   }
-}
 
 /**
  * Finds rows of a prompt that repeat a completion, or contradict its label, where they stand one

@@ -10,26 +10,27 @@
  * with a side over 1,024).
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
-import { Finding } from "./Finding.ts"
+import type { Features, JsonRow } from "../file/Features.ts"
+import type { Problem, TrainerFormat } from "./TrainerFormat.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
-import * as SchemaIssues from "../../io/SchemaIssues.ts"
+import { expectedOf, keysOf } from "../../io/SchemaIssues.ts"
 import { describeValue } from "../../io/Values.ts"
-import type { JsonRow } from "../file/Features.ts"
-import type { Format, FormatOptions, Problem } from "./TrainerFormat.ts"
+import type { Finding } from "../file/Finding.ts"
 import * as RowFile from "./RowFile.ts"
 
-/** Fails where the file can't be read. `options` are those that the file was written with. */
+/** Fails where the file can't be read. */
 export const validate = (
-  format: Format,
+  format: TrainerFormat,
   path: string,
-  options?: FormatOptions,
 ): Stream.Stream<Finding, PlatformError.PlatformError, FileSystem.FileSystem> =>
   RowFile.read(path).pipe(
     Stream.mapAccumArray(
-      () => rowCheck(format, options),
+      () => rowCheck(format),
       (check, rows) => [
         check,
-        rows.flatMap((row) => check(row).map((problem) => new Finding({ file: path, line: row.line, ...problem }))),
+        rows.flatMap((row) =>
+          check(row).map((problem) => ({ ...problem, file: path, row: row.line, field: problem.field || null })),
+        ),
       ],
     ),
   )
@@ -40,7 +41,7 @@ const graded =
   (severity: Finding["severity"]) =>
   (problem: Problem): Graded => ({ ...problem, severity })
 
-const rowCheck = (format: Format, options: FormatOptions | undefined) => {
+const rowCheck = (format: TrainerFormat) => {
   const decode = Schema.decodeUnknownResult(format.row, { errors: "all", onExcessProperty: "error" })
   const columnsCheck = sameColumns()
   const numbersCheck = sameNumbers(format.features({ margin: true }))
@@ -55,7 +56,7 @@ const rowCheck = (format: Format, options: FormatOptions | undefined) => {
       ...columnsCheck(good).map(graded("error")),
       ...numbersCheck(good, text).map(graded("error")),
       ...acrossRows(good).map(graded("warning")),
-      ...(format.warnings?.(good, options) ?? []).map(graded("warning")),
+      ...(format.warnings?.(good) ?? []).map(graded("warning")),
     ]
   }
 }
@@ -75,7 +76,7 @@ const sameColumns = () => {
 }
 
 /** After a first 10 MB of whole numbers, `load_dataset` fails at a fraction. */
-const sameNumbers = (features: ReturnType<Format["features"]>) => {
+const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()
   return (row: JsonRow, text: string): ReadonlyArray<Problem> =>
@@ -95,12 +96,19 @@ const sameNumbers = (features: ReturnType<Format["features"]>) => {
     })
 }
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1({
-  leafHook: (issue) => SchemaIssues.expectedOf(issue) ?? SchemaIssue.defaultLeafHook(issue),
+const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => expectedOf(issue) ?? SchemaIssue.defaultLeafHook(issue),
 })
 
 const problemsOf = (issue: SchemaIssue.Issue, row: unknown): ReadonlyArray<Problem> =>
-  format(issue).issues.map(({ message, path }) => {
-    const keys = SchemaIssues.keysOf(path)
-    return { field: FieldPath.format(keys), expected: message, found: describeValue(FieldPath.followAll(row, keys)) }
+  formatIssue(issue).issues.map(({ message, path }) => {
+    const keys = keysOf(path)
+    return { field: FieldPath.format(keys), expected: message, found: describeValue(valueAt(row, keys)) }
   })
+
+const valueAt = (row: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined,
+    row,
+  )

@@ -16,8 +16,8 @@ const methods: Record<Agreed["method"], string> = {
 
 const none = ({ votes_per_item }: Agreed): string => {
   const items = votes_per_item.reduce((sum, each) => sum + each.items, 0)
-  if (items === 0) return "No item was judged: agreement can’t be told."
-  return "Each item has one vote: agreement can’t be told."
+  if (items === 0) return "No item was judged: agreement is unknown."
+  return "Each item has one vote: agreement is unknown."
 }
 
 const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
@@ -33,7 +33,7 @@ const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
     {
       term: "Free-marginal kappa (Randolph)",
       value: kappa === null ? "–" : decimal(kappa),
-      words: kappa === null ? "can’t be told" : `${kappaInWords(kappa)}; chance is 1/K of K texts`,
+      words: kappa === null ? "unknown" : `${kappaInWords(kappa)}; chance is 1/K of K texts`,
     },
     {
       term: "Krippendorff’s alpha",

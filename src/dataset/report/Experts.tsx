@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { ExpertRow, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, name, plural, seconds, share } from "./format.ts"
-import { Name, Section } from "./parts.tsx"
+import { type Column, Name, Section, Table } from "./parts.tsx"
 
 const firstRows = 25
 
@@ -103,47 +103,32 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
     setDescending(column === by ? !isDescending : column !== -1)
     setBy(column)
   }
-  const heading = (title: string, column: number, hint?: string) => (
-    <th
-      key={title}
-      scope="col"
-      class={column === -1 ? "" : "number"}
-      aria-sort={column === by ? (isDescending ? "descending" : "ascending") : "none"}
-    >
-      <button type="button" class="sort" title={hint} onClick={() => sort(column)}>
-        {title}
-        <span aria-hidden="true">{column === by ? (isDescending ? " ↓" : " ↑") : " ↕"}</span>
-      </button>
-    </th>
-  )
+  const heading = (title: string, column: number, hint?: string): Column => {
+    const direction = isDescending ? "descending" : "ascending"
+    return {
+      isText: column === -1,
+      sort: column === by ? direction : "none",
+      title: (
+        <button type="button" class="sort" title={hint} onClick={() => sort(column)}>
+          {title}
+          <span aria-hidden="true">{column === by ? (isDescending ? " ↓" : " ↑") : " ↕"}</span>
+        </button>
+      ),
+    }
+  }
   const shown = isAll ? rows : rows.slice(0, firstRows)
   return (
     <Section id="experts" title="Experts" lead={lead(experts)}>
       {experts.length > 0 && (
-        <div class="scroll" role="region" aria-label="Experts" tabIndex={0}>
-          <table class="experts">
-            <thead>
-              <tr>
-                {heading("Expert", -1)}
-                {columns.map(({ hint, title }, i) => heading(title, i, hint))}
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((row, i) => (
-                <tr key={i}>
-                  <th scope="row">
-                    {row.expert === null ? <em>{nameOf(row)}</em> : <Name text={row.expert} chars={40} />}
-                  </th>
-                  {columns.map((column) => (
-                    <td key={column.title} class="number">
-                      {column.words(row)}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          label="Experts"
+          class="experts"
+          columns={[heading("Expert", -1), ...columns.map(({ hint, title }, i) => heading(title, i, hint))]}
+          rows={shown.map((row) => [
+            row.expert === null ? <em>{nameOf(row)}</em> : <Name text={row.expert} chars={40} />,
+            ...columns.map(({ words }) => words(row)),
+          ])}
+        />
       )}
       {rows.length > firstRows && (
         <button type="button" class="button compact start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
@@ -153,7 +138,7 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       {experts.length > 0 && (
         <p class="muted small">
           Reliability: estimated probability that a vote of the expert is right (Dawid–Skene). With the others: of the
-          votes on items of which the others’ votes have a majority. A dash: nothing to tell it from.
+          votes on items of which the others’ votes have a majority. A dash: unknown.
         </p>
       )}
     </Section>

@@ -1,7 +1,7 @@
 /** The way from records to pairs: what each step was left with, and what did not go on from it. */
 import type { FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, shareOf } from "./format.ts"
-import { Bar, Section } from "./parts.tsx"
+import { Bar, Section, Table, Unseen } from "./parts.tsx"
 import { reasonInWords, stepNames } from "./wording.ts"
 
 const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | null }) => {
@@ -32,47 +32,35 @@ export const Funnel = ({ report }: { readonly report: QualityReport }) => {
   const largest = Math.max(1, ...funnel.filter(({ unit }) => unit !== "pairs").map((step) => step.count))
   return (
     <Section id="funnel" title="From records to pairs" lead={lead(report)}>
-      <table class="funnel">
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col" class="number">
-              Left
-            </th>
-            <th scope="col" class="bars">
-              <span class="unseen">As a bar</span>
-            </th>
-            <th scope="col">Lost on the way there</th>
-          </tr>
-        </thead>
-        <tbody>
-          {funnel.map((step, i) => {
-            const before = funnel[i - 1]
-            const isOther = before !== undefined && step.unit === "pairs"
-            const into = before === undefined ? null : step.count + step.lost.reduce((sum, each) => sum + each.count, 0)
-            return (
-              <tr key={step.step}>
-                <th scope="row">{stepNames[step.step] ?? name(step.step)}</th>
-                <td class="number">
-                  {count(step.count)} <span class="muted">{step.unit}</span>
-                </td>
-                <td class="bars">
-                  {isOther ? (
-                    <span class="muted small">
-                      {before.count > 0 && `${(step.count / before.count).toFixed(1)} from each item`}
-                    </span>
-                  ) : (
-                    <Bar value={step.count} of={largest} tone={step.step === "kept" ? "kept" : ""} />
-                  )}
-                </td>
-                <td class="lost">
-                  <Lost step={step} of={isOther ? null : into} />
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
+      <Table
+        label="Steps"
+        class="funnel"
+        columns={[
+          { title: "Step", isText: true },
+          { title: "Left" },
+          { title: <Unseen text="As a bar" />, isText: true, class: "bars" },
+          { title: "Lost before this step", isText: true, class: "lost" },
+        ]}
+        rows={funnel.map((step, i) => {
+          const before = funnel[i - 1]
+          const isOther = before !== undefined && step.unit === "pairs"
+          const into = before === undefined ? null : step.count + step.lost.reduce((sum, each) => sum + each.count, 0)
+          return [
+            stepNames[step.step] ?? name(step.step),
+            <>
+              {count(step.count)} <span class="muted">{step.unit}</span>
+            </>,
+            isOther ? (
+              <span class="muted small">
+                {before.count > 0 && `${(step.count / before.count).toFixed(1)} from each item`}
+              </span>
+            ) : (
+              <Bar value={step.count} of={largest} tone={step.step === "kept" ? "kept" : ""} />
+            ),
+            <Lost step={step} of={isOther ? null : into} />,
+          ]
+        })}
+      />
     </Section>
   )
 }

@@ -18,7 +18,7 @@ const origin = ({ in_input, mixed_in }: GoldReport): string => {
 
 const lead = (gold: GoldReport): string => {
   const from = origin(gold)
-  if (from === "") return "No item has a known answer: how often experts are right can’t be told."
+  if (from === "") return "No item has a known answer: how often experts are right is unknown."
   if (gold.votes === 0 || gold.accuracy === null) return `There are ${from}, but no votes on them yet.`
   return `${count(gold.right)} of ${plural(gold.votes, "vote")} were right: ${share(gold.accuracy)}, from ${from}.`
 }

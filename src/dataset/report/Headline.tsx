@@ -15,7 +15,7 @@ import {
 } from "./wording.ts"
 
 /** More of them stand in the table of checks. */
-const mostFailed = 6
+const maxFailed = 6
 
 const Verdict = ({ report }: { readonly report: QualityReport }) => {
   const limited = report.checks.filter(({ limit, passed }) => limit !== null || !passed)
@@ -33,21 +33,21 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
         <div class="verdict bad">
           <p class="verdict-title">
             ✗ No dataset was written: {count(failed.length)} of {plural(limited.length, "limit")}{" "}
-            {failed.length === 1 ? "was" : "were"} not kept.
+            {failed.length === 1 ? "was" : "were"} exceeded.
           </p>
           <ul>
-            {failed.slice(0, mostFailed).map((check) => (
+            {failed.slice(0, maxFailed).map((check) => (
               <li key={check.check}>
                 <strong>
                   <Name text={check.check} />
                 </strong>
                 : <Name text={check.measure} chars={200} /> is{" "}
-                <strong>{check.value === null ? "not known" : checkValue(check, check.value)}</strong>
+                <strong>{check.value === null ? "unknown" : checkValue(check, check.value)}</strong>
                 {check.limit !== null && `; the limit is ${limitInWords(check)}`}. {adviceFor(check)}
               </li>
             ))}
           </ul>
-          {failed.length > mostFailed && (
+          {failed.length > maxFailed && (
             <p>
               <a href="#checks">All {count(failed.length)} that failed</a>
             </p>
@@ -64,7 +64,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
       {!isEmpty && limited.length === 0 && (
         <div class="verdict">
           <p class="verdict-title">No limits were set.</p>
-          <p>Nothing was held to a limit: look at the numbers below before training.</p>
+          <p>Look at the numbers below before training.</p>
         </div>
       )}
     </>
@@ -90,7 +90,7 @@ const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyAr
         kappa === null
           ? votes_per_item.length > 0 && items === 0
             ? "one vote per item"
-            : "can’t be told"
+            : "unknown"
           : kappaInWords(kappa),
     },
     {
@@ -106,7 +106,7 @@ const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyAr
       href: "#position",
       term: "First half chosen",
       value: shareOf(position.first_half, halves),
-      words: position.p_value === null ? "order not known" : `of 50% expected; ${pValue(position.p_value)}`,
+      words: position.p_value === null ? "order unknown" : `of 50% expected; ${pValue(position.p_value)}`,
     },
     {
       href: "#length",
@@ -114,7 +114,7 @@ const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyAr
       value: length.share_longer === null ? "–" : share(length.share_longer),
       words:
         length.cohens_d === null
-          ? "can’t be told"
+          ? "unknown"
           : `${effectInWords(length.cohens_d)} effect (d ${decimal(length.cohens_d)})`,
     },
   ]

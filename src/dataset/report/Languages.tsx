@@ -11,7 +11,7 @@ const drawn = 10
 const displayNames = new Intl.DisplayNames("en", { type: "language" })
 
 const languageName = (code: string): string => {
-  if (code === "und") return "can’t be told"
+  if (code === "und") return "unknown"
   // What is not shaped like a code has no name, and is an error to ask for.
   return /^[a-z]{2,3}$/.test(code) ? (displayNames.of(code) ?? code) : name(code, 16)
 }
@@ -21,7 +21,7 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
   const rows = languages.map(({ items, language }) => ({ language: languageName(language), items }))
   const first = rows[0]
   if (first === undefined || all === 0) {
-    return <Section id="languages" title="Languages" lead="The languages of the prompts were not looked at." />
+    return <Section id="languages" title="Languages" lead="The languages of the prompts were not detected." />
   }
   const most = `${shareOf(first.items, all)} of ${plural(all, "prompt")}: ${first.language}`
   const rest = rows.slice(drawn)

@@ -2,12 +2,12 @@
 import type { Distribution, Length, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, length, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
-import { commonEdges, commonExtent, drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
+import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
 import { Facts, Section, Table } from "./parts.tsx"
 import { effectInWords } from "./wording.ts"
 
 const lead = ({ cohens_d, share_longer }: Length): string => {
-  if (share_longer === null) return "There are no pairs of different lengths: length bias can’t be told."
+  if (share_longer === null) return "There are no pairs of different lengths: length bias is unknown."
   const effect =
     cohens_d === null ? "" : ` The difference is ${effectInWords(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
   return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ, each item counted once; 50% would be no preference.${effect}`
@@ -79,16 +79,9 @@ const quantiles = ["p05", "p50", "p95", "p99", "max"] as const
 
 export const Sizes = ({ report }: { readonly report: QualityReport }) => {
   const sides = sidesOf(report.length)
-  if (sides.length === 0) return <Section id="sizes" title="Sizes" lead="There are no pairs: sizes can’t be told." />
+  if (sides.length === 0) return <Section id="sizes" title="Sizes" lead="There are no pairs: sizes are unknown." />
   const drawn = sides.filter(({ sizes }) => isSpread(sizes))
-  const extent = commonExtent(
-    drawn.map(({ sizes }) => sizes.histogram),
-    "characters",
-  )
-  const like = commonEdges(
-    drawn.map(({ sizes }) => sizes.histogram),
-    "characters",
-  )
+  const beside = drawn.map(({ sizes }) => sizes.histogram)
   const largest = sides.reduce((a, b) => ((b.sizes.p99 ?? 0) > (a.sizes.p99 ?? 0) ? b : a))
   return (
     <Section
@@ -119,8 +112,7 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
               label: i === drawn.length - 1 ? "characters →" : null,
               fill,
               height: i === drawn.length - 1 ? 138 : 120,
-              extent,
-              like,
+              beside,
               marks: sizes.p50 === null ? [] : [{ at: sizes.p50, words: `median ${length(sizes.p50)}`, dashed: true }],
             }),
           }))}

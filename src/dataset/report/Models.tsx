@@ -8,7 +8,7 @@ const columns = [
   { title: "Items" },
   { title: "Chosen" },
   { title: "Rejected" },
-  { title: "Pairs won" },
+  { title: "Win rate" },
 ]
 
 export const Models = ({ report: { models } }: { readonly report: QualityReport }) => {
@@ -28,26 +28,26 @@ export const Models = ({ report: { models } }: { readonly report: QualityReport 
       title="Models"
       lead={
         <>
-          {plural(models.length, "model")}; <Name text={first.model} chars={40} /> wins the largest share of its pairs:{" "}
-          {share(first.share_won)}.
+          {plural(models.length, "model")}; <Name text={first.model} chars={40} /> has the highest win rate:{" "}
+          {share(first.win_rate)}.
         </>
       }
     >
       <Table
-        label="Pairs won by model"
+        label="Win rate by model"
         columns={columns}
-        rows={models.map(({ chosen, items, model, rejected, share_won }) => [
+        rows={models.map(({ chosen, items, model, rejected, win_rate }) => [
           <Name text={model} chars={60} />,
           count(items),
           count(chosen),
           count(rejected),
-          share(share_won),
+          share(win_rate),
         ])}
       />
       <p class="muted small">
-        Of pairs whose completions are of two models. Chosen, rejected: the number of pairs. Pairs won: the mean over
-        the model’s items of its share in the item’s pairs, so that each item counts once. Where only the best
-        completion is paired with the rest, models of equal worth win 1 of 2 among two, 1 of 3 among three, and so on.
+        Of pairs whose completions are of two models. Chosen, rejected: the number of pairs. Win rate: the mean over the
+        model’s items of its share in the item’s pairs, so that each item counts once. Where only the best completion is
+        paired with the rest, models of equal worth win 1 of 2 among two, 1 of 3 among three, and so on.
       </p>
     </Section>
   )

@@ -10,12 +10,12 @@ import { chanceInWords } from "./wording.ts"
 type Choices = Position["by_completions"][number]
 
 /** More plots than these help nobody; the table has all. */
-const mostPlots = 6
+const maxPlots = 6
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => a + b, 0)
 
 const lead = ({ first_half, known, p_value, second_half }: Position): string => {
-  if (known === 0) return "The order in which completions were shown is not known: position bias can’t be told."
+  if (known === 0) return "The order in which completions were shown is not known: position bias is unknown."
   const halves = first_half + second_half
   const what = `${shareOf(first_half, halves)} of ${plural(halves, "choice")} fell on the first half of the order shown`
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
@@ -73,7 +73,7 @@ const plotted = (choices: Choices): Plotted => {
 
 export const ChosenPosition = ({ report: { position } }: { readonly report: QualityReport }) => {
   const groups = position.by_completions.filter(({ chosen, completions }) => completions > 0 && sum(chosen) > 0)
-  const largest = groups.toSorted((a, b) => sum(b.chosen) - sum(a.chosen)).slice(0, mostPlots)
+  const largest = groups.toSorted((a, b) => sum(b.chosen) - sum(a.chosen)).slice(0, maxPlots)
   const drawn = largest.toSorted((a, b) => a.completions - b.completions)
   return (
     <Section id="position" title="Chosen position" lead={lead(position)}>

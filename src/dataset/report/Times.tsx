@@ -39,7 +39,7 @@ const Times = ({
 const lead = ({ turnaround, vote_seconds }: QualityReport): string => {
   const tasks =
     turnaround.count === 0
-      ? "No task has a result yet: turnaround can’t be told."
+      ? "No task has a result yet: turnaround is unknown."
       : turnaround.count === 1
         ? `The one task came back within ${seconds(turnaround.p50)}.`
         : `Half of the ${count(turnaround.count)} tasks came back within ${seconds(turnaround.p50)}, 95 of 100 within ${seconds(turnaround.p95)}.`

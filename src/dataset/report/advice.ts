@@ -15,7 +15,7 @@ const advice: ReadonlyArray<readonly [check: RegExp, advice: string]> = [
     "Near-duplicate prompts count several times. Keep one of each group, or make sure that a group stays in one split.",
   ],
   [
-    /leak|contamin|overlap/,
+    /contamin/,
     "Prompts of an evaluation are in the data: results on that evaluation would be worth nothing. Leave these items out.",
   ],
   [

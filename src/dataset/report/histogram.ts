@@ -1,24 +1,23 @@
 /**
- * Histograms: each bar is a bin, as high as its share of all values.
+ * Histograms: each bar is a bin, as high as its share of all values, on an axis by Observable Plot: linear where bins
+ * are equally wide, logarithmic where they grow.
  *
  * Guarantees: what is not drawn, because it lies far out, is said in words.
  */
-import { axisX, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot"
+import { axisX, type AxisXOptions, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot"
 import type { Distribution, Histogram } from "../../domain/QualityReport.ts"
-import { axisOf, isEven, type Unit } from "./axis.ts"
-import { count, length, plural, seconds, shareOf, shortShare } from "./format.ts"
+import { count, length, plural, seconds, shareOf, short, shortShare } from "./format.ts"
 
-export interface Bin {
+export type Unit = "characters" | "seconds" | "share"
+
+interface Bin {
   readonly from: number
   readonly to: number
   readonly count: number
 }
 
-export const binsOf = ({ counts, edges }: Histogram): ReadonlyArray<Bin> => {
-  const bins = counts.map((count, i) => ({ from: edges[i] ?? 0, to: edges[i + 1] ?? 0, count }))
-  // All values are the same.
-  return bins.map((bin) => (bin.to > bin.from ? bin : { ...bin, from: bin.from - 0.5, to: bin.to + 0.5 }))
-}
+const binsOf = ({ counts, edges }: Histogram): ReadonlyArray<Bin> =>
+  counts.map((count, i) => ({ from: edges[i] ?? 0, to: edges[i + 1] ?? 0, count }))
 
 const total = (bins: ReadonlyArray<Bin>): number => bins.reduce((sum, bin) => sum + bin.count, 0)
 
@@ -26,37 +25,36 @@ const total = (bins: ReadonlyArray<Bin>): number => bins.reduce((sum, bin) => su
 export const isSpread = ({ histogram, max, min }: Distribution): boolean =>
   histogram.counts.length > 0 && min !== null && max !== null && min < max
 
+const isEven = (bins: ReadonlyArray<Bin>): boolean => {
+  const widths = bins.map(({ from, to }) => to - from)
+  return Math.max(...widths) <= 1.5 * Math.min(...widths)
+}
+
 /**
  * Without the ends that would take the room of the rest: bins much wider than those between them,
  * and, of bins of one width, those in which next to nothing lies.
  */
-const worthDrawing = (bins: ReadonlyArray<Bin>, unit: Unit): ReadonlyArray<Bin> => {
+const worthDrawing = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
+  const bins = binsOf(histogram)
   const inner = bins.slice(1, -1)
-  if (unit === "share" || inner.length < 3 || !isEven(edgesOf(inner))) return bins
+  if (unit === "share" || inner.length < 3 || !isEven(inner)) return bins
   const few = total(bins) * 0.005
-  let first = isEven(edgesOf(bins.slice(0, -1))) ? 0 : 1
-  let last = isEven(edgesOf(bins.slice(1))) ? bins.length : bins.length - 1
+  let first = isEven(bins.slice(0, -1)) ? 0 : 1
+  let last = isEven(bins.slice(1)) ? bins.length : bins.length - 1
   const within = bins.slice(first, last)
   for (let left = few; first < last && (left -= bins[first]?.count ?? 0) >= 0;) first++
   for (let left = few; last > first && (left -= bins[last - 1]?.count ?? 0) >= 0;) last--
   return last > first && last - first < bins.length / 2 ? bins.slice(first, last) : within
 }
 
-const edgesOf = (bins: ReadonlyArray<Bin>): ReadonlyArray<number> => [
-  ...bins.map(({ from }) => from),
-  bins.at(-1)?.to ?? 1,
-]
-
 const values: Record<Unit, (value: number) => string> = { characters: length, seconds, share: shortShare }
 
 /** What the picture leaves out; empty where it is nothing. */
 export const leftOut = (histogram: Histogram, unit: Unit): string => {
-  const all = binsOf(histogram)
-  const drawn = worthDrawing(all, unit)
-  const rest = total(all) - total(drawn)
-  const first = drawn[0]
-  const last = drawn.at(-1)
-  if (first === undefined || last === undefined || drawn.length === all.length) return ""
+  const drawn = worthDrawing(histogram, unit)
+  const [first, last] = [drawn[0], drawn.at(-1)]
+  if (first === undefined || last === undefined || drawn.length === histogram.counts.length) return ""
+  const rest = total(binsOf(histogram)) - total(drawn)
   return ` Drawn from ${values[unit](first.from)} to ${values[unit](last.to)}; ${plural(rest, "value")} beyond.`
 }
 
@@ -69,6 +67,28 @@ export const rowsOf = (histogram: Histogram, unit: Unit): ReadonlyArray<Readonly
     .map((bin) => [`${values[unit](bin.from)} – ${values[unit](bin.to)}`, count(bin.count), shareOf(bin.count, all)])
 }
 
+const timeSteps = [
+  1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
+]
+
+/** Ticks of an axis; of times, at round numbers of minutes, hours, days. */
+export const ticksOf = (
+  unit: Unit,
+  isLog: boolean,
+  [low, high]: readonly [number, number],
+  width: number,
+): AxisXOptions => {
+  if (unit !== "seconds") return { tickFormat: unit === "share" ? shortShare : short, tickSpacing: 64 }
+  const most = width / 68
+  if (!isLog) return { interval: timeSteps.find((step) => (high - low) / step <= most) ?? 1e7, tickFormat: seconds }
+  const ratio = (high / low) ** (1 / most)
+  const ticks: Array<number> = []
+  for (const step of timeSteps) {
+    if (step >= low && step <= high && step >= (ticks.at(-1) ?? 0) * ratio) ticks.push(step)
+  }
+  return { ticks, tickFormat: seconds }
+}
+
 export interface HistogramOptions {
   readonly unit: Unit
   /** Of the horizontal axis; null where that of the plot below says it. */
@@ -77,29 +97,9 @@ export interface HistogramOptions {
   readonly height?: number
   /** Lines across, with what they mark. */
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
-  /** Where the axis begins and ends, if not with the bins: for plots to be compared. */
-  readonly extent?: Extent
-  /** Edges that say which kind of axis it is, if not its own. */
-  readonly like?: ReadonlyArray<number> | undefined
+  /** All histograms of a figure that are to share one axis, for comparison. */
+  readonly beside?: ReadonlyArray<Histogram>
 }
-
-type Extent = readonly [low: number, high: number]
-
-const extentOf = (bins: ReadonlyArray<Bin>): Extent => [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 1]
-
-/** Of all histograms together, as far as they are drawn. */
-export const commonExtent = (histograms: ReadonlyArray<Histogram>, unit: Unit): Extent => {
-  const drawn = histograms.filter(({ counts }) => counts.length > 0).map((each) => worthDrawing(binsOf(each), unit))
-  const extents = drawn.map(extentOf)
-  return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))]
-}
-
-/** The edges by which all histograms have one kind of axis: those of one whose bins grow, if there is one. */
-export const commonEdges = (histograms: ReadonlyArray<Histogram>, unit: Unit): ReadonlyArray<number> | undefined =>
-  histograms
-    .filter(({ counts }) => counts.length > 0)
-    .map((each) => edgesOf(worthDrawing(binsOf(each), unit)))
-    .find((edges) => !isEven(edges))
 
 /** A line that is seen on bars too. */
 export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
@@ -112,37 +112,39 @@ export const style = {
   overflow: "visible",
 }
 
-/** A picture of the histogram, which has values; `fill` is a colour. */
+/** A picture of the histogram, which has values; `fill` is a color. */
 export const drawHistogram =
-  (histogram: Histogram, { extent, fill, height = 200, label, like, marks = [], unit }: HistogramOptions) =>
-  (width: number): Element => {
-    const bins = worthDrawing(binsOf(histogram), unit)
+  (
+    histogram: Histogram,
+    { beside = [histogram], fill, height = 200, label, marks = [], unit }: HistogramOptions,
+  ): ((width: number) => Element) =>
+  (width) => {
+    const shared = beside.map((each) => worthDrawing(each, unit))
+    const edges = shared.flatMap((bins) => bins.flatMap(({ from, to }) => [from, to]))
+    const isLog = edges.every((edge) => edge >= 0) && shared.some((bins) => !isEven(bins))
+    // A logarithmic axis has no 0: the first bin then begins a little below its end.
+    const low = isLog
+      ? Math.min(...edges.map((edge) => edge || Infinity)) / (edges.includes(0) ? 2 : 1)
+      : Math.min(...edges)
+    const domain: [number, number] = [low, Math.max(...edges)]
     const all = total(binsOf(histogram))
-    const margins = {
-      marginLeft: 44,
-      marginRight: 16,
-      marginTop: marks.length > 0 ? 26 : 14,
-      marginBottom: label === null ? 24 : 42,
-    }
-    const [low, high] = extent ?? extentOf(bins)
-    const { format, scale, ticks } = axisOf(
-      like ?? edgesOf(bins),
-      [low, high],
-      unit,
-      width - margins.marginLeft - margins.marginRight,
-    )
-    const visible = marks.filter(({ at }) => at >= low && at <= high)
+    const bins = worthDrawing(histogram, unit)
+    const visible = marks.filter(({ at }) => at >= domain[0] && at <= domain[1])
+    const [marginLeft, marginRight] = [44, 16]
     return plot({
       width,
       height,
-      ...margins,
+      marginLeft,
+      marginRight,
+      marginTop: marks.length > 0 ? 26 : 14,
+      marginBottom: label === null ? 24 : 42,
       style,
-      x: { ...scale, label: null },
+      x: { type: isLog ? "log" : "linear", domain, label: null },
       y: { label: null, grid: true, ticks: 3, tickFormat: shortShare, nice: true },
       marks: [
-        axisX(ticks, { text: format, label }),
+        axisX({ ...ticksOf(unit, isLog, domain, width - marginLeft - marginRight), label }),
         rectY(bins, {
-          x1: "from",
+          x1: (bin: Bin) => Math.max(bin.from, domain[0]),
           x2: "to",
           y: (bin: Bin) => bin.count / all,
           fill,

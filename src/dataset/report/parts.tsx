@@ -48,51 +48,76 @@ export const Facts = ({ facts }: { readonly facts: ReadonlyArray<Fact> }) => (
 )
 
 export interface Column {
-  readonly title: string
+  readonly title: ComponentChildren
   readonly isText?: boolean
+  /** Of all cells of the column. */
+  readonly class?: string
+  /** Of a column that sorts. */
+  readonly sort?: "ascending" | "descending" | "none"
 }
 
-/** A table whose rows begin with what they are of. Where it is too wide, it scrolls by itself. */
+export interface Row {
+  readonly cells: ReadonlyArray<ComponentChildren>
+  readonly class?: string
+}
+
+/**
+ * A table whose rows begin with what they are of. Where it is too wide, it scrolls by itself. Roles are stated, since
+ * styles that make blocks of rows on narrow screens take them away.
+ */
 export const Table = ({
   label,
   columns,
   rows,
+  total,
+  class: name,
 }: {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
-  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren>>
-}) => (
-  <div class="scroll" role="region" aria-label={label} tabIndex={0}>
-    <table>
-      <thead>
-        <tr>
-          {columns.map(({ isText, title }) => (
-            <th key={title} scope="col" class={isText === true ? "" : "number"}>
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((cells, i) => (
-          <tr key={i}>
-            {cells.map((cell, j) =>
-              j === 0 ? (
-                <th key={j} scope="row" class={columns[0]?.isText === true ? "" : "number"}>
-                  {cell}
-                </th>
-              ) : (
-                <td key={j} class={columns[j]?.isText === true ? "" : "number"}>
-                  {cell}
-                </td>
-              ),
-            )}
+  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | Row>
+  /** The last row, of all together. */
+  readonly total?: ReadonlyArray<ComponentChildren> | undefined
+  readonly class?: string
+}) => {
+  const classOf = ({ class: name = "", isText }: Column) => `${isText === true ? "" : "number"} ${name}`.trim()
+  const rowOf = (cells: ReadonlyArray<ComponentChildren>, name: string | undefined, key: number) => (
+    <tr key={key} role="row" class={name}>
+      {columns.map((column, j) =>
+        j === 0 ? (
+          <th key={j} scope="row" role="rowheader" class={classOf(column)}>
+            {cells[j]}
+          </th>
+        ) : (
+          <td key={j} role="cell" class={classOf(column)}>
+            {cells[j]}
+          </td>
+        ),
+      )}
+    </tr>
+  )
+  return (
+    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+      <table class={name} role="table">
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column, j) => (
+              <th key={j} scope="col" role="columnheader" class={classOf(column)} aria-sort={column.sort}>
+                {column.title}
+              </th>
+            ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row, i) => ("cells" in row ? rowOf(row.cells, row.class, i) : rowOf(row, undefined, i)))}
+        </tbody>
+        {total !== undefined && <tfoot role="rowgroup">{rowOf(total, undefined, 0)}</tfoot>}
+      </table>
+    </div>
+  )
+}
+
+/** The heading of a column that has no words to be seen. */
+export const Unseen = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
 /** A number as a bar of its share in the largest; the number itself stands beside it. */
 export const Bar = ({
@@ -109,7 +134,7 @@ export const Bar = ({
   </span>
 )
 
-/** The first `most` of a list, and how many more there are. */
+/** How many of a list are shown, where it is not all. */
 export const More = ({ shown, of, what }: { readonly shown: number; readonly of: number; readonly what: string }) =>
   of > shown ? (
     <p class="muted small">

@@ -41,8 +41,8 @@ const reasons: Record<string, string> = {
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
   given_up: "given up",
-  invalid_json: "no JSON",
-  invalid_csv: "no CSV",
+  invalid_json: "invalid JSON",
+  invalid_csv: "invalid CSV",
   invalid_shape: "of another shape than was expected",
   no_match: "without a match in the join",
   conflicting_id: "with an id that stands for other content",
@@ -53,10 +53,10 @@ const reasons: Record<string, string> = {
   waiting: "without a result yet",
   failed: "failed at the service",
   invalid: "with a result that does not fit",
-  few_votes: "with too few votes",
+  too_few_votes: "with too few votes",
   tie: "ties",
   low_agreement: "with too little agreement",
-  leak: "leaks of evaluation prompts",
+  contamination: "contaminated with evaluation prompts",
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
@@ -104,7 +104,7 @@ export const headline = (report: QualityReport): string => {
   return `${plural(pairs, "preference pair")} from ${items}${by}${parts}.`
 }
 
-/** Where most was lost, for a dataset without pairs. */
+/** The largest loss, for a dataset without pairs. */
 export const largestLoss = (report: QualityReport): string | null => {
   const losses = report.funnel.flatMap(({ lost, step }) => lost.map((each) => ({ ...each, step })))
   const largest = losses.toSorted((a, b) => b.count - a.count)[0]

@@ -11,7 +11,7 @@ import type { Consensus } from "../votes/Consensus.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import { isRight } from "./GoldScore.ts"
 
-interface Row {
+interface ExpertTally {
   votes: number
   compared: number
   withOthers: number
@@ -22,7 +22,7 @@ interface Row {
   readonly seconds: Array<number>
 }
 
-const newRow = (): Row => ({
+const newRow = (): ExpertTally => ({
   votes: 0,
   compared: 0,
   withOthers: 0,
@@ -34,8 +34,8 @@ const newRow = (): Row => ({
 })
 
 export const make = () => {
-  const rows = new Map<string | null, Row>()
-  const rowOf = (expert: string | null): Row => {
+  const rows = new Map<string | null, ExpertTally>()
+  const rowOf = (expert: string | null): ExpertTally => {
     const row = rows.get(expert) ?? newRow()
     rows.set(expert, row)
     return row

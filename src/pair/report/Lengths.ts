@@ -10,20 +10,11 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Length } from "../../domain/QualityReport.ts"
 import * as Distribution from "../stats/Distribution.ts"
-import * as EffectSize from "../stats/EffectSize.ts"
 import * as Moments from "../stats/Moments.ts"
 
 /** The number of code points of a text. */
-export const characters = (text: string): number => {
-  let count = text.length
-  for (let i = 0; i < text.length - 1; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit < 0xd800 || unit > 0xdbff) continue
-    const next = text.charCodeAt(i + 1)
-    if (next >= 0xdc00 && next <= 0xdfff) count--
-  }
-  return count
-}
+export const characters = (text: string): number =>
+  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
 
 export const make = () => {
   const prompts = Distribution.make()
@@ -59,7 +50,7 @@ export const make = () => {
       equal,
       shorter_chosen: shorter,
       share_longer: longer + shorter === 0 ? null : longer / (longer + shorter),
-      cohens_d: EffectSize.cohensD(chosenMoments, rejectedMoments),
+      cohens_d: Moments.cohensD(chosenMoments, rejectedMoments),
       difference: differences.distribution(),
       prompt: prompts.distribution(),
       chosen: chosen.distribution(),

@@ -1,19 +1,15 @@
 /**
  * How the models that wrote the completions fare: how often what each wrote was chosen, and rejected.
  *
- * Guarantees: counts pairs of the dataset whose completions are of two models, no others: a pair of one model's
- * says nothing of it beside the others. A text that several models wrote counts for each of them. The share of pairs won is the mean, over a model's items, of
- * its share in the item's pairs, so that each item counts once, however many pairs it gives. Where all completions
- * of an item are paired, it is above a half for what is better than the others; where only the best is paired with
- * the rest, models of equal worth win 1 of K among K.
- *
- * Memory grows with the number of models; the rows of those with most items are given.
+ * Guarantees: counts pairs whose completions are of two models. A text that several models wrote counts for each of
+ * them. The win rate is the mean, over a model's items, of its share in the item's pairs, so that each item counts
+ * once. Where only the best completion is paired with the rest, models of equal worth win 1 of K among K.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { ModelRow } from "../../domain/QualityReport.ts"
 
-interface Row {
+interface ModelTally {
   items: number
   chosen: number
   rejected: number
@@ -22,10 +18,10 @@ interface Row {
 }
 
 /** Names that are no models, but of each completion its own, would make a report of any size. */
-const mostRows = 100
+const maxRows = 100
 
 export const make = () => {
-  const rows = new Map<string, Row>()
+  const rows = new Map<string, ModelTally>()
   return {
     /** The pairs of one item. */
     add: (
@@ -60,9 +56,9 @@ export const make = () => {
     },
     finish: (): ReadonlyArray<ModelRow> =>
       [...rows]
-        .map(([model, { won, ...row }]) => ({ model, ...row, share_won: won / row.items }))
+        .map(([model, { won, ...row }]) => ({ model, ...row, win_rate: won / row.items }))
         .toSorted((a, b) => b.items - a.items || (a.model < b.model ? -1 : 1))
-        .slice(0, mostRows)
-        .toSorted((a, b) => b.share_won - a.share_won || b.items - a.items || (a.model < b.model ? -1 : 1)),
+        .slice(0, maxRows)
+        .toSorted((a, b) => b.win_rate - a.win_rate || b.items - a.items || (a.model < b.model ? -1 : 1)),
   }
 }

@@ -10,7 +10,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { textOf } from "../votes/ItemVotes.ts"
-import * as NormalisedPrompt from "../text/NormalizedPrompt.ts"
+import * as NormalizedPrompt from "../text/NormalizedPrompt.ts"
 
 export type Kind = "none" | "copied" | "own"
 
@@ -24,7 +24,7 @@ export const make = () => {
     add: ({ annotations, completions, prompt }: Judgment, item: number): Kind => {
       const rationale = textOf(annotations.rationale)
       if (rationale === null) return "none"
-      const text = NormalisedPrompt.ofText(rationale)
+      const text = NormalizedPrompt.ofText(rationale)
       const hash = hashOf(text)
       const shown = [Conversation.render(prompt), ...Conversation.contents(prompt), ...completions]
       const isCopy = (seen.get(hash) ?? item) !== item || shown.some((other) => sameText(other, text))
@@ -36,4 +36,4 @@ export const make = () => {
 
 const sameText = (other: string, normalised: string): boolean =>
   // What is far from it in length is not equal to it, and need not be normalised.
-  other.length <= 4 * normalised.length + 64 && NormalisedPrompt.ofText(other) === normalised
+  other.length <= 4 * normalised.length + 64 && NormalizedPrompt.ofText(other) === normalised

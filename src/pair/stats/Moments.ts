@@ -1,10 +1,8 @@
 /**
- * Count, mean and variance of numbers that come one at a time, in constant memory.
+ * Count, mean and variance of numbers that come one at a time, in constant memory, and Cohen's d of two groups.
  *
- * Guarantees: no cancellation where the mean is large beside the spread. Sources: B. P. Welford, 1962,
- * "Note on a method for calculating corrected sums of squares and products"; for merging, T. F. Chan,
- * G. H. Golub and R. J. LeVeque, 1979, "Updating formulae and a pairwise algorithm for computing
- * sample variances". Another order of the same numbers may change the last digits.
+ * Guarantees: no cancellation where the mean is large beside the spread (B. P. Welford, 1962, "Note on a method for
+ * calculating corrected sums of squares and products").
  */
 
 export interface Moments {
@@ -13,8 +11,6 @@ export interface Moments {
    * @param weight how much it counts, above 0: with 2 as if it were added twice. Default 1
    */
   readonly add: (value: number, weight?: number) => void
-  /** Adds all that another one was given. */
-  readonly merge: (other: Moments) => void
   /** The sum of the weights. */
   readonly count: () => number
   readonly mean: () => number | null
@@ -36,19 +32,22 @@ export const make = (): Moments => {
       mean += (distance * weight) / count
       squares += weight * distance * (value - mean)
     },
-    merge: (other) => {
-      const added = other.count()
-      const otherMean = other.mean()
-      if (otherMean === null) return
-      const all = count + added
-      const distance = otherMean - mean
-      squares += other.squares() + distance * distance * ((count * added) / all)
-      mean += (distance * added) / all
-      count = all
-    },
     count: () => count,
     mean: () => (count === 0 ? null : mean),
     squares: () => squares,
     standardDeviation: () => (count < 2 ? null : Math.sqrt(squares / (count - 1))),
   }
+}
+
+/**
+ * Cohen's d: the first mean less the second, over the pooled standard deviation of the two samples
+ * (J. Cohen, 1988, "Statistical power analysis for the behavioral sciences", 2nd edition, 2.5). No correction for
+ * small samples. Null where a group is empty, both have one number, or nothing varies.
+ */
+export const cohensD = (one: Moments, other: Moments): number | null => {
+  const [oneMean, otherMean] = [one.mean(), other.mean()]
+  const degrees = one.count() + other.count() - 2
+  if (oneMean === null || otherMean === null || degrees < 1) return null
+  const pooled = Math.sqrt((one.squares() + other.squares()) / degrees)
+  return pooled === 0 ? null : (oneMean - otherMean) / pooled
 }

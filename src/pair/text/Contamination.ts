@@ -1,212 +1,141 @@
 /**
- * Finds texts that give away a prompt of an evaluation: what is trained on should not hold what
- * is tested on.
+ * Finds texts that hold a prompt of an evaluation: what is trained on must not hold what is tested on.
  *
- * An evaluation prompt leaks where more than half of its tokens stand in 8-grams that the text
- * has, too: the n-gram matching of Lambert et al., 2024, "Tülu 3: Pushing frontiers in open
- * language model post-training", 3.2, "Prompt decontamination", whose tokens are spaCy's. Here
- * tokens are those of `Tokens`, of texts in normal form, so that case, spacing and punctuation
- * hide no leak.
+ * A text is contaminated where more than half of the evaluation prompt's tokens stand in 8-grams that the text has,
+ * too (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language model post-training", 3.2, whose tokens are
+ * spaCy's; here they are those of `Tokens`, in normal form). A prompt of 5 to 7 tokens must occur as a whole; one of
+ * up to 4, which may well occur by chance, must be all that the text has; one without tokens is never found.
  *
- * An evaluation prompt of 5 to 7 tokens has no 8-gram: it leaks where it occurs as a whole. One of
- * up to 4 tokens, which may well occur by chance, leaks where it is all that the text has. One
- * without tokens never leaks.
- *
- * Guarantees: of evaluation prompts that are long enough every one with a coverage above the
- * limit is found, and no other, but for collisions of 64-bit hashes. Not found: a prompt in other
- * words, or in another language.
+ * Not found: a prompt in other words, or in another language.
  */
-import * as GramTable from "./GramTable.ts"
-import * as NormalisedPrompt from "./NormalizedPrompt.ts"
+import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
-export interface Leak {
+export interface Overlap {
   /** The zero-based ordinal of the evaluation prompt; of equal ones the first. */
   readonly evaluation: number
   /** The share of its tokens that the text has in common n-grams: above 0.5, at most 1. */
   readonly coverage: number
 }
 
-export interface Leaks {
+export interface Contamination {
   /** The evaluation prompt that the text, a prompt or a completion, covers most; the first of several. */
-  readonly find: (text: string) => Leak | undefined
+  readonly find: (text: string) => Overlap | undefined
 }
 
-const longest = 8
-const shortestToOccur = 5
-const mostCoverage = 0.5
+const maxGram = 8
+const minTokensToOccur = 5
+const minCoverage = 0.5
 
 interface Evaluation {
   readonly ordinal: number
   readonly tokens: number
   /** The n-gram that begins at each token. */
-  readonly grams: Int32Array
+  readonly grams: ReadonlyArray<number>
 }
 
-export const make = (evaluationPrompts: Iterable<string>): Leaks => {
-  const table = GramTable.make()
-  const evaluations = evaluationsOf(evaluationPrompts, table)
-  const lengths = [...new Set(evaluations.map(({ tokens }) => Math.min(tokens, longest)))]
-  const asking = askingOf(evaluations, table.size())
-  const seenGram = new Uint32Array(table.size())
-  const seenEvaluation = new Uint32Array(evaluations.length)
-  let text = 0
+export const make = (evaluationPrompts: Iterable<string>): Contamination => {
+  const evaluations = evaluationsOf(evaluationPrompts)
+  const lengths = new Set(evaluations.map(({ tokens }) => Math.min(tokens, maxGram)))
+  const byGram = indexOf(evaluations)
 
-  const find = (source: string): Leak | undefined => {
-    if (evaluations.length === 0) return undefined
-    text++
-    const found: Array<number> = []
-    const tokens = tokensOf(NormalisedPrompt.ofText(source))
-    for (const n of lengths) {
-      if (n < shortestToOccur && tokens.count !== n) continue
-      forEachGram(tokens, n, (a, b) => {
-        const gram = table.find(a, b)
-        if (gram !== -1 && seenGram[gram] !== text) {
-          seenGram[gram] = text
-          found.push(gram)
-        }
-      })
-    }
-    let best: Leak | undefined
-    for (const gram of found) {
-      for (let i = asking.starts[gram]!; i < asking.starts[gram + 1]!; i++) {
-        const index = asking.evaluations[i]!
-        if (seenEvaluation[index] === text) continue
-        seenEvaluation[index] = text
-        const evaluation = evaluations[index]!
-        const coverage = coveredBy(evaluation, (gram) => seenGram[gram] === text) / evaluation.tokens
+  return {
+    find: (text) => {
+      if (evaluations.length === 0) return undefined
+      const tokens = tokensOf(text)
+      const inText = new Set<number>()
+      for (const n of lengths) {
+        if (n < minTokensToOccur && tokens.length !== n) continue
+        for (const gram of gramsOf(tokens, n)) if (byGram.has(gram)) inText.add(gram)
+      }
+      const candidates = new Set([...inText].flatMap((gram) => byGram.get(gram) ?? []))
+      let best: Overlap | undefined
+      for (const evaluation of candidates) {
+        const coverage = coveredBy(evaluation, inText) / evaluation.tokens
         const isBetter =
           best === undefined ||
           coverage > best.coverage ||
           (coverage === best.coverage && evaluation.ordinal < best.evaluation)
-        if (coverage > mostCoverage && isBetter) best = { evaluation: evaluation.ordinal, coverage }
+        if (coverage > minCoverage && isBetter) best = { evaluation: evaluation.ordinal, coverage }
       }
-    }
-    return best
+      return best
+    },
   }
-  return { find }
 }
 
 /** Those that have tokens, each sequence of tokens once. */
-const evaluationsOf = (prompts: Iterable<string>, table: GramTable.GramTable): ReadonlyArray<Evaluation> => {
-  const evaluations: Array<Evaluation> = []
-  const whole = new Set<string>()
+const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
+  const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
   for (const prompt of prompts) {
-    const tokens = tokensOf(NormalisedPrompt.ofText(prompt))
-    const grams: Array<number> = []
-    if (tokens.count > 0) {
-      forEachGram(tokens, Math.min(tokens.count, longest), (a, b) => void grams.push(table.add(a, b)))
-    }
-    const key = `${tokens.count}:${grams.join()}`
-    if (tokens.count > 0 && !whole.has(key)) {
-      whole.add(key)
-      evaluations.push({ ordinal, tokens: tokens.count, grams: Int32Array.from(grams) })
-    }
+    const tokens = tokensOf(prompt)
+    const grams = tokens.length === 0 ? [] : gramsOf(tokens, Math.min(tokens.length, maxGram))
+    const key = grams.join()
+    if (grams.length > 0 && !evaluations.has(key)) evaluations.set(key, { ordinal, tokens: tokens.length, grams })
     ordinal++
   }
-  return evaluations
-}
-
-/** Which evaluation prompts are looked at where a text has an n-gram: those from its start to that of the next n-gram. */
-interface Asking {
-  readonly starts: Uint32Array
-  /** Indices of evaluation prompts. */
-  readonly evaluations: Uint32Array
+  return [...evaluations.values()]
 }
 
 /**
- * Of an evaluation prompt's n-grams, the most frequent ones are left out as long as they cover
- * no more than half of it: without one of the others it can't leak. So a text that begins as all
- * questions of an evaluation do ("Answer the following …") is not compared with each of them.
+ * Every n-gram, with the evaluation prompts to compare where a text has it.
+ *
+ * Of a prompt's n-grams, the most frequent ones lead to no comparison as long as they cover at most half of it, since
+ * a text that is contaminated has one of the others. So a text that begins as all questions of an evaluation do
+ * ("Answer the following …") is not compared with each of them.
  */
-const askingOf = (evaluations: ReadonlyArray<Evaluation>, size: number): Asking => {
-  const frequency = new Uint32Array(size)
-  for (const { grams } of evaluations) for (const gram of new Set(grams)) frequency[gram]!++
-  const asked = evaluations.map((evaluation) => {
-    const frequentFirst = [...new Set(evaluation.grams)].toSorted((a, b) => frequency[b]! - frequency[a]!)
-    const rank = new Map(frequentFirst.map((gram, i) => [gram, i]))
+const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
+  const frequency = new Map<number, number>()
+  const frequencyOf = (gram: number) => frequency.get(gram) ?? 0
+  for (const { grams } of evaluations) for (const gram of new Set(grams)) frequency.set(gram, frequencyOf(gram) + 1)
+  const byGram = new Map(Array.from(frequency.keys(), (gram): [number, Array<Evaluation>] => [gram, []]))
+  for (const evaluation of evaluations) {
+    const frequentFirst = [...new Set(evaluation.grams)].toSorted((a, b) => frequencyOf(b) - frequencyOf(a))
     const canLeaveOut = (count: number) =>
-      coveredBy(evaluation, (gram) => rank.get(gram)! < count) <= mostCoverage * evaluation.tokens
-    // What more n-grams cover is more: the greatest number of them is found by halving.
-    let least = 0
-    let most = frequentFirst.filter((gram) => frequency[gram]! > 1).length
-    while (least < most) {
-      const middle = Math.ceil((least + most) / 2)
-      if (canLeaveOut(middle)) least = middle
-      else most = middle - 1
+      coveredBy(evaluation, new Set(frequentFirst.slice(0, count))) <= minCoverage * evaluation.tokens
+    // More n-grams cover more: the greatest number that can be left out is found by bisection.
+    let low = 0
+    let high = frequentFirst.filter((gram) => frequencyOf(gram) > 1).length
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if (canLeaveOut(middle)) low = middle
+      else high = middle - 1
     }
-    return frequentFirst.slice(least)
-  })
-
-  const starts = new Uint32Array(size + 1)
-  for (const grams of asked) for (const gram of grams) starts[gram + 1]!++
-  for (let gram = 0; gram < size; gram++) starts[gram + 1]! += starts[gram]!
-  const next = starts.slice()
-  const indices = new Uint32Array(starts[size]!)
-  asked.forEach((grams, index) => {
-    for (const gram of grams) indices[next[gram]!++] = index
-  })
-  return { starts, evaluations: indices }
+    for (const gram of frequentFirst.slice(low)) byGram.get(gram)!.push(evaluation)
+  }
+  return byGram
 }
 
 /** How many tokens stand in n-grams that the text has. */
-const coveredBy = ({ grams, tokens }: Evaluation, has: (gram: number) => boolean): number => {
-  const n = Math.min(tokens, longest)
+const coveredBy = ({ grams, tokens }: Evaluation, inText: ReadonlySet<number>): number => {
+  const n = Math.min(tokens, maxGram)
   let covered = 0
-  let upTo = 0
-  for (let i = 0; i < grams.length; i++) {
-    if (!has(grams[i]!)) continue
-    covered += i + n - Math.max(i, upTo)
-    upTo = i + n
+  let end = 0
+  for (const [start, gram] of grams.entries()) {
+    if (!inText.has(gram)) continue
+    covered += start + n - Math.max(start, end)
+    end = start + n
   }
   return covered
 }
 
-interface TokenHashes {
-  readonly count: number
-  readonly a: Int32Array
-  readonly b: Int32Array
+type TokenHash = readonly [a: number, b: number]
+
+const tokensOf = (text: string): ReadonlyArray<TokenHash> => {
+  const tokens: Array<TokenHash> = []
+  Tokens.forEach(NormalizedPrompt.ofText(text), (a, b) => void tokens.push([a, b]))
+  return tokens
 }
 
-/** Work space of one call, kept where it is not large. */
-const mostKept = 1 << 16
-const keptA = new Int32Array(mostKept)
-const keptB = new Int32Array(mostKept)
-
-/** Valid until the next call. */
-const tokensOf = (normal: string): TokenHashes => {
-  // A token is at least one code unit.
-  const [a, b] =
-    normal.length <= mostKept ? [keptA, keptB] : [new Int32Array(normal.length), new Int32Array(normal.length)]
-  let i = 0
-  const count = Tokens.forEach(normal, (x, y) => {
-    a[i] = x
-    b[i++] = y
-  })
-  return { count, a, b }
-}
-
-const baseA = 0x2c9277b5
-const baseB = 0x5851f42d
-const power = (base: number, exponent: number): number =>
-  exponent === 0 ? 1 : Math.imul(power(base, exponent - 1), base)
-const leavesA = Array.from({ length: longest + 1 }, (_, n) => power(baseA, n))
-const leavesB = Array.from({ length: longest + 1 }, (_, n) => power(baseB, n))
-
-/** Calls `take` with the hash of each n-gram, from the first to the last. */
-const forEachGram = ({ a, b, count }: TokenHashes, n: number, take: (a: number, b: number) => void): void => {
-  const [outA, outB] = [leavesA[n]!, leavesB[n]!]
-  let x = 0
-  let y = 0
-  for (let i = 0; i < count; i++) {
-    x = (Math.imul(x, baseA) + a[i]!) | 0
-    y = (Math.imul(y, baseB) + b[i]!) | 0
-    if (i >= n) {
-      x = (x - Math.imul(a[i - n]!, outA)) | 0
-      y = (y - Math.imul(b[i - n]!, outB)) | 0
+/** A hash of 53 bits for each n-gram, from the first to the last. */
+const gramsOf = (tokens: ReadonlyArray<TokenHash>, n: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, start) => {
+    // Sequences of different lengths are different, whatever their tokens.
+    let x = n
+    let y = 0
+    for (let i = start; i < start + n; i++) {
+      x = (Math.imul(x, 0x2c9277b5) + tokens[i]![0]) | 0
+      y = (Math.imul(y, 0x5851f42d) + tokens[i]![1]) | 0
     }
-    // Sequences of different lengths are different, whatever their tokens' hashes.
-    if (i >= n - 1) take((x + n) | 0, y)
-  }
-}
+    return (x >>> 0) * 2 ** 21 + (y >>> 11)
+  })

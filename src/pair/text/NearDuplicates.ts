@@ -14,9 +14,10 @@
  * Two texts of one long template with little that differs are near-duplicates, too.
  */
 import * as MinHash from "./MinHash.ts"
-import * as NormalisedPrompt from "./NormalizedPrompt.ts"
+import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
-export interface Finding {
+/** What a prompt resembles. */
+export interface Match {
   /** The prompts that this one nearly repeats, as zero-based ordinals, earliest first; of an equal normal form the first alone. */
   readonly earlier: ReadonlyArray<number>
   /** The estimated Jaccard index of the prompt and the first of them; 1 where the normal forms are equal, 0 where there is none. */
@@ -25,10 +26,10 @@ export interface Finding {
 
 export interface NearDuplicates {
   /** Takes the next prompt, in normal form. */
-  readonly add: (normal: string) => Finding
+  readonly add: (normal: string) => Match
 }
 
-const none: Finding = { earlier: [], similarity: 0 }
+const none: Match = { earlier: [], similarity: 0 }
 
 const bands = 18
 const maxInBand = 32
@@ -43,7 +44,7 @@ export const make = (threshold = 0.8): NearDuplicates => {
   return {
     add: (normal) => {
       const ordinal = prompts++
-      const digest = NormalisedPrompt.hash(normal)
+      const digest = NormalizedPrompt.hash(normal)
       const high = Number.parseInt(digest.slice(0, 8), 16) | 0
       const low = Number.parseInt(digest.slice(8), 16) | 0
 

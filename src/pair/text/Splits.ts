@@ -4,7 +4,7 @@
  * Guarantees: an item's split follows from the seed, the shares and the prompts up to its own, so
  * it never changes when items are added after it. No normal form is in two splits. A prompt that
  * is found to nearly repeat earlier ones (see `NearDuplicates` for what is not found) is in the split of the
- * earliest of them; `bridges` counts the prompts that repeat some of different splits, each of which has a
+ * earliest of them; `crossSplitNearDuplicates` counts the prompts that repeat some of different splits, each of which has a
  * near-duplicate in another split, since an earlier prompt does not change its split.
  *
  * Of the prompts that repeat none, a share is expected in each split, not promised: each prompt
@@ -17,7 +17,7 @@ import type { Prompt } from "../../domain/Message.ts"
 import { Split, splits } from "../../domain/Split.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as NearDuplicates from "./NearDuplicates.ts"
-import * as NormalisedPrompt from "./NormalizedPrompt.ts"
+import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
 /** The shares of the prompts, which add up to 1, such as `{ train: 0.9, test: 0.1 }`. A split without a share stays empty. */
 export type Shares = { readonly [split in Split]?: number | undefined }
@@ -46,7 +46,7 @@ export interface Splits {
   /** The split of a prompt that was added, by its zero-based ordinal. */
   readonly splitOf: (ordinal: number) => Split | undefined
   /** Prompts that nearly repeat prompts of more than one split. */
-  readonly bridges: () => number
+  readonly crossSplitNearDuplicates: () => number
 }
 
 export interface SplitsOptions {
@@ -83,16 +83,16 @@ export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold =
   const nearDuplicates = NearDuplicates.make(threshold)
   let assigned = new Uint8Array(1024)
   let size = 0
-  let bridges = 0
+  let crossSplit = 0
 
   const result: Splits = {
     add: (prompt) => {
-      const normal = NormalisedPrompt.ofPrompt(prompt)
+      const normal = NormalizedPrompt.ofPrompt(prompt)
       const ordinal = size++
       const { earlier, similarity } = nearDuplicates.add(normal)
       const earliest = earlier[0]
       const code = earliest === undefined ? splits.indexOf(splitAt(placeOf(seed, normal))) : assigned[earliest]!
-      if (earlier.some((other) => assigned[other] !== code)) bridges++
+      if (earlier.some((other) => assigned[other] !== code)) crossSplit++
       if (ordinal === assigned.length) {
         const larger = new Uint8Array(2 * ordinal)
         larger.set(assigned)
@@ -104,7 +104,7 @@ export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold =
         : { split: splits[code]!, earliest, similarity }
     },
     splitOf: (ordinal) => (ordinal < size ? splits[assigned[ordinal]!] : undefined),
-    bridges: () => bridges,
+    crossSplitNearDuplicates: () => crossSplit,
   }
   return result
 })

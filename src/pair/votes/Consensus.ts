@@ -25,7 +25,7 @@ export interface Consensus {
   /** The share of the first choices that went to the best, 0 to 1; null where there is one vote. */
   readonly agreement: number | null
   /** Whether votes were weighed by the experts' reliabilities. */
-  readonly isWeighed: boolean
+  readonly isWeighted: boolean
   /** Whether several votes, or their weights, leave several that are best. */
   readonly isTie: boolean
 }
@@ -48,7 +48,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
       votes,
       agreement,
       isTie: votes.length > 1 && counted.tie,
-      isWeighed: false,
+      isWeighted: false,
     }
   }
   return {
@@ -56,7 +56,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
     votes,
     agreement: votes.length === 1 ? null : counted.agreement,
     isTie: votes.length > 1 && counted.tie,
-    isWeighed: false,
+    isWeighted: false,
   }
 }
 
@@ -86,7 +86,7 @@ export const byProbability = (
     votes,
     agreement: shareOf(best, votes),
     isTie: top.length > 1,
-    isWeighed: true,
+    isWeighted: true,
   }
 }
 
@@ -136,7 +136,7 @@ const judged = (
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
-  { agreement, isWeighed, judgment, votes }: Consensus,
+  { agreement, isWeighted, judgment, votes }: Consensus,
 ): ReadonlyArray<PreferencePair> => {
   const first = firstOfText(judgment.completions)
   const told = pairs.map((pair) => ({
@@ -145,6 +145,6 @@ export const withVotes = (
     agreement,
     vote_margin: votes.length === 1 ? null : marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!),
   }))
-  const supported = isWeighed ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
+  const supported = isWeighted ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
   return supported.length === told.length ? told : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))
 }

@@ -21,7 +21,7 @@ export interface Reliabilities {
 /** Gathers votes. */
 export const make = () => {
   const numbers = new Map<string | null, number>()
-  const model = DawidSkene.oneCoin()
+  const model = DawidSkene.make()
   const numberOf = (expert: string | null): number => {
     const number = numbers.get(expert) ?? numbers.size
     numbers.set(expert, number)

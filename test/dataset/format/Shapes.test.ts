@@ -33,23 +33,9 @@ const shapes: ReadonlyArray<Shape> = [
     [{ prompt: "The sky is", chosen: " blue.", rejected: " green.", margin: 1 / 3 }],
     { margin: true },
   ],
-  [
-    "trl",
-    "a separator",
-    text,
-    [{ prompt: "The sky is\n", chosen: " blue.", rejected: " green." }],
-    { separator: "\n" },
-  ],
   ["trl-conversational", "text", text, [{ prompt: asMessages, chosen: blue, rejected: green }]],
   ["trl-conversational", "messages", turns, [{ prompt: turns, chosen: blue, rejected: green }]],
   ["trl-implicit", "text", text, [{ chosen: "The sky is\n\n blue.", rejected: "The sky is\n\n green." }]],
-  [
-    "trl-implicit",
-    "no separator",
-    text,
-    [{ chosen: "The sky is blue.", rejected: "The sky is green." }],
-    { separator: "" },
-  ],
   ["trl-implicit-conversational", "messages", turns, [{ chosen: [...turns, ...blue], rejected: [...turns, ...green] }]],
   [
     "trl-unpaired",
@@ -194,7 +180,7 @@ const shapes: ReadonlyArray<Shape> = [
 describe("the rows of", () => {
   for (const [name, what, prompt, rows, options] of shapes) {
     it(`${name}: ${what}`, () => {
-      assert.deepStrictEqual(encode(name, [sky({ prompt })], options), { rows: [...rows], rejects: [] })
+      assert.deepStrictEqual(encode(name, [sky({ prompt })], options), { rows: [...rows], omitted: [] })
     })
   }
 

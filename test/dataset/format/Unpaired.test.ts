@@ -12,10 +12,10 @@ const pairsOf = (item: string, ...pairs: ReadonlyArray<string>) =>
   )
 
 const labels = (...pairs: Parameters<typeof encode>[1]) => {
-  const { rejects, rows } = encode("trl-unpaired", pairs)
+  const { omitted, rows } = encode("trl-unpaired", pairs)
   return {
     rows: rows.map(({ completion, label }) => [completion, label]),
-    rejects: rejects.map(({ field, item_id, reason }) => `${item_id} ${field}: ${reason}`),
+    omitted: omitted.map(({ field, item_id, reason }) => `${item_id} ${field}: ${reason}`),
   }
 }
 
@@ -28,7 +28,7 @@ describe("unpaired rows", () => {
         ["c", false],
         ["d", false],
       ],
-      rejects: [],
+      omitted: [],
     })
   })
 
@@ -39,7 +39,7 @@ describe("unpaired rows", () => {
         ["a", true],
         ["d", false],
       ],
-      rejects: [`1 rejected: ${reason} "b"`, `1 rejected: ${reason} "c"`],
+      omitted: [`1 rejected: ${reason} "b"`, `1 rejected: ${reason} "c"`],
     })
   })
 
@@ -54,13 +54,13 @@ describe("unpaired rows", () => {
 
   it("a pair that is refused leaves its item's others as they are", () => {
     const [bad] = pairsOf("1", "xy")
-    const { rejects, rows } = labels(...pairsOf("1", "ab"), { ...bad!, chosen: "\uD800" }, ...pairsOf("1", "ac"))
+    const { omitted, rows } = labels(...pairsOf("1", "ab"), { ...bad!, chosen: "\uD800" }, ...pairsOf("1", "ac"))
     assert.deepStrictEqual(rows, [
       ["a", true],
       ["b", false],
       ["c", false],
     ])
-    assert.strictEqual(rejects.length, 1)
+    assert.strictEqual(omitted.length, 1)
   })
 
   it("come out when their item ends, and the last item's at the end", () => {
@@ -69,7 +69,7 @@ describe("unpaired rows", () => {
     assert.deepStrictEqual([lengths, end().length, end().length], [[0, 0, 3], 2, 0])
   })
 
-  it("each completion of an item gives one row or one reject, whatever its pairs are", () => {
+  it("each completion of an item gives one row or one omission, whatever its pairs are", () => {
     const letters = fc.constantFrom("a", "b", "c", "d", "e")
     const items = fc.array(
       fc.array(

@@ -24,14 +24,14 @@ export const encode = (name: FormatName, pairs: ReadonlyArray<PreferencePair>, o
   const results = [...pairs.flatMap(encoder.encode), ...encoder.end()]
   return {
     rows: results.filter(Result.isSuccess).map(({ success }) => success),
-    rejects: results.filter(Result.isFailure).map(({ failure }) => failure),
+    omitted: results.filter(Result.isFailure).map(({ failure }) => failure),
   }
 }
 
 /** The field and reason for which a pair is refused; undefined where it is not. */
 export const refusal = (name: FormatName, members: Partial<PreferencePair>) => {
-  const [reject] = encode(name, [sky(members)]).rejects
-  return reject === undefined ? undefined : `${reject.field}: ${reject.reason}`
+  const [omission] = encode(name, [sky(members)]).omitted
+  return omission === undefined ? undefined : `${omission.field}: ${omission.reason}`
 }
 
 /** The rows in a file that goes away with the test. */
@@ -50,13 +50,14 @@ export const writtenText = Effect.fnUntraced(function* (text: string | Uint8Arra
   return path
 })
 
-export const findings = (name: FormatName, path: string, options?: FormatOptions) =>
-  Stream.runCollect(validate(formats[name], path, options))
+export const findings = (name: FormatName, path: string) => Stream.runCollect(validate(formats[name], path))
 
 /** What the validator says of these lines, without the file's name. */
 export const said = Effect.fnUntraced(function* (name: FormatName, lines: ReadonlyArray<string>) {
   const found = yield* findings(name, yield* writtenText(lines.join("\n") + "\n"))
-  return found.map(({ expected, field, found, line, severity }) =>
-    [`${line}: ${field}: expected ${expected}, found ${found}`, ...(severity === "error" ? [] : [severity])].join(" "),
+  return found.map(({ expected, field, found, row, severity }) =>
+    [`${row}: ${field ?? ""}: expected ${expected}, found ${found}`, ...(severity === "error" ? [] : [severity])].join(
+      " ",
+    ),
   )
 })

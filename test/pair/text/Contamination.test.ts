@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as Leaks from "../../../src/pair/text/Contamination.ts"
+import * as Contamination from "../../../src/pair/text/Contamination.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { hostile, words } from "./support.ts"
 
 const { below, text } = words(1)
 const evaluations = Array.from({ length: 500 }, () => text(8 + below(60)))
-const leaks = Leaks.make(evaluations)
+const contamination = Contamination.make(evaluations)
 
 /** Words of Latin letters alone: the coverage as the paper defines it. */
 const coverageOf = (evaluation: string, within: string): number => {
@@ -25,22 +25,22 @@ const coverageOf = (evaluation: string, within: string): number => {
 
 const arena = sharedData("arena-hard")
 
-describe("Leaks", () => {
+describe("Contamination", () => {
   it("finds each evaluation prompt within a longer text, whatever its case, spacing and punctuation", () => {
     evaluations.forEach((evaluation, i) => {
       const shown = evaluation.toUpperCase().replaceAll(" ", i % 2 === 0 ? " \n" : ", ")
-      assert.deepStrictEqual(leaks.find(`${text(30)}. "${shown}" ${text(30)}`), { evaluation: i, coverage: 1 })
+      assert.deepStrictEqual(contamination.find(`${text(30)}. "${shown}" ${text(30)}`), { evaluation: i, coverage: 1 })
     })
   })
 
   it("finds nothing in other texts", () => {
-    for (let i = 0; i < 500; i++) assert.isUndefined(leaks.find(text(100)))
+    for (let i = 0; i < 500; i++) assert.isUndefined(contamination.find(text(100)))
   })
 
   it("is not content with one 8-gram in common where that is less than half", () => {
     const evaluation = text(17)
     const tokens = evaluation.split(" ")
-    const of = Leaks.make([evaluation])
+    const of = Contamination.make([evaluation])
     assert.isUndefined(of.find(`${text(20)} ${tokens.slice(4, 12).join(" ")} ${text(20)}`))
     // Two 8-grams in a row cover nine tokens.
     assert.deepStrictEqual(of.find(`${text(20)} ${tokens.slice(4, 13).join(" ")} ${text(20)}`), {
@@ -48,7 +48,9 @@ describe("Leaks", () => {
       coverage: 9 / 17,
     })
     // Half is not more than half.
-    assert.isUndefined(Leaks.make([text(8) + " " + tokens.slice(0, 8).join(" ")]).find(tokens.slice(0, 8).join(" ")))
+    assert.isUndefined(
+      Contamination.make([text(8) + " " + tokens.slice(0, 8).join(" ")]).find(tokens.slice(0, 8).join(" ")),
+    )
   })
 
   it("finds the same as counting token by token, also where evaluation prompts have much in common", () => {
@@ -73,7 +75,7 @@ describe("Leaks", () => {
         const coverages = evaluations.map((evaluation) => coverageOf(evaluation, within))
         const most = Math.max(...coverages)
         assert.deepStrictEqual(
-          Leaks.make(evaluations).find(within),
+          Contamination.make(evaluations).find(within),
           most > 0.5 ? { evaluation: coverages.indexOf(most), coverage: most } : undefined,
         )
       }),
@@ -84,14 +86,14 @@ describe("Leaks", () => {
   it("finds the question, not the template that all questions begin with", () => {
     const template = text(30)
     const questions = Array.from({ length: 300 }, () => text(40))
-    const of = Leaks.make(questions.map((question) => `${template} ${question}`))
+    const of = Contamination.make(questions.map((question) => `${template} ${question}`))
     assert.isUndefined(of.find(`${template} ${text(40)}`))
     assert.deepStrictEqual(of.find(`${template} ${questions[299]}`), { evaluation: 299, coverage: 1 })
     assert.strictEqual(of.find(questions[7]!)?.evaluation, 7)
   })
 
   it("finds an evaluation prompt of 5 to 7 tokens as a whole, one of up to 4 only alone", () => {
-    const of = Leaks.make(["What is the capital of France?", "Who wrote Hamlet?", "Tell me a joke", "2+2"])
+    const of = Contamination.make(["What is the capital of France?", "Who wrote Hamlet?", "Tell me a joke", "2+2"])
     assert.deepStrictEqual(of.find("Please tell me: what is the capital of france, and why?"), {
       evaluation: 0,
       coverage: 1,
@@ -108,7 +110,12 @@ describe("Leaks", () => {
   })
 
   it("takes the characters of scripts that do not separate words for tokens", () => {
-    const of = Leaks.make(["请用简单的语言解释量子计算机的工作原理", "ช่วยอธิบายเรื่องนี้ให้ฉันฟัง", "日本の首都は?", "日本"])
+    const of = Contamination.make([
+      "请用简单的语言解释量子计算机的工作原理",
+      "ช่วยอธิบายเรื่องนี้ให้ฉันฟัง",
+      "日本の首都は?",
+      "日本",
+    ])
     assert.deepStrictEqual(of.find("问题一：请用简单的语言，解释量子计算机的工作原理。谢谢"), {
       evaluation: 0,
       coverage: 1,
@@ -120,7 +127,7 @@ describe("Leaks", () => {
   })
 
   it("names the first of evaluation prompts that are equal", () => {
-    const of = Leaks.make([
+    const of = Contamination.make([
       text(20),
       "one two three four five six seven eight nine",
       "One, two, three, four, five, six, seven, eight, nine!",
@@ -129,9 +136,9 @@ describe("Leaks", () => {
   })
 
   it("takes any text, on either side", () => {
-    const of = Leaks.make([...hostile, "toString valueOf __proto__ constructor hasOwnProperty", ...evaluations])
+    const of = Contamination.make([...hostile, "toString valueOf __proto__ constructor hasOwnProperty", ...evaluations])
     for (const one of hostile) {
-      assert.isUndefined(leaks.find(one))
+      assert.isUndefined(contamination.find(one))
       of.find(one)
     }
     assert.isUndefined(of.find(""))
@@ -139,7 +146,7 @@ describe("Leaks", () => {
     assert.strictEqual(of.find("a".repeat(5_000_000))?.coverage, 1)
     assert.strictEqual(of.find("字".repeat(100_000))?.coverage, 1)
     assert.strictEqual(of.find("tostring valueof __proto__ constructor hasownproperty")?.evaluation, hostile.length)
-    assert.isUndefined(Leaks.make([]).find("anything"))
+    assert.isUndefined(Contamination.make([]).find("anything"))
   })
 
   it.skipIf(arena === undefined)(
@@ -151,12 +158,12 @@ describe("Leaks", () => {
         .map(
           (line) => (JSON.parse(line) as { readonly turns: readonly [{ readonly content: string }] }).turns[0].content,
         )
-      const all = Leaks.make(questions)
+      const all = Contamination.make(questions)
       questions.forEach((question, i) =>
         assert.deepStrictEqual(all.find(`Answer this:\n${question}\nThink well.`), { evaluation: i, coverage: 1 }),
       )
       const [some, others] = [questions.slice(0, 250), questions.slice(250)]
-      const half = Leaks.make(some)
+      const half = Contamination.make(some)
       for (const question of others) assert.isUndefined(half.find(question))
     },
   )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
+import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { hostile, words } from "./support.ts"
 
 const isEastAsian = (unit: string) => unit.charCodeAt(0) >= 0x2e80
@@ -90,8 +90,8 @@ describe("MinHash", () => {
         const joined = parts.join(" ")
         const other = parts.join(" \t\n ")
         assert.deepStrictEqual(
-          MinHash.signature(NormalisedPrompt.ofText(isUpper ? other.toUpperCase() : other.toLowerCase())),
-          MinHash.signature(NormalisedPrompt.ofText(joined)),
+          MinHash.signature(NormalizedPrompt.ofText(isUpper ? other.toUpperCase() : other.toLowerCase())),
+          MinHash.signature(NormalizedPrompt.ofText(joined)),
         )
       }),
     )
@@ -120,9 +120,9 @@ describe("MinHash", () => {
 
   it("takes any text", () => {
     for (const text of hostile) {
-      const signature = MinHash.signature(NormalisedPrompt.ofText(text))
+      const signature = MinHash.signature(NormalizedPrompt.ofText(text))
       assert.strictEqual(signature.length, MinHash.signatureBytes)
-      assert.deepStrictEqual(MinHash.signature(NormalisedPrompt.ofText(text)), signature)
+      assert.deepStrictEqual(MinHash.signature(NormalizedPrompt.ofText(text)), signature)
     }
     assert.isBelow(estimate("", "a"), 0.1)
     assert.isBelow(estimate("abcd", "abcde"), 0.1)

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
+import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { edited, hostile, words } from "./support.ts"
 
@@ -121,7 +121,7 @@ describe("NearDuplicates", () => {
   })
 
   it("takes any text", () => {
-    const texts = hostile.map(NormalisedPrompt.ofText)
+    const texts = hostile.map(NormalizedPrompt.ofText)
     findAll([...texts, ...texts]).forEach(({ earlier }, i) => {
       const first = texts.indexOf(texts[i % texts.length]!)
       assert.strictEqual(earlier[0] ?? i, first === i ? i : first)
@@ -133,7 +133,7 @@ describe("NearDuplicates", () => {
     () => {
       const inputs = ["natural", "adversarial-manual", "adversarial-neighbor"].flatMap((name) =>
         (JSON.parse(readFileSync(`${llmbar!}/${name}.json`, "utf8")) as ReadonlyArray<{ readonly input: string }>).map(
-          ({ input }) => NormalisedPrompt.ofText(input),
+          ({ input }) => NormalizedPrompt.ofText(input),
         ),
       )
       const found = findAll(inputs)

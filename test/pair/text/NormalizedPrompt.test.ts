@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
+import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { hostile } from "./support.ts"
 
-const { ofPrompt, ofText } = NormalisedPrompt
+const { ofPrompt, ofText } = NormalizedPrompt
 
 /** Code points of the planes that have letters, marks, and characters that do not show. */
 const codePoints = [
@@ -12,7 +12,7 @@ const codePoints = [
   ...Array.from({ length: 0x200 }, (_, code) => 0xe0000 + code),
 ]
 
-describe("NormalisedPrompt", () => {
+describe("NormalizedPrompt", () => {
   it("is itself in normal form, whatever the text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" })), (text) => {
@@ -87,6 +87,6 @@ describe("NormalisedPrompt", () => {
 
   it("hashes to the first 16 digits of SHA-256", () => {
     const reference = createHash("sha256").update("what is love? ☃", "utf8").digest("hex")
-    assert.strictEqual(NormalisedPrompt.hash("what is love? ☃"), reference.slice(0, 16))
+    assert.strictEqual(NormalizedPrompt.hash("what is love? ☃"), reference.slice(0, 16))
   })
 })

@@ -3,7 +3,7 @@ import { Effect, Exit } from "effect"
 import * as fc from "fast-check"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
-import * as NormalisedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
+import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
 import { edited, hostile, words } from "./support.ts"
 
@@ -50,7 +50,7 @@ describe("Splits", () => {
         const assigned = assign(prompts, { shares: quarters, seed })
         const splitOf = new Map<string, string>()
         assigned.forEach(({ earliest, similarity, split }, i) => {
-          const normal = NormalisedPrompt.ofPrompt(prompts[i]!)
+          const normal = NormalizedPrompt.ofPrompt(prompts[i]!)
           assert.strictEqual(splitOf.get(normal) ?? split, split)
           splitOf.set(normal, split)
           assert.strictEqual(assigned[earliest]!.split, split)
@@ -99,7 +99,7 @@ describe("Splits", () => {
       const deviation = Math.sqrt(count * shares[split] * (1 - shares[split]))
       assert.approximately(counts[split], count * shares[split], 4 * deviation, split)
     }
-    assert.strictEqual(splits.bridges(), 0)
+    assert.strictEqual(splits.crossSplitNearDuplicates(), 0)
   })
 
   it("draws otherwise by another seed, and the same by the same", () => {
@@ -155,9 +155,9 @@ describe("Splits", () => {
     })!
     const splits = open({ shares: quarters, seed, threshold: 0.78 })
     const [first] = [splits.add(one), splits.add(other)]
-    assert.strictEqual(splits.bridges(), 0)
+    assert.strictEqual(splits.crossSplitNearDuplicates(), 0)
     assert.deepStrictEqual([splits.add(between).split, splits.splitOf(2)], [first.split, first.split])
-    assert.strictEqual(splits.bridges(), 1)
+    assert.strictEqual(splits.crossSplitNearDuplicates(), 1)
     assert.isUndefined(splits.splitOf(3))
   })
 

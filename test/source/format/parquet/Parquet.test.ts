@@ -276,7 +276,7 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-      yield* Dataset.write(Stream.fromIterable(difficultPairs), { directory, conversational })
+      yield* Stream.run(Stream.fromIterable(difficultPairs), Dataset.write({ directory, conversational }))
       const bytes = yield* fs.readFile(`${directory}/data/train-00000-of-00001.parquet`)
       const lines = yield* fs.readFileString(`${directory}/jsonl/train-00000-of-00001.jsonl`)
       const expected = lines

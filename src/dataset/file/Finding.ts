@@ -1,0 +1,21 @@
+/** What is wrong with a file of a dataset: where, what was expected there, and what was found. */
+
+export interface Finding {
+  readonly file: string
+  /** One-based: of the line, or of the row in a Parquet file. Null where it is about the file. */
+  readonly row: number | null
+  /** The path in the row, such as `prompt[0].role`. Null where it is about the whole row. */
+  readonly field: string | null
+  readonly expected: string
+  readonly found: string
+  /** An error stops the trainer or makes it drop or mistake the row; a warning is for a person to judge. */
+  readonly severity: "error" | "warning"
+}
+
+/** `data/train.jsonl:3: prompt: expected text, found nothing`, in one line. */
+export const format = ({ expected, field, file, found, row }: Finding): string =>
+  [
+    row === null ? file : `${file}:${row}`,
+    ...(field === null ? [] : [field]),
+    `expected ${expected}, found ${found}`,
+  ].join(": ")
