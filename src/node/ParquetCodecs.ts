@@ -18,7 +18,8 @@ const options = (limit: number) => ({
 export const gunzip = (bytes: Uint8Array, limit: number): Uint8Array => gunzipSync(bytes, options(limit))
 
 /** @throws where `bytes` are not Brotli, end too soon, or hold more than `limit` */
-export const unbrotli = (bytes: Uint8Array, limit: number): Uint8Array => brotliDecompressSync(bytes, options(limit))
+export const decompressBrotli = (bytes: Uint8Array, limit: number): Uint8Array =>
+  brotliDecompressSync(bytes, options(limit))
 
 /** CRC-32 as in gzip, from 0 to 2^32 - 1. */
 export const checksum = (bytes: Uint8Array): number => crc32(bytes)

@@ -35,6 +35,8 @@ export interface FormatOptions {
   readonly header?: boolean | undefined
   /** Longer records are refused. In bytes of the text. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
+  /** Of Parquet: row groups whose columns need more memory are refused. In bytes. Default 1 GiB. */
+  readonly maxRowGroupBytes?: number | undefined
   /** The longest time in which nothing comes of a remote file. Default 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
 }
@@ -96,6 +98,7 @@ export const open: (
         compression === undefined
           ? whole
           : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(packed.bytes) }),
+        options,
       )
       const told = compression === undefined ? tellSliced(whole) : packed.told
       return {

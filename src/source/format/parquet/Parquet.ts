@@ -1,18 +1,13 @@
 /**
- * Parquet: a record a row.
+ * Parquet: one record per row, read by `hyparquet` behind checks of our own.
  *
  * Guarantees: as many records as the footer says, or a failure that names the file, and where it is known
- * the row group and column: a file that is cut off or damaged never gives fewer rows in silence. Bytes that
- * were changed are told where the writer put checksums, or where what comes out cannot be; else they are
- * values like any other. A row is refused where a text of it is no UTF-8, or a JSON of it no JSON. Column
- * chunks that are not asked for are not read, and those that stand together are read at once.
+ * the row group and column: a file that is cut off or damaged never gives fewer rows in silence. Damage is
+ * noticed where the writer put checksums, or where what comes out is impossible; other changed bytes are values
+ * like any others. A row is refused where a text of it is not UTF-8, or a JSON of it not JSON.
  *
- * Memory holds, whatever the size of a row group: of compressed bytes 32 MiB, but 1 MiB for each column that
- * is read; of each column a page unpacked (1 MB from most writers, 100 MB from some; more than 256 MiB are
- * refused) and its dictionary; and an array of rows.
- *
- * `hyparquet` parses the footer. Pages are taken apart here: it reads a row group whole, loses members
- * called `__proto__` and digits of decimals, and loops on pages that were made for that.
+ * Memory holds one row group: the columns that are read, compressed and as values. A row group that needs more
+ * than `maxRowGroupBytes` is refused.
  *
  * https://github.com/apache/parquet-format
  */
@@ -20,9 +15,9 @@ import { Effect, Stream } from "effect"
 import type { Input } from "../../place/Input.ts"
 import type { RowResult } from "../../record/Row.ts"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
-import * as Footer from "./ParquetFooter.ts"
-import * as RowGroup from "./ParquetRowGroup.ts"
-import * as Schema from "./ParquetSchema.ts"
+import * as Footer from "./Footer.ts"
+import * as RowGroup from "./RowGroup.ts"
+import * as Schema from "./Schema.ts"
 
 export interface ParquetFile {
   /** Rows, as the footer says. */
@@ -30,19 +25,24 @@ export interface ParquetFile {
   /** `Parquet, 1,000 rows`. */
   readonly description: string
   /**
-   * What values become in JSON, `ParquetValues` says.
+   * `Values` says what values become in JSON.
    *
-   * @param columns top-level names; those that the file does not have are not there
+   * @param columns top-level names; those that the file does not have are ignored
    */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
 }
 
+export interface ParquetOptions {
+  /** Row groups whose columns need more memory are refused. Default 1 GiB. */
+  readonly maxRowGroupBytes?: number | undefined
+}
+
+const defaultMaxRowGroupBytes = 1024 ** 3
+
 /** The input has `size` and `slice`. */
-export const open: (input: Input) => Effect.Effect<ParquetFile, SourceError> = Effect.fn("Parquet.open")(function* ({
-  name,
-  size,
-  slice,
-}) {
+export const open: (input: Input, options?: ParquetOptions) => Effect.Effect<ParquetFile, SourceError> = Effect.fn(
+  "Parquet.open",
+)(function* ({ name, size, slice }, { maxRowGroupBytes: maxBytes = defaultMaxRowGroupBytes } = {}) {
   if (size === undefined || slice === undefined) {
     return yield* unreadable(name, "Parquet is read from a file, not from a stream")
   }
@@ -50,7 +50,7 @@ export const open: (input: Input) => Effect.Effect<ParquetFile, SourceError> = E
   const parts: Array<RowGroup.Part> = []
   let firstRow = 1
   for (const [i, group] of groups.entries()) {
-    if (group.rows > 0) parts.push({ file: name, slice, group, number: i + 1, firstRow })
+    if (group.rows > 0) parts.push({ file: name, slice, group, number: i + 1, firstRow, maxBytes })
     firstRow += group.rows
   }
   return {
@@ -58,7 +58,7 @@ export const open: (input: Input) => Effect.Effect<ParquetFile, SourceError> = E
     description: `Parquet, ${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"}`,
     rows: (columns) => {
       const fields = Schema.select(schema, columns)
-      return Stream.flatMap(Stream.fromArray(parts), (part) => RowGroup.rows(part, schema.fields, fields))
+      return Stream.flatMap(Stream.fromArray(parts), (part) => RowGroup.rows(part, fields))
     },
   }
 })

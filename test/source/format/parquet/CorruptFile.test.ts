@@ -28,6 +28,7 @@ const problemOf = Effect.fn(function* (bytes: Uint8Array) {
 })
 
 const column = 'row group 1: column "text": '
+const needsMore = /its columns need more than 1,073,741,824 bytes of memory \(maxRowGroupBytes\); write the file with/
 
 const nested = `SELECT 'prompt ' || i AS prompt, i % 5 AS few, list_transform(range(i % 4), k -> {'role': 'user', 'content': 'answer ' || k}) AS list,
   CASE WHEN i % 2 = 0 THEN i / 3.0 END AS score FROM range(300) t(i)`
@@ -61,7 +62,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     Effect.gen(function* () {
       for (let size = 0; size < whole.length; size++) {
         const { count, problem, rows } = yield* read(whole.subarray(0, size))
-        assert.match(problem!, size < 12 ? /^it is no Parquet file/ : /^its end is no Parquet/)
+        assert.match(problem!, size < 12 ? /^not a Parquet file/ : /^it does not end as Parquet/)
         assert.isUndefined(count)
         assert.deepStrictEqual(rows, [])
       }
@@ -96,7 +97,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     [
       "stands in two files",
       byHand({ pages, rows: 4, chunk: { field_1: "b.parquet", field_2: 4n } }),
-      `${column}it stands in another file, b.parquet`,
+      `${column}it is in another file, b.parquet`,
     ],
     [
       "claims a footer larger than itself",
@@ -126,7 +127,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     [
       "claims a column beyond its end",
       byHand({ pages, rows: 4, chunkSize: 2 ** 40 }),
-      `${column}it is damaged: it goes on beyond the file's end`,
+      `${column}it is damaged: it goes beyond the file's end`,
     ],
     [
       "claims two billion children of its schema",
@@ -170,12 +171,12 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     [
       "has a page that claims 2 billion values",
       byHand({ pages: [dataPage(0x7fffffff, plainTexts(["a"]))], rows: 0x7fffffff }),
-      `${column}a page claims to hold 2147483647 values, more than 67108864`,
+      `${column}a page claims to hold 2147483647 values, more than 16777216`,
     ],
     [
       "has a page of a size below zero",
       byHand({ pages: [dataPage(1, plainTexts(["a"]), { header: { field_2: -1 } })], rows: 1 }),
-      `${column}a page's header is damaged`,
+      `${column}a page is damaged`,
     ],
     [
       // hyparquet 1.31.5 does not come back from these bytes.
@@ -211,7 +212,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
         pages: [dataPage(1, Buffer.concat([levels(Buffer.from([2, 1])), Buffer.from([255, 255, 255, 255, 97])]))],
         rows: 1,
       }),
-      `${column}a page ends before its values do`,
+      `${column}it is damaged (Invalid typed array length`,
     ],
     [
       "has levels higher than its schema",
@@ -229,13 +230,28 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
         ],
         rows: 1,
       }),
-      `${column}a page is damaged`,
+      `${column}a page is damaged: it lacks a value`,
+    ],
+    [
+      "has a run longer than its page",
+      byHand({ pages: [dataPage(3, levels(Buffer.from([...varint(2 ** 34), 0])))], rows: 3 }),
+      `${column}a page has more values than it claims`,
+    ],
+    [
+      "has a dictionary's page without the dictionary",
+      byHand({
+        pages: [
+          dataPage(4, plainTexts(text), { header: { field_5: { field_1: 4, field_2: 8, field_3: 3, field_4: 3 } } }),
+        ],
+        rows: 4,
+      }),
+      `${column}a page refers to a dictionary, and there is none before it`,
     ],
   ])("that %s", (_, bytes, expected) => {
     it.effect("says so", () =>
       Effect.gen(function* () {
         const { problem } = yield* read(bytes)
-        assert.strictEqual(problem, expected)
+        assert.isTrue(problem?.startsWith(expected), problem)
       }),
     )
   })
@@ -250,33 +266,22 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     }),
   )
 
-  it.effect("a run longer than its page is read as far as the page goes", () =>
-    Effect.gen(function* () {
-      const bytes = Buffer.concat([levels(Buffer.from([...varint(2 ** 34), 0]))])
-      const { rows } = yield* read(byHand({ pages: [dataPage(3, bytes)], rows: 3 }))
-      assert.deepStrictEqual<unknown>(
-        rows.map((row) => Result.getOrThrow(row).value),
-        [{ text: null }, { text: null }, { text: null }],
-      )
-    }),
-  )
+  const nulls = (count: number) => dataPage(count, levels(Buffer.from([...varint(count * 2), 0])))
 
-  it.effect("sixty million nulls in some bytes come in pieces", () =>
+  it.effect("ten million nulls in some bytes come in pieces", () =>
     Effect.gen(function* () {
-      const count = 60_000_000
-      const page = dataPage(count, levels(Buffer.from([...varint(count * 2), 0])))
-      const { count: found, rows } = yield* read(byHand({ pages: [page], rows: count }), undefined, 1_000)
+      const count = 10_000_000
+      const { count: found, rows } = yield* read(byHand({ pages: [nulls(count)], rows: count }), undefined, 1_000)
       assert.strictEqual(found, count)
       assert.strictEqual(rows.length, 1_000)
     }),
   )
 
-  it.effect("a thousand columns of sixty million nulls do not fill the memory", () =>
+  it.effect("a thousand columns of ten million nulls do not fill the memory", () =>
     Effect.gen(function* () {
-      const count = 60_000_000
-      const page = dataPage(count, levels(Buffer.from([...varint(count * 2), 0])))
-      const file = byHand({ pages: [page], rows: count, columns: 1_000 })
-      assert.match((yield* problemOf(file))!, /the pages that are needed at once fill more than 2 GiB$/)
+      const count = 10_000_000
+      const file = byHand({ pages: [nulls(count)], rows: count, columns: 1_000 })
+      assert.match((yield* problemOf(file))!, needsMore)
     }),
   )
 
@@ -290,7 +295,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
       const pages = [first, ...Array.from({ length: 100 }, () => next)]
       const schema = [root, { ...optionalText, field_3: 2 }]
       const file = byHand({ pages, rows: 1, values: 1 + 100 * count, schema })
-      assert.strictEqual(yield* problemOf(file), `${column}a row has more than 4000000 values in lists`)
+      assert.match((yield* problemOf(file))!, needsMore)
     }),
   )
 

@@ -1,17 +1,20 @@
 /**
- * Snappy and LZ4 blocks, unpacked.
+ * The compressions of pages: `node:zlib`'s, and Snappy and LZ4 of our own.
  *
- * Guarantees: exactly `size` bytes come out, or `Damage` is thrown; each step reads input, so that the time
- * is bounded by what goes in and what comes out.
+ * Guarantees: exactly `size` bytes come out, in a buffer of their own, or an error is thrown; the time is
+ * bounded by what goes in and comes out.
  *
- * Why not a library's: `hyparquet`'s Snappy loops without end on a literal whose length has its top bit set,
- * and `hyparquet-compressors`' LZ4 gives zeros, and no error, for what is missing at a block's end.
+ * Snappy and LZ4 are ours because `hyparquet`'s Snappy (1.31.5, and `snappyjs`, from which it comes) never
+ * returns on a literal whose length has its top bit set, and `hyparquet-compressors`' LZ4 gives zeros, and no
+ * error, where a block lacks bytes.
  *
  * https://github.com/google/snappy/blob/main/format_description.txt
  * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
  * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 as Hadoop frames it)
  */
-import { damaged } from "./ParquetDamage.ts"
+import * as Zlib from "../../../node/ParquetCodecs.ts"
+import * as Zstd from "../../../node/Zstd.ts"
+import { corrupt } from "./CorruptFile.ts"
 
 interface Output {
   readonly bytes: Uint8Array
@@ -19,7 +22,7 @@ interface Output {
 }
 
 const literal = (from: Uint8Array, start: number, length: number, to: Output): void => {
-  if (start + length > from.length || to.at + length > to.bytes.length) damaged("a compressed page is damaged")
+  if (start + length > from.length || to.at + length > to.bytes.length) corrupt("a compressed page is damaged")
   if (length > 32) to.bytes.set(from.subarray(start, start + length), to.at)
   else for (let i = 0; i < length; i++) to.bytes[to.at + i] = from[start + i]!
   to.at += length
@@ -28,21 +31,20 @@ const literal = (from: Uint8Array, start: number, length: number, to: Output): v
 /** What is copied may overlap what it is copied to: then it repeats. */
 const copy = (offset: number, length: number, to: Output): void => {
   const start = to.at - offset
-  if (offset === 0 || start < 0 || to.at + length > to.bytes.length) damaged("a compressed page is damaged")
+  if (offset === 0 || start < 0 || to.at + length > to.bytes.length) corrupt("a compressed page is damaged")
   if (offset >= length && length > 32) to.bytes.copyWithin(to.at, start, start + length)
   else for (let i = 0; i < length; i++) to.bytes[to.at + i] = to.bytes[start + i]!
   to.at += length
 }
 
 const finished = (to: Output): Uint8Array =>
-  to.at === to.bytes.length ? to.bytes : damaged(`a page of ${to.bytes.length} bytes ends after ${to.at}`)
+  to.at === to.bytes.length ? to.bytes : corrupt(`a page of ${to.bytes.length} bytes ends after ${to.at}`)
 
-/** @throws Damage */
-export const unsnappy = (from: Uint8Array, size: number): Uint8Array => {
+const decompressSnappy = (from: Uint8Array, size: number): Uint8Array => {
   const to: Output = { bytes: new Uint8Array(size), at: 0 }
   const little = (at: number, count: number): number => {
     let value = 0
-    for (let i = count - 1; i >= 0; i--) value = value * 256 + (from[at + i] ?? damaged("a compressed page is cut off"))
+    for (let i = count - 1; i >= 0; i--) value = value * 256 + (from[at + i] ?? corrupt("a compressed page is cut off"))
     return value
   }
   let at = 0
@@ -70,7 +72,7 @@ export const unsnappy = (from: Uint8Array, size: number): Uint8Array => {
 
 const lz4Block = (from: Uint8Array, to: Output): void => {
   let at = 0
-  const next = (): number => from[at++] ?? damaged("a compressed page is cut off")
+  const next = (): number => from[at++] ?? corrupt("a compressed page is cut off")
   const lengthOf = (nibble: number): number => {
     let length = nibble
     for (let byte = nibble === 15 ? 255 : 0; byte === 255; length += byte) byte = next()
@@ -88,15 +90,14 @@ const lz4Block = (from: Uint8Array, to: Output): void => {
   }
 }
 
-/** @throws Damage */
-export const unlz4 = (from: Uint8Array, size: number): Uint8Array => {
+const decompressLz4 = (from: Uint8Array, size: number): Uint8Array => {
   const to: Output = { bytes: new Uint8Array(size), at: 0 }
   lz4Block(from, to)
   return finished(to)
 }
 
 /** Blocks that each follow their two sizes, big-endian; or, from some writers, one block alone. */
-export const unlz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
+const decompressLz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
   const view = new DataView(from.buffer, from.byteOffset, from.length)
   const blocks: Array<{ readonly start: number; readonly end: number; readonly size: number }> = []
   let total = 0
@@ -107,12 +108,32 @@ export const unlz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
     total += block.size
     end = block.end
   }
-  if (end !== from.length || total !== size) return unlz4(from, size)
+  if (end !== from.length || total !== size) return decompressLz4(from, size)
   const bytes = new Uint8Array(size)
   let at = 0
   for (const block of blocks) {
-    bytes.set(unlz4(from.subarray(block.start, block.end), block.size), at)
+    bytes.set(decompressLz4(from.subarray(block.start, block.end), block.size), at)
     at += block.size
   }
   return bytes
+}
+
+const decompressors: Readonly<Record<string, (bytes: Uint8Array, size: number) => Uint8Array>> = {
+  UNCOMPRESSED: (bytes) => bytes,
+  SNAPPY: decompressSnappy,
+  GZIP: Zlib.gunzip,
+  BROTLI: Zlib.decompressBrotli,
+  ZSTD: Zstd.decompress,
+  LZ4: decompressLz4Hadoop,
+  LZ4_RAW: decompressLz4,
+}
+
+export const isSupported = (codec: string): boolean => Object.hasOwn(decompressors, codec)
+
+/** @throws CorruptFile, or what `node:zlib` throws */
+export const decompress = (codec: string, bytes: Uint8Array, size: number): Uint8Array => {
+  const unpacked = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
+  if (unpacked.length !== size) corrupt(`a page of ${size} bytes has ${unpacked.length}`)
+  // Of its own, because hyparquet reads a value beyond the page's end as far as the buffer goes.
+  return unpacked.buffer.byteLength === size ? unpacked : Uint8Array.from(unpacked)
 }

@@ -3,7 +3,7 @@
  *
  * ```
  * text, enum         text; not UTF-8: the row is refused
- * JSON               the value that the text is; no JSON: the row is refused
+ * JSON               the value that the text is; not JSON: the row is refused
  * bytes              text where they are UTF-8, else { "base64": "…" }; of fixed length, always the latter
  * integers           a number, beyond ±(2^53 - 1) its digits as text
  * decimals           a number where the column's precision is at most 15 digits, else their digits as text
@@ -14,7 +14,7 @@
  * interval, UUID     "P1M2DT0.500S", "123e4567-e89b-12d3-a456-426614174000"
  * ```
  *
- * Guarantees: but for NaN, no two values of a column become one.
+ * Guarantees: except for NaN, no two values of a column become one.
  *
  * https://github.com/apache/parquet-format/blob/master/LogicalTypes.md
  */
@@ -34,39 +34,42 @@ export class Unusable {
   }
 }
 
-/** By the physical type; where an annotation does not fit it, the type's own default. */
 export interface Conversion {
-  /** INT32, FLOAT and DOUBLE. */
-  readonly number: (value: number) => unknown
-  /** INT64. */
-  readonly bigint: (value: bigint) => unknown
-  /** The rest, from `start` up to `end`. */
-  readonly bytes: (bytes: Buffer, start: number, end: number) => unknown
+  /** For `hyparquet`: which of the `parsers` it calls, once for each value of a dictionary. */
+  readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
+  /** Of what `hyparquet` gives; where an annotation does not fit the type, the type's own default. */
+  readonly convert: (value: unknown) => unknown
   /** Set where there is none. */
   readonly unsupported?: string
 }
 
-const replacement = "\uFFFD"
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
 /** Most text has no replacement character: only where there is one, it may have come from decoding. */
-const utf8 = (bytes: Buffer, start: number, end: number): string | undefined => {
-  const text = bytes.toString("utf8", start, end)
-  return text.includes(replacement) && !Utf8.isValid(bytes.subarray(start, end)) ? undefined : text
+const utf8 = (bytes: Uint8Array): string | undefined => {
+  const text = decoder.decode(bytes)
+  return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
 }
 
 const notUtf8 = new Unusable("invalid_utf8", "expected UTF-8, found bytes that are not")
 
-const text: Conversion["bytes"] = (bytes, start, end) => utf8(bytes, start, end) ?? notUtf8
+const base64 = (bytes: Uint8Array) => ({ base64: bufferOf(bytes).toString("base64") })
 
-const json: Conversion["bytes"] = (bytes, start, end) => {
-  const found = utf8(bytes, start, end)
-  if (found === undefined) return notUtf8
-  return Result.getOrElse(Json.parse(found), (problem) => new Unusable("invalid_json", problem))
+/** What `hyparquet` turns into values page by page, so that the bytes of a page are not held. */
+export const parsers = {
+  stringFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? notUtf8,
+  jsonFromBytes: (bytes: Uint8Array) => {
+    const text = utf8(bytes)
+    if (text === undefined) return notUtf8
+    return Result.getOrElse(Json.parse(text), (problem) => new Unusable("invalid_json", problem))
+  },
+  /** Stands for bytes without an annotation. */
+  geometryFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? base64(bytes),
+  /** INT96. */
+  timestampFromNanoseconds: (value: bigint) => timestamp("NANOS", "")(value),
 }
 
-const base64: Conversion["bytes"] = (bytes, start, end) => ({ base64: bytes.toString("base64", start, end) })
-
-const binary: Conversion["bytes"] = (bytes, start, end) => utf8(bytes, start, end) ?? base64(bytes, start, end)
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 const ofFloat = (value: number): number | string | null => {
   if (Number.isFinite(value)) return value
@@ -79,14 +82,14 @@ const ofInteger = (value: bigint): number | string => {
 }
 
 /** Two's complement, most significant byte first. */
-const bigEndian = (bytes: Buffer, start: number, end: number): bigint =>
-  start === end ? 0n : BigInt.asIntN((end - start) * 8, BigInt(`0x${bytes.toString("hex", start, end)}`))
+const bigEndian = (bytes: Uint8Array): bigint =>
+  bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
 /** Spark and DuckDB have 38, Arrow has 76. */
-const precisionMax = 200
+const maxPrecision = 200
 
 /** Decimals of up to this many digits survive a double and back. */
-const digitsOfDouble = 15
+const maxDoubleDigits = 15
 
 const decimal =
   (scale: number, precision: number) =>
@@ -94,7 +97,7 @@ const decimal =
     const digits = String(value < 0n ? -value : value).padStart(scale + 1, "0")
     const whole = digits.length - scale
     const shown = `${value < 0n ? "-" : ""}${digits.slice(0, whole)}${scale === 0 ? "" : `.${digits.slice(whole)}`}`
-    return precision <= digitsOfDouble ? Number(shown) : shown
+    return precision <= maxDoubleDigits ? Number(shown) : shown
   }
 
 const digitsOf = { MILLIS: 3, MICROS: 6, NANOS: 9 } satisfies Record<TimeUnit, number>
@@ -130,14 +133,8 @@ const time =
 
 const date = (days: number): unknown => isoSeconds(days * 86_400)?.slice(0, -"T00:00:00".length) ?? days
 
-/** Nanoseconds of the day, and the Julian day. */
-const int96: Conversion["bytes"] = (bytes, start) => {
-  const days = BigInt(bytes.readUInt32LE(start + 8)) - 2_440_588n
-  return timestamp("NANOS", "")(days * 86_400_000_000_000n + bytes.readBigInt64LE(start))
-}
-
-const float16: Conversion["bytes"] = (bytes, start) => {
-  const bits = bytes.readUInt16LE(start)
+const float16 = (bytes: Uint8Array): number | string | null => {
+  const bits = bufferOf(bytes).readUInt16LE()
   const sign = bits >> 15 === 1 ? -1 : 1
   const exponent = (bits >> 10) & 0x1f
   const fraction = (bits & 0x3ff) / 1024
@@ -145,58 +142,80 @@ const float16: Conversion["bytes"] = (bytes, start) => {
   return sign * (exponent === 0 ? fraction * 2 ** -14 : (1 + fraction) * 2 ** (exponent - 15))
 }
 
-const uuid: Conversion["bytes"] = (bytes, start) =>
-  [4, 6, 8, 10, 16].map((end, i, ends) => bytes.toString("hex", start + (ends[i - 1] ?? 0), start + end)).join("-")
+const uuid = (bytes: Uint8Array): string =>
+  [4, 6, 8, 10, 16].map((end, i, ends) => bufferOf(bytes).toString("hex", ends[i - 1] ?? 0, end)).join("-")
 
-const interval: Conversion["bytes"] = (bytes, start) => {
-  const [seconds, fraction] = inSeconds(BigInt(bytes.readUInt32LE(start + 8)), "MILLIS")
-  return `P${bytes.readUInt32LE(start)}M${bytes.readUInt32LE(start + 4)}DT${seconds}${fraction}S`
+const interval = (bytes: Uint8Array): string => {
+  const buffer = bufferOf(bytes)
+  const [seconds, fraction] = inSeconds(BigInt(buffer.readUInt32LE(8)), "MILLIS")
+  return `P${buffer.readUInt32LE(0)}M${buffer.readUInt32LE(4)}DT${seconds}${fraction}S`
 }
-
-const plain = (type: SchemaElement["type"]): Conversion => ({
-  number: type === "INT32" ? (value) => value : ofFloat,
-  bigint: ofInteger,
-  bytes: type === "INT96" ? int96 : type === "BYTE_ARRAY" ? binary : base64,
-})
-
-const ofBigint = (convert: (value: bigint) => unknown): Pick<Conversion, "bigint" | "number"> => ({
-  bigint: convert,
-  number: (value) => convert(BigInt(value)),
-})
 
 const units: Readonly<Record<string, TimeUnit>> = { MILLIS: "MILLIS", MICROS: "MICROS" }
 
+/** By what `hyparquet` gives: numbers for INT32, FLOAT and DOUBLE, bigints for INT64, bytes. */
+interface Converters {
+  readonly number?: (value: number) => unknown
+  readonly bigint?: (value: bigint) => unknown
+  readonly bytes?: (bytes: Uint8Array) => unknown
+}
+
+const ofInteger64 = (bigint: (value: bigint) => unknown): Converters => ({
+  bigint,
+  number: (value) => bigint(BigInt(value)),
+})
+
 /** What the annotations, the present ones and those of older writers, change of the default. */
-const annotated = (element: SchemaElement): Partial<Conversion> => {
+const annotated = (element: SchemaElement): Converters => {
   const { converted_type: converted = "", logical_type: logical, type, type_length: width } = element
   const name = logical?.type ?? converted
   const isOf = (bytes: number) => type === "FIXED_LEN_BYTE_ARRAY" && width === bytes
-  if (name === "STRING" || name === "UTF8" || name === "ENUM") return { bytes: text }
-  if (name === "JSON") return { bytes: json }
-  if (name === "BSON") return { unsupported: "BSON" }
   if (name === "DATE") return type === "INT32" ? { number: date } : {}
   if (name === "UUID") return isOf(16) ? { bytes: uuid } : {}
   if (name === "FLOAT16") return isOf(2) ? { bytes: float16 } : {}
   if (name === "INTERVAL") return isOf(12) ? { bytes: interval } : {}
   if (name === "DECIMAL") {
     const { scale = 0, precision = 0 } = logical?.type === "DECIMAL" ? logical : element
-    if (scale < 0 || scale > precision || precision > precisionMax) return {}
+    if (scale < 0 || scale > precision || precision > maxPrecision) return {}
     const convert = decimal(scale, precision)
-    return {
-      ...ofBigint(convert),
-      bytes: (bytes, start, end) =>
-        end - start > precisionMax ? base64(bytes, start, end) : convert(bigEndian(bytes, start, end)),
-    }
+    const bytes = (value: Uint8Array) => (value.length > maxPrecision ? base64(value) : convert(bigEndian(value)))
+    return { ...ofInteger64(convert), bytes }
   }
-  if (logical?.type === "TIMESTAMP") return ofBigint(timestamp(logical.unit, logical.isAdjustedToUTC ? "Z" : ""))
-  if (logical?.type === "TIME") return ofBigint(time(logical.unit))
+  if (logical?.type === "TIMESTAMP") return ofInteger64(timestamp(logical.unit, logical.isAdjustedToUTC ? "Z" : ""))
+  if (logical?.type === "TIME") return ofInteger64(time(logical.unit))
   const [kind, unitName = ""] = converted.split("_")
   const unit = units[unitName]
-  if (kind === "TIMESTAMP" && unit !== undefined) return ofBigint(timestamp(unit, "Z"))
-  if (kind === "TIME" && unit !== undefined) return ofBigint(time(unit))
+  if (kind === "TIMESTAMP" && unit !== undefined) return ofInteger64(timestamp(unit, "Z"))
+  if (kind === "TIME" && unit !== undefined) return ofInteger64(time(unit))
   const isUnsigned = logical?.type === "INTEGER" ? !logical.isSigned : kind === "UINT"
   if (!isUnsigned) return {}
   return { number: (value) => value >>> 0, bigint: (value) => ofInteger(BigInt.asUintN(64, value)) }
 }
 
-export const conversionOf = (element: SchemaElement): Conversion => ({ ...plain(element.type), ...annotated(element) })
+const texts = new Set<string | undefined>(["STRING", "UTF8", "ENUM"])
+
+export const conversionOf = (element: SchemaElement): Conversion => {
+  const { converted_type: converted, logical_type: logical, type } = element
+  const name = logical?.type ?? converted
+  const parsed = { convert: (value: unknown) => value }
+  if (type === "INT96") return { ...parsed, annotation: {} }
+  const isBytes = type === "BYTE_ARRAY" || type === "FIXED_LEN_BYTE_ARRAY"
+  if (isBytes && texts.has(name)) return { ...parsed, annotation: { converted_type: "UTF8" } }
+  if (isBytes && name === "JSON") return { ...parsed, annotation: { converted_type: "JSON" } }
+  if (isBytes && name === "BSON") return { ...parsed, annotation: {}, unsupported: "BSON" }
+  const converters = annotated(element)
+  if (type === "BYTE_ARRAY" && converters.bytes === undefined) {
+    return { ...parsed, annotation: { logical_type: { type: "GEOMETRY" } } }
+  }
+  const {
+    number = type === "INT32" ? (value: number) => value : ofFloat,
+    bigint = ofInteger,
+    bytes = base64,
+  } = converters
+  const convert = (value: unknown) => {
+    if (typeof value === "number") return number(value)
+    if (typeof value === "bigint") return bigint(value)
+    return value instanceof Uint8Array ? bytes(value) : value
+  }
+  return { annotation: {}, convert }
+}

@@ -1,0 +1,228 @@
+/**
+ * The rows of a row group, in arrays.
+ *
+ * Guarantees: as many rows as the footer says, or a failure that names row group and column. Column chunks
+ * that are not asked for are not read. The columns that are read are held whole, and refused where they need
+ * more than `maxBytes`.
+ */
+import { Array, Effect, Option, Result, Stream } from "effect"
+import { type ColumnChunk, parquetRead } from "hyparquet"
+import { reject, type RowResult } from "../../record/Row.ts"
+import { type SourceError, unreadable } from "../../record/SourceError.ts"
+import * as Codecs from "./Codecs.ts"
+import { corrupt, CorruptFile, problemOf } from "./CorruptFile.ts"
+import type { Chunk, RowGroup } from "./Footer.ts"
+import { Pages, type Spend } from "./Pages.ts"
+import * as Rows from "./Rows.ts"
+import type { Field, Leaf } from "./Schema.ts"
+import { parsers } from "./Values.ts"
+
+/** Chunks with so little between them are read at once. */
+const maxGapBytes = 64 * 1024
+const maxRequestBytes = 32 * 1024 * 1024
+
+/** An array of rows has about so many bytes, or so many rows. */
+const batchBytes = 256 * 1024
+const maxBatchRows = 512
+
+export interface Part {
+  readonly file: string
+  readonly slice: (start: number, end: number) => Effect.Effect<Uint8Array, SourceError>
+  readonly group: RowGroup
+  /** Of the group, one-based. */
+  readonly number: number
+  /** Of the group's first row, one-based. */
+  readonly firstRow: number
+  /** For the columns that are read, unpacked. */
+  readonly maxBytes: number
+}
+
+/** @param fields that are read; none: rows without members */
+export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<RowResult, SourceError> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { file, group } = part
+      const failed = (cause: unknown) => unreadable(file, `row group ${part.number}: ${problemOf(cause)}`, cause)
+      let neededBytes = 0
+      const spend: Spend = (bytes) => {
+        neededBytes += bytes
+        if (neededBytes > part.maxBytes) {
+          corrupt(
+            `its columns need more than ${part.maxBytes.toLocaleString("en")} bytes of memory (maxRowGroupBytes); write the file with fewer rows in a row group`,
+          )
+        }
+      }
+      const leaves = fields.flatMap((field) => field.leaves)
+      const chunks = yield* Effect.try({ try: () => chunksOf(part, leaves, spend), catch: failed })
+      const bytes = yield* read(part, chunks)
+      const stored = yield* Effect.try({
+        try: () => Array.map(leaves, (leaf, i) => new StoredColumn(leaf, chunks[i]!, bytes[i]!, spend)),
+        catch: failed,
+      })
+      const state: Rows.RowState = { elements: 0, unusable: undefined }
+      const columns: Array<Column> = []
+      for (const field of fields) {
+        const own = stored.filter(({ leaf }) => field.leaves.includes(leaf))
+        const values = yield* Effect.tryPromise({
+          try: () => decode(field, group.rows, own),
+          catch: (cause) => failed(inColumn(field.node.path, cause)),
+        })
+        columns.push({ name: field.node.name, values, read: Rows.reader(field.node, state) })
+      }
+      const batchRows = Math.max(1, Math.min(maxBatchRows, Math.floor((batchBytes * group.rows) / (neededBytes + 1))))
+      return Stream.paginate(0, (from: number) =>
+        Effect.try({
+          try: () => {
+            const end = Math.min(from + batchRows, group.rows)
+            const results = Array.makeBy(end - from, (i) => rowOf(part, from + i, columns, state))
+            return [results, end < group.rows ? Option.some(end) : Option.none<number>()] as const
+          },
+          catch: failed,
+        }),
+      )
+    }),
+  )
+
+const inColumn = (path: string, cause: unknown): CorruptFile => {
+  const problem = problemOf(cause)
+  return new CorruptFile({ problem: problem.startsWith("column ") ? problem : `column "${path}": ${problem}` })
+}
+
+/** @throws CorruptFile */
+const chunksOf = ({ group }: Part, leaves: ReadonlyArray<Leaf>, spend: Spend): ReadonlyArray<Chunk> => {
+  const chunks = leaves.map(({ conversion, index, path }): Chunk => {
+    const chunk = group.chunks[index]!
+    if (typeof chunk === "string") return corrupt(`column "${path}": ${chunk}`)
+    const problem = unsupported(chunk.codec, conversion.unsupported)
+    return problem === undefined ? chunk : corrupt(`column "${path}": ${problem}`)
+  })
+  for (const { end, start } of chunks) spend(end - start)
+  return chunks
+}
+
+const unsupported = (codec: string, type: string | undefined): string | undefined => {
+  if (type !== undefined) return `it holds ${type}, which is not supported; leave it out, or convert it to text`
+  if (Codecs.isSupported(codec)) return undefined
+  return `it is compressed with ${codec}, which is not supported; write the file with zstd, or without compression`
+}
+
+/** The bytes of each chunk, in a buffer of its own, by few requests. */
+const read = Effect.fnUntraced(function* ({ slice }: Part, chunks: ReadonlyArray<Chunk>) {
+  const requests: Array<{ start: number; end: number }> = []
+  for (const { end, start } of chunks.toSorted((a, b) => a.start - b.start)) {
+    const last = requests.at(-1)
+    const isNear = last !== undefined && start <= last.end + maxGapBytes && end - last.start <= maxRequestBytes
+    if (isNear) last.end = Math.max(last.end, end)
+    else requests.push({ start, end })
+  }
+  const read = yield* Effect.forEach(
+    requests,
+    ({ end, start }) => Effect.map(slice(start, end), (bytes) => ({ start, end, bytes })),
+    { concurrency: 4 },
+  )
+  return chunks.map(({ end, start }) => {
+    const request = read.find((request) => request.start <= start && end <= request.end)!
+    return Uint8Array.from(request.bytes.subarray(start - request.start, end - request.start))
+  })
+})
+
+class StoredColumn {
+  readonly leaf: Leaf
+  readonly chunk: Chunk
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly #pages: Pages
+
+  /** @throws CorruptFile */
+  constructor(leaf: Leaf, chunk: Chunk, bytes: Uint8Array<ArrayBuffer>, spend: Spend) {
+    this.leaf = leaf
+    this.chunk = chunk
+    this.bytes = bytes
+    this.#pages = this.#guarded(() => new Pages(leaf, chunk, bytes, spend))
+  }
+
+  get rows(): number {
+    return this.#pages.rows
+  }
+
+  /** @throws CorruptFile */
+  unpack(stored: Uint8Array, size: number): Uint8Array {
+    return this.#guarded(() => this.#pages.unpack(stored.byteOffset, stored, size))
+  }
+
+  #guarded<A>(run: () => A): A {
+    return Result.getOrThrowWith(Result.try(run), (cause) => inColumn(this.leaf.path, cause))
+  }
+}
+
+/** Chunks get places of their own, so that `hyparquet` reads each alone. */
+const stride = 2 ** 40
+
+/**
+ * A field's values, as `hyparquet` puts them together of a table that has this field alone.
+ *
+ * @throws CorruptFile, or what `hyparquet` throws
+ */
+const decode = async ({ elements, node }: Field, rows: number, columns: ReadonlyArray<StoredColumn>) => {
+  const group = { columns: columns.map(metadataOf), num_rows: BigInt(rows), total_byte_size: 0n }
+  const values: Array<unknown> = []
+  await parquetRead({
+    file: { byteLength: columns.length * stride, slice: (start) => columns[Math.floor(start / stride)]!.bytes.buffer },
+    metadata: { version: 1, metadata_length: 0, schema: elements, num_rows: BigInt(rows), row_groups: [group] },
+    utf8: false,
+    parsers,
+    compressors: {
+      GZIP: (stored, size) => columns.find(({ bytes }) => bytes.buffer === stored.buffer)!.unpack(stored, size),
+    },
+    onChunk: ({ columnData }) => {
+      for (const value of columnData) values.push(value)
+    },
+  })
+  for (const { leaf, rows: found } of columns) {
+    if (found < rows) corrupt(`column "${leaf.path}": it ends after ${found} of ${rows} rows`)
+    if (found > rows) corrupt(`column "${leaf.path}": it has more than ${rows} rows`)
+  }
+  return values.length === rows ? values : corrupt(`column "${node.path}": it has ${values.length} of ${rows} rows`)
+}
+
+/** Each chunk is said to be compressed, so that each of its pages comes to `unpack`. */
+const metadataOf = ({ bytes, chunk, leaf }: StoredColumn, i: number): ColumnChunk => ({
+  file_offset: 0n,
+  meta_data: {
+    type: leaf.type,
+    encodings: [],
+    path_in_schema: [...leaf.keys],
+    codec: "GZIP",
+    num_values: BigInt(chunk.values),
+    total_uncompressed_size: 0n,
+    total_compressed_size: BigInt(bytes.length),
+    data_page_offset: BigInt(i * stride + 4),
+  },
+})
+
+interface Column {
+  readonly name: string
+  readonly values: ReadonlyArray<unknown>
+  readonly read: (value: unknown) => unknown
+}
+
+/** @throws CorruptFile */
+const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state: Rows.RowState): RowResult => {
+  const { file, firstRow } = part
+  const row = firstRow + index
+  const value: Record<string, unknown> = {}
+  state.elements = 0
+  state.unusable = undefined
+  for (const { name, read, values } of columns) Rows.setMember(value, name, read(values[index]))
+  if (state.unusable !== undefined) {
+    const { path, value: found } = state.unusable as NonNullable<Rows.RowState["unusable"]>
+    return reject({ file, row, raw: undefined }, found.code, `${path}: ${found.problem}`)
+  }
+  const place = {
+    file,
+    row,
+    get raw() {
+      return Result.getOrUndefined(Result.try(() => JSON.stringify(value)))
+    },
+  }
+  return Result.succeed({ place, value })
+}

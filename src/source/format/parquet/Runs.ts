@@ -1,0 +1,95 @@
+/**
+ * Checks of Parquet's packed integers, which `hyparquet` decodes without looking at where they end.
+ *
+ * Guarantees: a run that is longer than its page, or holds more than it may, throws `CorruptFile`.
+ *
+ * https://github.com/apache/parquet-format/blob/master/Encodings.md
+ */
+import { corrupt } from "./CorruptFile.ts"
+import { ThriftReader } from "./Thrift.ts"
+
+/** A dictionary of 16 million values: more are not to be expected. */
+const maxBits = 24
+
+/** By how much writers may fill up the last run. */
+const maxPadding = 1024
+
+/** `bits` from a bit on, at most 32 of them. */
+const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
+  let value = 0
+  for (let taken = 0; taken < bits;) {
+    const from = (first + taken) & 7
+    const count = Math.min(8 - from, bits - taken)
+    value |= ((bytes[(first + taken) >> 3]! >> from) & ((1 << count) - 1)) << taken
+    taken += count
+  }
+  return value
+}
+
+/**
+ * Checks a hybrid of runs and bit-packed values, which levels and dictionary indices have.
+ *
+ * @param max of levels: the highest
+ * @returns of levels: how often each occurs
+ */
+export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): ReadonlyArray<number> => {
+  const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)
+  if (bits > maxBits) corrupt("a page is damaged")
+  const add = (level: number, times: number) => {
+    if (level > max!) corrupt("a page's levels are damaged")
+    tally[level]! += times
+  }
+  const reader = new ThriftReader(bytes)
+  for (let seen = 0; seen < count;) {
+    const header = reader.varint()
+    const values = header % 2 === 0 ? header / 2 : (header - 1) * 4
+    if (values > count - seen + (header % 2) * maxPadding) corrupt("a page has more values than it claims")
+    const start = reader.skip(header % 2 === 0 ? Math.ceil(bits / 8) : (values * bits) / 8)
+    const used = Math.min(values, count - seen)
+    if (max !== undefined && header % 2 === 0) add(bitsAt(bytes, start * 8, Math.ceil(bits / 8) * 8), used)
+    else if (max !== undefined) {
+      for (let i = 0; i < used; i++) add(bitsAt(bytes, start * 8 + i * bits, bits), 1)
+    }
+    seen += values
+  }
+  return tally
+}
+
+const maxBlockValues = 1 << 20
+
+/**
+ * Checks integers in DELTA_BINARY_PACKED.
+ *
+ * @param lengths set to the integers, none of which may be negative
+ * @returns where they end
+ */
+export const checkDeltas = (bytes: Uint8Array, start: number, count: number, lengths?: Int32Array): number => {
+  const reader = new ThriftReader(bytes, start)
+  const blockSize = reader.varint()
+  const miniblocks = reader.varint()
+  const perMiniblock = blockSize / miniblocks
+  const isSound = blockSize <= maxBlockValues && perMiniblock >= 8 && perMiniblock % 8 === 0
+  if (!isSound || reader.varint() !== count) corrupt("a page is damaged")
+  let value = reader.zigzag()
+  const set = (i: number) => {
+    if (lengths === undefined) return
+    if (value < 0) corrupt("a page has a value of negative length")
+    lengths[i] = value
+  }
+  set(0)
+  for (let i = 1; i < count;) {
+    const delta = reader.zigzag()
+    const widths = reader.skip(miniblocks)
+    for (let block = 0; block < miniblocks && i < count; block++, i += perMiniblock) {
+      const width = bytes[widths + block]!
+      if (width > 64) corrupt("a page is damaged")
+      const at = reader.skip((perMiniblock * width) / 8) * 8
+      if (lengths === undefined) continue
+      for (let k = 0; k < perMiniblock && i + k < count; k++) {
+        value = (value + delta + bitsAt(bytes, at + k * width, Math.min(width, 32))) | 0
+        set(i + k)
+      }
+    }
+  }
+  return reader.at
+}

@@ -1,0 +1,104 @@
+/**
+ * Thrift's compact protocol, for page headers, and to check a footer before `hyparquet` parses it.
+ *
+ * Guarantees: no bytes make it loop, recurse deeply or allocate much; what is not a struct throws `CorruptFile`.
+ *
+ * https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
+ */
+import { corrupt } from "./CorruptFile.ts"
+
+export interface Struct {
+  /** Numbers, booleans (as 0 and 1) and structs by field number; other types are checked and left out. */
+  readonly values: ReadonlyMap<number, number | Struct>
+  /** Where each field's first byte is. */
+  readonly starts: ReadonlyMap<number, number>
+}
+
+/** Parquet's own structs are nested six deep. */
+const maxDepth = 16
+
+const types = { stop: 0, true: 1, false: 2, byte: 3, i16: 4, i32: 5, i64: 6, double: 7, binary: 8, list: 9, struct: 12 }
+
+export class ThriftReader {
+  readonly bytes: Uint8Array
+  at: number
+  readonly #what: string
+  #valuesLeft: number
+
+  /** @param what is read, for errors */
+  constructor(bytes: Uint8Array, at = 0, what = "a page", maxValues = 1_000) {
+    this.bytes = bytes
+    this.at = at
+    this.#what = what
+    this.#valuesLeft = maxValues
+  }
+
+  /** @returns where the skipped bytes begin */
+  skip(length: number): number {
+    const start = this.at
+    this.at += length
+    return this.at <= this.bytes.length ? start : this.#corrupt()
+  }
+
+  byte(): number {
+    return this.bytes[this.skip(1)]!
+  }
+
+  /** Exact up to 2^53. */
+  varint(): number {
+    let value = 0
+    for (let i = 0; i < 10; i++) {
+      const next = this.byte()
+      value += (next & 0x7f) * 128 ** i
+      if (next < 0x80) return value
+    }
+    return this.#corrupt()
+  }
+
+  zigzag(): number {
+    const value = this.varint()
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2
+  }
+
+  struct(depth = 0): Struct {
+    const values = new Map<number, number | Struct>()
+    const starts = new Map<number, number>()
+    let id = 0
+    while (true) {
+      const start = this.at
+      const head = this.byte()
+      const type = head & 0x0f
+      if (type === types.stop) return { values, starts }
+      id = head >> 4 === 0 ? this.zigzag() : id + (head >> 4)
+      starts.set(id, start)
+      const value = this.#value(type, depth + 1)
+      if (value !== undefined) values.set(id, value)
+    }
+  }
+
+  #value(type: number, depth: number): number | Struct | undefined {
+    if (--this.#valuesLeft < 0 || depth > maxDepth) this.#corrupt()
+    if (type === types.true || type === types.false) return type === types.true ? 1 : 0
+    if (type === types.byte) return this.byte()
+    if (type === types.i16 || type === types.i32 || type === types.i64) return this.zigzag()
+    if (type === types.struct) return this.struct(depth)
+    if (type === types.double) this.skip(8)
+    else if (type === types.binary) this.skip(this.varint())
+    else if (type === types.list) this.#list(depth)
+    else this.#corrupt()
+    return undefined
+  }
+
+  #corrupt(): never {
+    return corrupt(`${this.#what} is damaged`)
+  }
+
+  #list(depth: number): void {
+    const head = this.byte()
+    const size = head >> 4 === 15 ? this.varint() : head >> 4
+    const type = head & 0x0f
+    const isBoolean = type === types.true || type === types.false
+    if (size > this.#valuesLeft) this.#corrupt()
+    for (let i = 0; i < size; i++) this.#value(isBoolean ? types.byte : type, depth + 1)
+  }
+}
