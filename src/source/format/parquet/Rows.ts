@@ -19,7 +19,6 @@ export interface RowState {
 }
 
 type Read = (value: unknown) => unknown
-type Group = Readonly<Record<string, unknown>>
 
 export const reader = (node: Node, state: RowState): Read => {
   const read = content(node, state)
@@ -55,7 +54,7 @@ const content = (node: Node, state: RowState): Read => {
       const members = node.fields.map((field) => ({ name: field.name, key: field.key, read: reader(field, state) }))
       return (value) => {
         const object = {}
-        for (const { name, key, read } of members) setMember(object, name, read((value as Group)[key]))
+        for (const { name, key, read } of members) setMember(object, name, read(memberOf(value, key)))
         return object
       }
     }
@@ -63,7 +62,7 @@ const content = (node: Node, state: RowState): Read => {
       const { repeated: wrapper, element } = node
       const read = element === wrapper ? content(element, state) : unwrapped(reader(element, state), element.key)
       const elements = repeated(wrapper, read, state)
-      return (value) => elements((value as Group)[wrapper.key])
+      return (value) => elements(memberOf(value, wrapper.key))
     }
     case "map": {
       const { repeated: wrapper, keyNode, valueNode } = node
@@ -72,17 +71,20 @@ const content = (node: Node, state: RowState): Read => {
       const entries = repeated(wrapper, (entry) => [String(readKey(entry)), readValue(entry)] as const, state)
       return (value) => {
         const object = {}
-        for (const [name, member] of entries((value as Group)[wrapper.key])) setMember(object, name, member)
+        for (const [name, member] of entries(memberOf(value, wrapper.key))) setMember(object, name, member)
         return object
       }
     }
   }
 }
 
+const memberOf = (group: unknown, key: string): unknown =>
+  typeof group === "object" && group !== null ? Reflect.get(group, key) : corrupt("its levels are damaged")
+
 const unwrapped =
   (read: Read, key: string): Read =>
   (value) =>
-    read((value as Group)[key])
+    read(memberOf(value, key))
 
 export const setMember = (object: Record<string, unknown>, name: string, value: unknown): void => {
   if (name !== "__proto__") object[name] = value
