@@ -21,8 +21,7 @@
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
 import { FileUnreadable, invalidOption, SourceError } from "../../record/SourceError.ts"
-import { CellReader, type CsvRecord, isBlank } from "./CsvCells.ts"
-import { type RecordResult, RecordSplitter } from "./CsvRecords.ts"
+import { CsvReader, type CsvRecord, type RecordResult } from "./CsvReader.ts"
 import { defaultMaxLineBytes } from "../../../io/Lines.ts"
 
 export interface CsvDialect {
@@ -57,7 +56,7 @@ export const sniff = (head: Uint8Array, options: CsvOptions = {}): CsvDialect =>
   const header = options.header ?? true
   const chosen =
     options.delimiter === "\\t" ? "\t" : (options.delimiter ?? (options.format === "tsv" ? "\t" : undefined))
-  const found = chosen === undefined ? sniffDelimiter(new TextDecoder().decode(head)) : undefined
+  const found = chosen === undefined ? sniffDelimiter(head) : undefined
   const delimiter = chosen ?? found?.delimiter ?? ","
   const name = found?.cells === 1 ? "CSV with one column" : nameOf(delimiter)
   return { delimiter, header, description: header ? name : `${name}, without header` }
@@ -68,8 +67,8 @@ const nameOf = (delimiter: string): string => {
   return delimiter === "," ? "CSV" : `CSV with ${JSON.stringify(delimiter)}`
 }
 
-const sniffDelimiter = (text: string): { readonly delimiter: string; readonly cells: number } => {
-  const candidates = delimiters.map((delimiter) => ({ delimiter, ...fit(text, delimiter) }))
+const sniffDelimiter = (head: Uint8Array): { readonly delimiter: string; readonly cells: number } => {
+  const candidates = delimiters.map((delimiter) => ({ delimiter, ...fit(head, delimiter) }))
   const several = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
   // One column: the delimiter is the one that is not in it.
   const usable = several.length > 0 ? several : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
@@ -79,13 +78,12 @@ const sniffDelimiter = (text: string): { readonly delimiter: string; readonly ce
 }
 
 /** How many cells the first record has, and the share of the records that have as many and no fault. */
-const fit = (text: string, delimiter: string): { readonly cells: number; readonly share: number } => {
-  const reader = new CellReader(text, delimiter, 1)
-  const counts: Array<number> = []
-  for (let record = reader.next(); record !== undefined; record = reader.next()) {
-    if (counts.length === sniffedRecords) break
-    if (!isBlank(record)) counts.push("problem" in record ? -1 : record.cells.length)
-  }
+const fit = (head: Uint8Array, delimiter: string): { readonly cells: number; readonly share: number } => {
+  const reader = new CsvReader({ file: "", delimiter, maxLineBytes: Infinity })
+  reader.push(head)
+  reader.end()
+  const records = reader.take().slice(0, sniffedRecords)
+  const counts = records.map((record) => (Result.isFailure(record) ? -1 : record.success.cells.length))
   const cells = counts[0] ?? 0
   return { cells, share: counts.filter((count) => count === cells).length / Math.max(counts.length, 1) }
 }
@@ -103,16 +101,16 @@ export const rows =
     return bytes.pipe(
       Stream.concat(Stream.succeed(undefined)),
       Stream.mapAccumArrayEffect(
-        () => new CsvReader(file, dialect, options?.maxLineBytes ?? defaultMaxLineBytes),
+        () => new RowReader(file, dialect, options?.maxLineBytes ?? defaultMaxLineBytes),
         (reader, chunks) => Effect.map(Effect.fromResult(reader.read(chunks)), (rows) => [reader, rows] as const),
       ),
     )
   }
 
-class CsvReader {
+class RowReader {
   readonly #file: string
   readonly #dialect: CsvDialect
-  readonly #splitter: RecordSplitter
+  readonly #reader: CsvReader
   /** Known once the first record is read, the line of which is then `#firstLine`. */
   #columns: ReadonlyArray<string> | undefined
   #firstLine = 0
@@ -120,16 +118,16 @@ class CsvReader {
   constructor(file: string, dialect: CsvDialect, maxLineBytes: number) {
     this.#file = file
     this.#dialect = dialect
-    this.#splitter = new RecordSplitter({ file, delimiter: dialect.delimiter, maxLineBytes })
+    this.#reader = new CsvReader({ file, delimiter: dialect.delimiter, maxLineBytes })
   }
 
   /** `undefined` stands for the file's end. */
   read(chunks: ReadonlyArray<Uint8Array | undefined>): Result.Result<ReadonlyArray<RowResult>, SourceError> {
     for (const chunk of chunks) {
-      if (chunk === undefined) this.#splitter.end()
-      else this.#splitter.push(chunk)
+      if (chunk === undefined) this.#reader.end()
+      else this.#reader.push(chunk)
     }
-    const records = this.#splitter.take()
+    const records = this.#reader.take()
     const [first] = records
     if (!this.#dialect.header || this.#columns !== undefined || first === undefined) {
       return Result.succeed(records.map((record) => this.#toRow(record)))
