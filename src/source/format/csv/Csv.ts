@@ -1,22 +1,18 @@
 /**
  * CSV and TSV (RFC 4180): a record has as many cells as the header, and each cell is text.
  *
- * Guarantees: no cell is altered, guessed or shifted. A record with more or fewer cells than the header
- * is a reject, as is one whose quotes are at fault; `CsvRecords` says what becomes of the rest. Lines
- * end with LF or CR LF, both in one file too; quoted cells hold any characters, line ends included.
- * A byte order mark at the file's start is no part of it, a line that holds only white space no record.
+ * Guarantees: no cell is altered, guessed or shifted. A record with more or fewer cells than the header is a
+ * reject; `CsvReader` says what else is. Lines end with LF or CR LF, quoted cells hold any characters. A byte
+ * order mark at the file's start and lines of white space are ignored.
  *
- * Names of columns lose the white space around them; one without a name is `column_2`, by its place.
- * A header that names two columns alike, or cannot be read, ends the reading: no record has a sound
- * meaning then. Files whose lines end with CR alone are among these.
+ * Names of columns lose the white space around them; one without a name is `column_2`, by its place. A header
+ * that names two columns alike, or cannot be read, ends the reading: so do files whose lines end with CR alone.
+ * Quotes have their meaning in TSV too, as for pandas and DuckDB.
  *
- * Not done: quotes have their meaning in TSV too, as for pandas and DuckDB. Of a file in which they are
- * plain characters, cells lose those around their whole text; one that only begins with a quote is a reject.
- *
- * Our own reader, since `csv-parse` 7.0.3 turns bytes that are no UTF-8 into U+FFFD, gives `""` and
- * nothing alike, counts each CR LF within quotes as two lines, reads on as if within quotes after text
- * behind a closing quote, and either holds all that an open quote swallows or ends the reading there.
- * It is also several times slower (`test/bench/csv.ts`).
+ * The reader is ours because after a fault of quotes Effect's `Csv` ends, and `csv-parse` 7.0.3 ends or skips
+ * the rest of the file. Both take text, so that a record of bytes that are not UTF-8 cannot be refused alone.
+ * Effect's gives `""` and nothing alike, and no text for the reject; `csv-parse` counts CR LF within quotes as
+ * two lines, and is 2 to 7 times slower (`test/bench/csv.ts`).
  */
 import { Effect, Result, Stream } from "effect"
 import { reject, type Row, type RowResult } from "../../record/Row.ts"
@@ -34,7 +30,7 @@ export interface CsvDialect {
 }
 
 export interface CsvOptions {
-  /** One ASCII character, a tab also as `\t`. Default: found by looking. */
+  /** One ASCII character, a tab also as `\t`. Default: detected. */
   readonly delimiter?: string | undefined
   /** Default true. */
   readonly header?: boolean | undefined
@@ -42,14 +38,14 @@ export interface CsvOptions {
   readonly format?: "csv" | "tsv" | undefined
 }
 
-/** The first is taken where several do as well. */
+/** The first wins among equals. */
 const delimiters = [",", "\t", ";", "|"]
 
 /** How many records tell which delimiter it is. */
 const sniffedRecords = 200
 
 /**
- * By looking at the first bytes of the text: the delimiter that gives the most records as many cells
+ * Detects the dialect from the first bytes: the delimiter is the one that gives the most records as many cells
  * as the first one has, if these are at least half.
  */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}): CsvDialect => {

@@ -3,14 +3,13 @@
  *
  * Guarantees: the file is never held as a whole, only the record being read. Each element gives one record, in
  * order, with the line it begins at and its ordinal, wherever the chunks' boundaries fall. An element that is
- * not JSON, not UTF-8 or larger than the limit is a reject, and reading goes on behind it. Where brackets or
- * quotes are missing, so that no end can be told, all the rest is one reject, which holds its beginning and
- * says how large it is; so is anything but white space behind the array. A file that ends within the array
- * gives a reject, too, where it ends.
+ * not JSON, not UTF-8 or larger than the limit is a reject, and the next ones are read. Where brackets or quotes
+ * are missing, so that its end is unknown, all the rest is one reject; so is anything behind the array. A file
+ * that ends within the array gives a reject where it ends.
  *
- * This is our own, since parsers of JSON streams give values alone: no text for the reject, no place, no limit
- * to a value's size, and no next element after a broken one. Here a scan finds where elements end (outside
- * strings, it counts brackets; within them, it looks for the next quote), and the engine's own parser judges them.
+ * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its
+ * text nor its line. Here a scan finds where elements end (outside strings, it counts brackets), and the
+ * engine's own parser judges them.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
