@@ -15,6 +15,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// Where `#built/…` of package.json leads, also in the processes that tests start: see test/support/built.ts.
+process.env["NODE_OPTIONS"] = `${process.env["NODE_OPTIONS"] ?? ""} --conditions=prefstream-tests`
+
 // Tests run as Node runs the sources: types stripped, nothing else transformed,
 // `prefstream` resolved to src by the package's own `exports`.
 export default defineConfig({
@@ -27,7 +30,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     allowOnly: false,
     globalSetup: "test/support/built.ts",
-    execArgv: ["--conditions=prefstream-source", "--conditions=prefstream-tests"],
+    execArgv: ["--conditions=prefstream-source"],
     // Files share a process, one after the other: to load what they test takes longer than most of them.
     isolate: false,
     experimental: { viteModuleRunner: false, nodeLoader: false },

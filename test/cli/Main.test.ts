@@ -141,7 +141,7 @@ describe("stdout is data, stderr is talk", () => {
         `import { AnnotationService, Pipeline, Source } from "${root}src/index.ts"
         export default Pipeline.make({
           directory: "${job}",
-          source: Source.jsonl("${sample}"),
+          source: Source.files("${sample}"),
           service: AnnotationService.layerEmbedded({ database: "${job}/service.db", experts: ["first"] }),
           pairs: () => { throw new Error("a bug in pairs") },
         })`,

@@ -104,7 +104,7 @@ describe("a pipeline file", () => {
           import { Pipeline, Source, Tasks } from "${root}src/index.ts"
           export default Pipeline.make({
             directory: "${folder}/job",
-            source: Source.jsonl(["${folder}/items.jsonl"]),
+            source: Source.files(["${folder}/items.jsonl"]),
             service: Tasks.ServiceProfile.layer({ baseUrl: "${baseUrl}", token: Redacted.make("t"), moved: ${moved} }),
             ${settings}
           })`,
@@ -137,7 +137,7 @@ describe("a pipeline file", () => {
         `import { AnnotationService, Pipeline, Source } from "${root}src/index.ts"
         export default Pipeline.make({
           directory: "mine",
-          source: Source.jsonl(["data/sample.jsonl", "bad.jsonl"]),
+          source: Source.files(["data/sample.jsonl", "bad.jsonl"]),
           service: AnnotationService.layerEmbedded({ database: "service.db", experts: ["last"], turnaround: "1 hour" }),
         })`,
       )

@@ -1,4 +1,7 @@
-import { assert, describe, it } from "@effect/vitest"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { featuresOf, sizeOf, toRow } from "../../src/dataset/Columns.ts"
@@ -9,6 +12,22 @@ import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
 
+const scratch = mkdtempSync(join(tmpdir(), "prefstream-files-"))
+afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+const filesIn = (directory: string) => ({
+  parquet: `${directory}/data/train-00000-of-00001.parquet`,
+  jsonl: `${directory}/jsonl/train-00000-of-00001.jsonl`,
+})
+
+/** The dataset of this name, which the first reader writes. */
+const shared = Effect.fnUntraced(function* (name: string, pairs: ReadonlyArray<PreferencePair>, shape: readers.Shape) {
+  const directory = `${scratch}/${name}-${shape}`
+  const write = Dataset.write({ directory, conversational: shape === "conversational" })
+  if (!existsSync(directory)) yield* Stream.run(Stream.fromIterable(pairs), write)
+  return filesIn(directory)
+})
+
 /** Writes the pairs to a directory that goes away with the test. */
 const written = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair, E, R>,
@@ -17,11 +36,7 @@ const written = Effect.fnUntraced(function* <E, R>(
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
   const info = yield* Stream.run(pairs, Dataset.write({ directory, conversational: shape === "conversational" }))
-  return {
-    info,
-    parquet: `${directory}/data/train-00000-of-00001.parquet`,
-    jsonl: `${directory}/jsonl/train-00000-of-00001.jsonl`,
-  }
+  return { info, ...filesIn(directory) }
 })
 
 /** The pair as TRL's documentation has it, in the shape that it calls standard or conversational. */
@@ -79,7 +94,7 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
     it.effect.skipIf(isAbsent)("hold the rows, value for value, in order", () =>
       Effect.gen(function* () {
         const pairs = [...difficultPairs, large, ...difficultPairs]
-        const files = yield* written(Stream.fromIterable(pairs), shape)
+        const files = yield* shared("difficult", pairs, shape)
         const expected = pairs.map((pair) => rowOf(pair, shape))
         assert.deepStrictEqual<unknown>(yield* Effect.promise(() => read(files[format], shape)), expected)
       }),
@@ -88,7 +103,7 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
     it.effect.skipIf(isAbsent)("hold columns that are null throughout", () =>
       Effect.gen(function* () {
         const pairs = [0, 3, 6].map((i) => pair(i, { rationale: null, metadata: null }))
-        const files = yield* written(Stream.fromIterable(pairs), shape)
+        const files = yield* shared("nulls", pairs, shape)
         const expected = pairs.map((pair) => rowOf(pair, shape))
         assert.deepStrictEqual<unknown>(yield* Effect.promise(() => read(files[format], shape)), expected)
       }),
@@ -96,7 +111,7 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
 
     it.effect.skipIf(isAbsent)("hold no rows where there are none", () =>
       Effect.gen(function* () {
-        const files = yield* written(Stream.empty, shape)
+        const files = yield* shared("empty", [], shape)
         assert.deepStrictEqual(yield* Effect.promise(() => read(files[format], shape)), [])
       }),
     )

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import type { Readable } from "node:stream"
-import { setImmediate } from "node:timers/promises"
+import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -65,14 +65,13 @@ export const until = async (what: string, isSo: () => boolean) => {
   const deadline = performance.now() + 60_000
   while (!isSo()) {
     if (performance.now() > deadline) throw new Error(`waited a minute for: ${what}`)
-    await setImmediate()
+    await setTimeout(5)
   }
 }
 
 /** Runs a program that imports prefstream's sources, as pipeline files do. */
 export const runSources = (args: ReadonlyArray<string>, surroundings: Surroundings = {}): Promise<Ended> =>
-  spawned(process.execPath, ["--conditions=prefstream-source", "--conditions=prefstream-tests", ...args], surroundings)
-    .ended
+  spawned(process.execPath, ["--conditions=prefstream-source", ...args], surroundings).ended
 
 /** Of `prefstream`, from the sources. */
 export const bin = `${root}src/bin.ts`

@@ -10,7 +10,7 @@ import { type Ended, type Running, root, spawned } from "./process.ts"
 export const program = await Built.program()
 
 /** The words of a command line that starts it. */
-export const prefstream = [process.execPath, "--conditions=prefstream-tests", program]
+export const prefstream = [process.execPath, program]
 
 /** Starts `prefstream ARGS`. */
 export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Running => {
