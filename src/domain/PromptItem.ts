@@ -1,12 +1,8 @@
 /**
  * A prompt and its candidate completions: the unit of work of the whole flow.
  *
- * Guarantees: a decoded `PromptItem` has a non-blank prompt, text or messages, at least two
- * distinct completions, none of them blank, and no text with a lone surrogate
- * (which no file format can carry unchanged). Member names are those of the
- * files, so nothing is renamed on the way.
- *
- * Not checked here: that a user's `id` is unique; the ledger does that.
+ * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions, none of them blank, and no
+ * text with a lone surrogate, which no file format can carry. That ids are unique is checked by the ledger.
  */
 import { Schema } from "effect"
 import * as Conversation from "./Conversation.ts"

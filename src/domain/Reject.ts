@@ -1,10 +1,8 @@
 /**
- * A record that was refused, with all that is needed to mend it.
+ * A record that was refused, with all that is needed to correct it.
  *
- * Guarantees: `raw` is the record's text as it was read; where those bytes are
- * not UTF-8 they stand in `raw_base64` instead, and where the record is larger
- * than the limit only its beginning is kept and `raw_bytes` says how large the
- * whole was.
+ * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 stand in `raw_base64` instead; of a
+ * record above the limit only the beginning is kept, and `raw_bytes` is the size of the whole.
  */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"

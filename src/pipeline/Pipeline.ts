@@ -11,7 +11,7 @@
 import { Cause, Duration, Effect, Exit, Fiber, Latch, Layer, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import type { InputFile } from "../domain/InputFile.ts"
-import { InputLog } from "../source/place/InputAudit.ts"
+import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
@@ -124,7 +124,7 @@ const readAndSubmit = (settings: Parameters<typeof submitLoop>[1] & Pick<Setting
       ),
     )
     return submitLoop(settings.source.records, settings).pipe(
-      Effect.provideService(InputLog, (file) => void files.push(file)),
+      Effect.provideService(InputAudit, (file) => void files.push(file)),
       Effect.ensuring(Effect.ignore(remember)),
     )
   })

@@ -19,7 +19,7 @@ import * as PlaceName from "./place/PlaceName.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as Group from "./combine/Group.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
-import type { Found, Source } from "./record/SourceRecord.ts"
+import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 export interface FilesOptions extends Format.FormatOptions, LayoutOptions {
   /** Where the scratch database of groups is made. Default: the system's place for temporary files. */
@@ -36,7 +36,7 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
   const all = typeof names === "string" ? [names] : names
   return {
     description: all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} inputs`,
-    found: Effect.map(Effect.scoped(find(all, options)), ({ found }) => found),
+    summary: Effect.map(Effect.scoped(find(all, options)), ({ summary }) => summary),
     records: Effect.map(find(all, options), ({ records }) => records).pipe(Stream.unwrap),
   }
 }
@@ -53,8 +53,8 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const named = Layouts.ofMembers(options, members)
   const complete = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)
   const layout = yield* Effect.mapError(Effect.fromResult(Layouts.make(complete)), unknown)
-  const absent = UnknownFields.of(named, [...members])
-  if (members.size > 0 && absent.nothingOf !== undefined) return yield* unknown(absent.nothingOf)
+  const unknownFields = UnknownFields.of(named, [...members])
+  if (members.size > 0 && unknownFields.nothingOf !== undefined) return yield* unknown(unknownFields.nothingOf)
   const models = FileModels.of(yield* Path.Path, files)
   const fileModels = new Map(
     files.flatMap((file, i) =>
@@ -63,13 +63,13 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   )
   const mayNameModels = layout.reads === "parts" && complete.model === undefined && fileModels.size > 1
   const naming = mayNameModels ? ", models named after the files, if most prompts are in each" : ""
-  const found: Found = {
+  const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,
     empty: empty.map(PlaceName.shown),
     layout:
       sample.length === 0 && opened.every(({ isEmpty }) => isEmpty) ? undefined : `${layout.description}${naming}`,
-    absent: members.size === 0 ? [] : absent.columns,
+    unknownFields: members.size === 0 ? [] : unknownFields.columns,
     hints: JsonTexts.hints(sample, complete),
     ignored:
       layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
@@ -86,5 +86,5 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
     ),
     Stream.mapArray(Array.map((row) => (late === undefined ? row : Result.flatMap(row, late.check)))),
   )
-  return { found, records: Group.toItems(rows, layout, { ...options, fileModels }) }
+  return { summary, records: Group.toItems(rows, layout, { ...options, fileModels }) }
 })

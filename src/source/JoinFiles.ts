@@ -13,7 +13,7 @@ import * as OpenFile from "./OpenFile.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import type { Field } from "./record/Field.ts"
 import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
-import type { Found, Source } from "./record/SourceRecord.ts"
+import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 export type { JoinOptions } from "./combine/JoinOptions.ts"
 
@@ -22,7 +22,7 @@ const sampleSize = 20
 
 export const join = (options: JoinOptions.JoinOptions): Source => ({
   description: `${describeFiles(options.prompts, "prompts")} with ${describeFiles(options.completions, "completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
-  found: Effect.map(Effect.scoped(open(options)), ({ found }) => found),
+  summary: Effect.map(Effect.scoped(open(options)), ({ summary }) => summary),
   records: Effect.map(open(options), ({ records }) => records).pipe(Stream.unwrap),
 })
 
@@ -42,16 +42,16 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   for (const one of completions) yield* requireFields(one, { key: completionKey, completion })
   const all = [...prompts, ...completions].map(({ file: { description, name } }) => ({ name, description }))
   const kept = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
-  const found: Found = {
+  const summary: InputSummary = {
     files: all,
     count: all.length,
     empty: names.empty,
     layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
-    absent: [
-      ...absentOf("gold", options.goldPath === undefined ? [] : gold.columns, members.prompts),
-      ...absentOf("metadata", options.metadataPath === undefined ? [] : metadata.columns, members.prompts),
-      ...absentOf("model", model?.columns ?? [], members.completions),
-      ...absentOf("keep", kept ?? [], members.prompts),
+    unknownFields: [
+      ...unknownOf("gold", options.goldPath === undefined ? [] : gold.columns, members.prompts),
+      ...unknownOf("metadata", options.metadataPath === undefined ? [] : metadata.columns, members.prompts),
+      ...unknownOf("model", model?.columns ?? [], members.completions),
+      ...unknownOf("keep", kept ?? [], members.prompts),
     ],
     hints: [],
     ignored: [],
@@ -61,7 +61,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     Stream.flatMap(Stream.fromArray(prompts), ({ file }) => file.rows(promptColumns)),
     completions.map(({ file }) => file.rows(completionColumns)),
   )
-  return { found, records }
+  return { summary, records }
 })
 
 const at = ({ label }: Field): string => JSON.stringify(label)
@@ -79,7 +79,7 @@ const requireFields = Effect.fnUntraced(function* (
   }
 })
 
-const absentOf = (
+const unknownOf = (
   option: keyof typeof flags,
   columns: ReadonlyArray<string>,
   members: ReadonlySet<string>,

@@ -4,7 +4,7 @@
 import { Array, Duration, Effect, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
 import * as Place from "./place/Place.ts"
-import { Patience } from "./place/Remote.ts"
+import { RemoteTimeouts } from "./place/Remote.ts"
 import type { Row } from "./record/Row.ts"
 import { isObject } from "../io/Values.ts"
 
@@ -14,7 +14,7 @@ export const open = (name: string, options: Format.FormatOptions = {}) => {
   const input =
     idleTimeout === undefined
       ? Place.open(name)
-      : Effect.updateService(Place.open(name), Patience, ({ pause, retries }) => ({
+      : Effect.updateService(Place.open(name), RemoteTimeouts, ({ pause, retries }) => ({
           pause,
           retries,
           idle: Duration.fromInputUnsafe(idleTimeout),

@@ -18,4 +18,4 @@ export {
   SourceError,
 } from "./record/SourceError.ts"
 export { texts } from "./Texts.ts"
-export type { Found, Source, SourceRecord } from "./record/SourceRecord.ts"
+export type { InputSummary, Source, SourceRecord } from "./record/SourceRecord.ts"

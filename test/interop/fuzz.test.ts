@@ -154,7 +154,10 @@ const read = Effect.fnUntraced(function* (format: Format, bytes: Uint8Array) {
     show: Infinity,
     onReject: (reject) => Effect.sync(() => void rejects.push(reject.file)),
   }).pipe(Effect.result)
-  const description = Option.map(yield* Effect.option(Source.files(file).found!), ({ files }) => files[0]?.description)
+  const description = Option.map(
+    yield* Effect.option(Source.files(file).summary!),
+    ({ files }) => files[0]?.description,
+  )
   return { file, outcome, rejects, description: Option.getOrUndefined(description) }
 })
 

@@ -19,7 +19,7 @@ const read = Effect.fnUntraced(function* (
 
 const foundIn = Effect.fnUntraced(function* (content: string, options?: Source.FilesOptions) {
   const [file] = yield* writeFiles({ "f.jsonl": content })
-  return yield* Source.files(file!, options).found!
+  return yield* Source.files(file!, options).summary!
 }, Effect.scoped)
 
 describe("files", () => {
@@ -67,7 +67,7 @@ describe("files", () => {
               ["A", "B"].map((output) => [`${output}.jsonl`, toLines([{ prompt: "Q", output, ...more }])]),
             ),
           )
-          return (yield* Source.files(files).found!).layout
+          return (yield* Source.files(files).summary!).layout
         }, Effect.scoped)
         const named = "models named after the files, if most prompts are in each"
         assert.strictEqual(
@@ -199,7 +199,7 @@ describe("files", () => {
     it.effect("tells of fields that were set and are not there, and of members that are not used", () =>
       Effect.gen(function* () {
         const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
-        assert.deepStrictEqual(found.absent, ['"winer" (--gold-path)'])
+        assert.deepStrictEqual(found.unknownFields, ['"winer" (--gold-path)'])
         assert.deepStrictEqual(found.ignored, ["score"])
         const empty = yield* foundIn("")
         assert.strictEqual(empty.layout, undefined)
@@ -227,7 +227,7 @@ describe("files", () => {
         const { port } = server.address() as AddressInfo
         const url = (path: string) => `http://user:hidden@127.0.0.1:${port}/${path}?signature=hidden`
         const source = Source.files(url("p.jsonl"))
-        const all = [source.description, yield* source.found!, (yield* collect(source)).records]
+        const all = [source.description, yield* source.summary!, (yield* collect(source)).records]
         const joined = Source.join({
           prompts: url("p.jsonl"),
           completions: [url("a/m.jsonl"), url("b/m.jsonl"), url("c/n.jsonl")],

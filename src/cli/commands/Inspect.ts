@@ -7,7 +7,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
-import type { Found } from "../../source/record/SourceRecord.ts"
+import type { InputSummary } from "../../source/record/SourceRecord.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { annotationFlags, drawOf } from "../flags/AnnotationFlags.ts"
@@ -40,7 +40,7 @@ export const inspectCommand = Command.make(
   Effect.fn("prefstream inspect")(function* (given) {
     const flags = yield* Settings.fromEnvironment(given)
     const source = yield* sourceOf(flags)
-    const found = source.found === undefined ? undefined : yield* source.found
+    const found = source.summary === undefined ? undefined : yield* source.summary
     const inspection = yield* Inspection.inspect(source, {
       batch: Settings.batchOf(flags),
       keepReordered: flags.keepReordered,
@@ -77,7 +77,7 @@ const limitOf = ({ baseUrl, token }: Pick<Settings.ServiceFlags, "baseUrl" | "to
     ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
     : PublishedLimits.maxCompletions({ baseUrl: baseUrl.value, token })
 
-const text = (description: string, found: Found | undefined, inspection: Inspection.Inspection): string =>
+const text = (description: string, found: InputSummary | undefined, inspection: Inspection.Inspection): string =>
   [
     ...table([
       ...(found === undefined ? [["input", description] as const] : foundRows(found)),
@@ -90,14 +90,22 @@ const text = (description: string, found: Found | undefined, inspection: Inspect
     ...inspection.first.flatMap(shown),
   ].join("\n")
 
-const foundRows = ({ absent, count: files, empty, files: looked, hints, ignored, layout }: Found): Rows => [
-  ...looked.map(({ description, name }, i) => [i === 0 ? "files" : "", `${name}: ${description}`] as const),
-  ...(files > looked.length
-    ? [["", `and ${count(files - looked.length, "more file")}, each in its own format`] as const]
+const foundRows = ({
+  count: files,
+  empty,
+  files: sampled,
+  hints,
+  ignored,
+  layout,
+  unknownFields,
+}: InputSummary): Rows => [
+  ...sampled.map(({ description, name }, i) => [i === 0 ? "files" : "", `${name}: ${description}`] as const),
+  ...(files > sampled.length
+    ? [["", `and ${count(files - sampled.length, "more file")}, each in its own format`] as const]
     : []),
   ...empty.map((name) => ["", `${name}: no file in it, or none that matches`] as const),
   ["layout", layout ?? "no record to tell it by"],
-  ...(absent.length === 0 ? [] : [["", `not in the first records: ${absent.join(", ")}`] as const]),
+  ...(unknownFields.length === 0 ? [] : [["", `not in the first records: ${unknownFields.join(", ")}`] as const]),
   ...hints.map((hint) => ["", hint] as const),
   ...(ignored.length === 0 ? [] : [["not used", cut(ignored.join(", "))] as const]),
 ]

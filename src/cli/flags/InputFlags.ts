@@ -239,11 +239,11 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
 
 /** Says what was found in the input, before anything is read or sent. */
 export const sayFound = Effect.fnUntraced(function* <E, R>(source: Source<E, R>) {
-  if (source.found === undefined) return
-  const { absent, empty, files, hints, layout } = yield* source.found
+  if (source.summary === undefined) return
+  const { empty, files, hints, layout, unknownFields } = yield* source.summary
   for (const name of empty) yield* Console.error(`${name}: no file in it, or none that matches, yet`)
   const last = files.at(-1)
   if (last !== undefined) yield* Console.error(`Found in ${last.name}: ${last.description}; ${layout ?? "no record"}`)
-  if (absent.length > 0) yield* Console.error(`Not in the first records: ${absent.join(", ")}`)
+  if (unknownFields.length > 0) yield* Console.error(`Not in the first records: ${unknownFields.join(", ")}`)
   for (const hint of hints) yield* Console.error(hint)
 })

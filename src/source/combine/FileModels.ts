@@ -1,5 +1,5 @@
 /**
- * Names of models after the files that they wrote: without folder and extensions, and without a URL's query.
+ * Models named after the files that they wrote: without folder, extensions and a URL's query.
  *
  * Guarantees: each file has another name; where two would have the same one, all have their whole paths.
  */

@@ -8,9 +8,9 @@
  */
 import { Array, Effect, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
-import type { Metadata } from "../../domain/PromptItem.ts"
+import type { PromptItem } from "../../domain/PromptItem.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
-import * as Kept from "../item/Metadata.ts"
+import * as Metadata from "../item/Metadata.ts"
 import * as Messages from "../item/Messages.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
 import * as PlaceName from "../place/PlaceName.ts"
@@ -39,7 +39,7 @@ interface CompletionRow {
   /** Whether the completion is a conversation, as JSON, to be read together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
-  readonly kept: Metadata | null
+  readonly kept: PromptItem["metadata"] | null
 }
 
 type Stored = PromptRow | CompletionRow
@@ -199,7 +199,7 @@ const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArra
   const gold = PromptModels.goldOf(own, fields.gold.get(value, isTextual), models)
   if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
   const along = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) =>
-    Kept.withCompletions(
+    Metadata.withCompletions(
       own,
       found.map(({ kept }) => kept ?? undefined),
     ),

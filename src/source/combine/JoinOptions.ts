@@ -9,7 +9,7 @@ import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "../record/Field.ts"
 import * as FileModels from "./FileModels.ts"
 import * as Metadata from "../item/Metadata.ts"
-import * as Misnamed from "../detect/UnknownFields.ts"
+import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
 /**
@@ -104,7 +104,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
     (members: ReadonlySet<string>) =>
     (option: keyof JoinOptions, text: string): Effect.Effect<Field.Field, SourceError> =>
       Effect.mapError(Effect.fromResult(Field.parse(Field.ofMembers(text, members))), (problem) =>
-        invalidOption(option, `${problem}${Misnamed.noMember([...members])}`),
+        invalidOption(option, `${problem}${UnknownFields.noMember([...members])}`),
       )
   const ofPrompts = fieldOf(members.prompts)
   const ofCompletions = fieldOf(members.completions)

@@ -1,31 +1,29 @@
 /**
- * The list of models that a prompt of a join has of its own, and what that says of the completions which were found for it.
+ * The list of models in a prompt's own record, and what it says about the completions that were joined to it.
  *
- * Guarantees: a gold answer is that of the completion which the prompt's record means, or a failure. An index counts in this
- * list, whatever the order of the files; a name is a model's.
- *
- * Not done here: to say which completion a file's record holds; a model has the name that the join gives it.
+ * Guarantees: a gold index counts in this list, whatever the order of the files, and a gold name is a model's; what names
+ * no completion is a failure.
  */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { fromText } from "../record/Field.ts"
 import { describeValue, isObject, joinWords } from "../../io/Values.ts"
 
-export interface OwnModels {
+export interface PromptModels {
   /** Where the list stands, or is looked for. */
   readonly name: string
   /** Nothing where there is none. */
   readonly models: ReadonlyArray<string> | undefined
 }
 
-export const of = (name: string, value: unknown): OwnModels => ({
+export const of = (name: string, value: unknown): PromptModels => ({
   name,
   models: Array.isArray(value) && value.every((model) => typeof model === "string") ? value : undefined,
 })
 
 /** In the order of the list; those that it does not have stay behind the others, in their order. */
 export const sort = <A>(
-  { models }: OwnModels,
+  { models }: PromptModels,
   found: ReadonlyArray<A>,
   nameOf: (one: A) => string,
 ): ReadonlyArray<A> => {
@@ -43,7 +41,7 @@ export const sort = <A>(
  * @param models of the item's completions, in their order
  */
 export const goldOf = (
-  own: OwnModels,
+  own: PromptModels,
   given: unknown,
   models: ReadonlyArray<string>,
 ): Result.Result<unknown, string> => {
@@ -59,7 +57,7 @@ export const goldOf = (
 }
 
 const place = (
-  own: OwnModels,
+  own: PromptModels,
   answer: number | string,
   models: ReadonlyArray<string>,
 ): Result.Result<number, string> => {

@@ -1,12 +1,9 @@
 /**
- * A database on disk, for what joins and groups cannot hold in memory.
+ * A database on disk for what joins and groups cannot hold in memory.
  *
- * Guarantees: nobody but the owner can read it, and it is gone with the scope, and with the process however
- * that ends: on the systems that can do so, its file has no name from the moment it is open. (So the room that
- * it takes is seen by `df`, and not by `du`.) What older versions and other systems left behind is removed by the
- * next one that is made in the same place.
- *
- * Nothing in it outlives anything: there is no journal, and nothing is synced.
+ * Guarantees: only the owner can read it, and it is gone with the scope or the process: where the system permits, its file
+ * has no name once it is open (so `df` shows its size, `du` does not). What other systems leave behind is removed by the
+ * next one that is made in the same folder. Nothing in it is durable: there is no journal and no sync.
  */
 import { Clock, Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { SqlClient } from "effect/sql"

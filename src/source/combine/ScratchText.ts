@@ -1,7 +1,7 @@
 /**
- * A record's text without the texts that are kept beside it, so that nothing is written twice.
+ * A record's text without the long texts that are stored beside it, so that nothing is written twice.
  *
- * Guarantees: `restore` gives back what `cut` took, to the character.
+ * Guarantees: `restore` gives back what `cut` was given, to the character.
  */
 export interface Cut {
   /** What is left of the record. */
@@ -22,12 +22,12 @@ type Writing = keyof typeof writings
 const isWriting = (name: string): name is Writing => Object.hasOwn(writings, name)
 
 /** Shorter texts are not worth a search. */
-const leastLength = 16
+const minLength = 16
 
 export const cut = (record: string, texts: ReadonlyArray<string>): Cut => {
   let rest = record
   const places = texts.map((text) => {
-    if (text.length < leastLength) return "-"
+    if (text.length < minLength) return "-"
     for (const [name, write] of Object.entries(writings)) {
       const written = write(text)
       const at = rest.indexOf(written)

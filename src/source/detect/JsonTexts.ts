@@ -1,5 +1,5 @@
 /**
- * Texts that may be meant as lists: they stay as they are, and the user is told how lists are read.
+ * Texts that may be meant as lists: they stay text, and the user is told which option reads them as lists.
  */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"

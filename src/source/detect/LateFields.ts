@@ -1,8 +1,8 @@
 /**
- * What a layout that was found by looking at the first records could not know of the later ones.
+ * Fields that a layout found in the first records does not know, because they are empty there.
  *
- * Guarantees: a later record that fills a member which was empty in all that were looked at, and which
- * would have been part of the prompt or a completion, is a reject: what it holds is not left out in silence.
+ * Guarantees: a later record that fills such a field, where it would be part of the prompt or a completion, is a reject:
+ * nothing that an expert should see is left out in silence.
  */
 import { Result } from "effect"
 import { reject, type Row, type RowResult } from "../record/Row.ts"
@@ -12,14 +12,14 @@ import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
 
-export interface Foresight {
+export interface LateFields {
   /** Top-level members that must be read beside those of the layout, empty so far. */
   readonly columns: ReadonlyArray<string>
   readonly check: (row: Row) => RowResult
 }
 
 /** More new names than these are not tried: each takes another look at the first records. */
-const mostTried = 200
+const maxTries = 200
 
 /** What experts see depends on these. */
 const partsOf = ({ completion, completions, layout, prompt, system }: LayoutOptions): string =>
@@ -30,14 +30,14 @@ const partsOf = ({ completion, completions, layout, prompt, system }: LayoutOpti
  * @param given what was set
  * @param found what was found
  */
-export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: LayoutOptions): Foresight => {
+export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: LayoutOptions): LateFields => {
   const filled = new Set(seen.flatMap(({ value }) => namesOf(value).filter((name) => !isEmpty(valueAt(value, name)))))
   const parts = partsOf(found)
   const verdicts = new Map<string, boolean>()
   const wouldMatter = (name: string, row: Row): boolean => {
     const known = verdicts.get(name)
     if (known !== undefined) return known
-    if (verdicts.size === mostTried) return false
+    if (verdicts.size === maxTries) return false
     const other = Detect.detect([...seen, row], given)
     const verdict = Result.isFailure(other) || partsOf(other.success) !== parts
     verdicts.set(name, verdict)

@@ -1,5 +1,5 @@
 /**
- * Fields that were set, and that no record has of those that were looked at: a name that was misspelled, perhaps.
+ * Fields that are set and that none of the first records has: perhaps misspelled names.
  */
 import { Result } from "effect"
 import * as Field from "../record/Field.ts"
@@ -7,7 +7,7 @@ import { joinWords } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
 
-export interface Misnamed {
+export interface UnknownFields {
   /** Such as `"winer" (--gold-path)`. */
   readonly columns: ReadonlyArray<string>
   /** Why no item can come of it: a field that every item needs has nothing at all. */
@@ -19,7 +19,7 @@ const needed: ReadonlySet<string> = new Set(["prompt", "completions", "completio
 export const named = (name: string, option: keyof typeof flags): string => `${JSON.stringify(name)} (${flags[option]})`
 
 /** How many names of members a message tells. */
-const mostTold = 20
+const maxShownNames = 20
 
 /** One line: what is missing, and what there is. */
 export const nothingAt = (
@@ -33,10 +33,10 @@ export const noMember = (members: ReadonlyArray<string>): string =>
   members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
-  `${joinWords(names.slice(0, mostTold).map((name) => JSON.stringify(name)))}${names.length > mostTold ? ", …" : ""}`
+  `${joinWords(names.slice(0, maxShownNames).map((name) => JSON.stringify(name)))}${names.length > maxShownNames ? ", …" : ""}`
 
 /** @param members the names that the records have at their top */
-export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Misnamed => {
+export const of = (options: LayoutOptions, members: ReadonlyArray<string>): UnknownFields => {
   const columns: Array<string> = []
   let nothingOf: string | undefined
   for (const option of [...fieldOptions, "keep"] as const) {

@@ -1,12 +1,9 @@
 /**
- * Which of the completions a value names as the best.
+ * Which of the completions a value names as the best: by the name of its column (`output_1`), by what tells the column from
+ * the others (`1`, `a`), by this after another word (`model_a` beside `response_a`), or by the name of its model.
  *
- * In wide records it may be the name of the column (`output_1`), what tells the column from the others (`1`, `a`),
- * this after another word (`model_a` beside `response_a`), or the name of the model. A number counts only as
- * part of a name: whether it would count from 0 or from 1, no one says.
- *
- * Guarantees: what names none of the completions, or several, is a failure; what names a tie, or
- * nothing, is no gold.
+ * Guarantees: what names no completion, or several, is a failure; a tie or an empty value is no gold. A number counts only
+ * as part of a name, since it may count from 0 or from 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"

@@ -1,14 +1,10 @@
 /**
  * An unknown value to a `SourceRecord`: the one gate through which items of every layout pass.
  *
- * Guarantees: an item satisfies `PromptItem`, and its metadata can be written as
- * JSON and read by any JSON reader. A reject's reason is one line: the field's
- * path as it is in the file, what was expected, what was found. Members that
- * `PromptItem` does not have are left out.
- *
- * Taken as well, and brought into the item's form: messages as `Messages` reads them, a completion that
- * is the assistant's turn of a conversation, gold and metadata as the text of a JSON object, and nulls for
- * optional members, which count as absent: that is how tables are exported.
+ * Guarantees: an item satisfies `PromptItem`, and its metadata can be written as JSON and read by any JSON reader. A
+ * reject's reason is one line: the field's path as it is in the file, what was expected, what was found. Also accepted:
+ * messages (`Messages`), a completion that is the assistant's turn, gold and metadata as JSON text, and nulls for optional
+ * members. Members that `PromptItem` does not have are left out.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
@@ -62,9 +58,9 @@ export const decode = (
   isTextual = false,
   isWellFormed = false,
 ): SourceRecord => {
-  const usual = toUsual(value, names, isTextual)
-  if (Result.isFailure(usual)) return reject(place, "invalid_shape", usual.failure)
-  const item = (isWellFormed ? parseWellFormedItem : parseItem)(usual.success)
+  const normal = normalize(value, names, isTextual)
+  if (Result.isFailure(normal)) return reject(place, "invalid_shape", normal.failure)
+  const item = (isWellFormed ? parseWellFormedItem : parseItem)(normal.success)
   if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
   const problem = jsonProblem(item.success.metadata, names.metadata ?? "metadata")
   return problem === undefined
@@ -122,27 +118,27 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
   )
 
 /** The value in the form that the schema has; it stays the same object where it is in this form already. */
-const toUsual = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
+const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
   if (!isObject(value)) return Result.succeed(value)
-  if (isTextual || !isUsual(value)) {
-    const usual = mend(value, names, isTextual)
-    return Result.flatMap(usual, (object) => withTextId(object, names))
+  if (isTextual || !isNormal(value)) {
+    const normal = toNormalForm(value, names, isTextual)
+    return Result.flatMap(normal, (object) => withTextId(object, names))
   }
   return withTextId(value, names)
 }
 
 type Members = { readonly [member: string]: unknown }
 
-const isUsual = (value: Members): boolean =>
+const isNormal = (value: Members): boolean =>
   typeof value["prompt"] === "string" &&
   hasTextsAlone(value["completions"]) &&
   value["id"] !== null &&
   value["models"] !== null &&
-  isUsualObject(value["metadata"]) &&
-  isUsualObject(value["gold"]) &&
+  isNormalObject(value["metadata"]) &&
+  isNormalObject(value["gold"]) &&
   !(isObject(value["gold"]) && value["gold"]["rationale"] === null)
 
-const isUsualObject = (value: unknown): boolean => value !== null && typeof value !== "string"
+const isNormalObject = (value: unknown): boolean => value !== null && typeof value !== "string"
 
 const hasTextsAlone = (values: unknown): boolean => {
   if (!Array.isArray(values)) return false
@@ -150,7 +146,7 @@ const hasTextsAlone = (values: unknown): boolean => {
   return true
 }
 
-const mend = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> => {
+const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> => {
   const prompt = toPrompt(own(value, "prompt"), names.prompt ?? "prompt")
   if (Result.isFailure(prompt)) return Result.fail(prompt.failure)
   const completions = toCompletions(own(value, "completions"), prompt.success, names, isTextual)

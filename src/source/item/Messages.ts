@@ -1,13 +1,9 @@
 /**
- * Conversations as files have them, in the one form that items have: messages of `role` and `content`.
+ * Conversations as files have them, as messages of `role` and `content`: also ShareGPT's `{from, value}`, and contents that
+ * are lists of text parts.
  *
- * Read are `{role, content}` and ShareGPT's `{from, value}`, whose `human`, `gpt`, `function` and
- * `observation` are called `user`, `assistant` and `tool`; other names of roles stay as they are. A content
- * may be a list of parts, `{type: "text", text}`, which are put together.
- *
- * Guarantees: nothing that was said gets lost: a message with a member that says something besides its text
- * (`tool_calls`, `name`, an image) is refused, unless the member is empty. Members that only tell of the message
- * (`tokens`, `weight`, `timestamp`, …) are left out.
+ * Guarantees: nothing that was said is lost: a message with a member that says something besides its text (`tool_calls`,
+ * `name`, an image) is refused, unless the member is empty or known to be about the message (`KnownNames.aboutMessages`).
  */
 import { Array as Arr, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -1,9 +1,8 @@
 /**
  * What goes along with an item: its metadata, and other members of its record under their names.
  *
- * Guarantees: nothing is overwritten: a record whose metadata has a member of a kept one's name, with
- * another value, is refused. With `*` all that no other part of the item is read from goes along, also beside it in the same
- * member: of `completions[].text` the other members of each completion, as a list in the order of the completions.
+ * Guarantees: nothing is overwritten: a record whose metadata has another value under a kept name is refused. With `*`, all
+ * that no other part of the item is read from goes along: of `completions[].text`, the other members of each completion.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -13,7 +12,7 @@ import { type Field, fromText, type Step } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { isObject } from "../../io/Values.ts"
 
-export interface Kept {
+export interface MetadataReader {
   /** The metadata, or nothing; the failure is the reason. */
   readonly of: (row: Row) => Result.Result<Metadata | undefined, string>
   /** Undefined where it reads all. */
@@ -32,7 +31,7 @@ export const make = (
   keep: ReadonlyArray<string>,
   read: ReadonlyArray<Field | undefined>,
   gold?: Field,
-): Kept => {
+): MetadataReader => {
   const others = keep.includes("*")
   const taken = [...read, metadata].flatMap((field) => field?.paths ?? [])
   const pathsOf = ({ isTextual, value }: Row): ReadonlyArray<Path> => {
@@ -69,7 +68,7 @@ export const make = (
 /** The top-level members that fields and metadata are read from; undefined where all are read. */
 export const columnsWith = (
   fields: ReadonlyArray<Field | undefined>,
-  { columns }: Kept,
+  { columns }: MetadataReader,
 ): ReadonlyArray<string> | undefined =>
   columns && [...new Set([...fields.flatMap((field) => field?.columns ?? []), ...columns])]
 
@@ -122,7 +121,7 @@ const add = (
 }
 
 /** Metadata, and the names of its members that are lists with an element for each completion. */
-export interface OfCompletions {
+export interface MergedMetadata {
   readonly metadata: Metadata | undefined
   readonly lists: ReadonlyArray<string>
 }
@@ -131,7 +130,7 @@ export interface OfCompletions {
  * What goes along with completions that were read from a record each, as metadata of their item: what is the same for all
  * stands once, what differs is a list in the order of the completions, with null for those that have none.
  */
-export const merge = (all: ReadonlyArray<Metadata | undefined>): OfCompletions => {
+export const merge = (all: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (all.every((one) => one === undefined)) return { metadata: undefined, lists: [] }
   const lists: Array<string> = []
   const valueOf = (name: string): unknown => {
@@ -148,7 +147,7 @@ export const merge = (all: ReadonlyArray<Metadata | undefined>): OfCompletions =
 export const withCompletions = (
   metadata: Metadata | undefined,
   all: ReadonlyArray<Metadata | undefined>,
-): Result.Result<OfCompletions, string> => {
+): Result.Result<MergedMetadata, string> => {
   const { lists, metadata: merged } = merge(all)
   if (merged === undefined) return Result.succeed({ metadata, lists })
   const own = metadata ?? {}

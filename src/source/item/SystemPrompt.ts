@@ -1,9 +1,8 @@
 /**
- * A system prompt in a member of its own, beside the prompt that it belongs to.
+ * A system prompt in a member of its own.
  *
- * Guarantees: it means the same in every layout: it stands before the prompt, as text and an empty line before text,
- * as a message of `system` before messages. Messages that begin with the same one stay as they are. A record
- * without one has its prompt alone.
+ * Guarantees: in every layout it stands before the prompt: with an empty line before text, as a message of `system` before
+ * messages, unless these begin with the same one.
  */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"

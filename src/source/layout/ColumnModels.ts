@@ -1,10 +1,8 @@
 /**
- * The models that wrote what stands in columns, as far as the columns' names tell: `gpt-4` and `llama` of `answer_gpt-4` and
- * `llama_response`.
+ * Models in the names of columns: `gpt-4` and `llama` of `answer_gpt-4` and `llama_response`.
  *
- * Guarantees: each column's name is a model's, or none is; at least one has a known model's name, or a size such as `7b`.
- * Names that only tell the columns apart (`response_a`, `output_1`, `chosen`, `Antwort B`) are none, nor are numbers that
- * count them: `claude-1` beside `claude-2`.
+ * Guarantees: all columns are named after a model, or none is. At least one name has to be a known model's or have a size
+ * such as `7b`; names that only tell columns apart (`response_a`, `chosen`) or count them (`claude-1`, `claude-2`) are none.
  */
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Field } from "../record/Field.ts"

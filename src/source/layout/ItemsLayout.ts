@@ -11,7 +11,7 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
-import type { Kept } from "../item/Metadata.ts"
+import type { MetadataReader } from "../item/Metadata.ts"
 
 export interface ItemsFields {
   readonly id: Field
@@ -19,7 +19,7 @@ export interface ItemsFields {
   readonly completions: Field
   readonly models: Field
   readonly gold: Field
-  readonly kept: Kept
+  readonly kept: MetadataReader
   /** Whether all fields have the names of the item's members, and nothing else is kept. */
   readonly areOwn: boolean
 }

@@ -6,7 +6,7 @@
  */
 import { Record, Result } from "effect"
 import { joinWords } from "../../io/Values.ts"
-import * as Kept from "../item/Metadata.ts"
+import * as Metadata from "../item/Metadata.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
@@ -52,8 +52,8 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
     const { completions, model: models } = fields
     const { gold, id, key, metadata, model, prompt, system, ...only } = Record.map(fields, ([field]) => field)
     const read = fieldOptions.flatMap((option) => (option === "gold" || option === "metadata" ? [] : fields[option]))
-    const kept = Kept.make(metadata, options.keep ?? [], read, gold)
-    const columns = Kept.columnsWith([...read, gold], kept)
+    const kept = Metadata.make(metadata, options.keep ?? [], read, gold)
+    const columns = Metadata.columnsWith([...read, gold], kept)
     const columnModels = name === "wide" && model === undefined ? ColumnModels.ofColumns(completions) : undefined
     const description = `${name}: ${describe(name, fields, options, columnModels).join(", ")}`
     if (name === "long") {

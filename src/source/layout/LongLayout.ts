@@ -13,7 +13,7 @@ import * as ItemDecoder from "../item/ItemDecoder.ts"
 import { reject, type Row } from "../record/Row.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
-import type { Kept } from "../item/Metadata.ts"
+import type { MetadataReader } from "../item/Metadata.ts"
 import type { Part } from "./Layout.ts"
 import * as Messages from "../item/Messages.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
@@ -26,7 +26,7 @@ export interface LongFields {
   /** None where it is the prompt. */
   readonly key: Field | undefined
   readonly model: Field | undefined
-  readonly kept: Kept
+  readonly kept: MetadataReader
 }
 
 export const toPart =

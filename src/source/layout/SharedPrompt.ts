@@ -1,14 +1,10 @@
 /**
- * The prompt of completions that are whole conversations each: what they have in common.
+ * The prompt of completions that are whole conversations: the messages with which all of them begin.
  *
- * As in TRL's `extract_prompt`, the prompt is the messages with which all conversations begin. Here one message
- * has to be left of each, the assistant's: conversations that part earlier answer different questions.
- * A conversation is a list of messages, or a transcript as in Anthropic's hh-rlhf, `\n\nHuman: …\n\nAssistant: …`
- * (Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback), which
- * becomes messages of `user` and `assistant`.
- *
- * Other text is refused, where TRL splits at the first character that differs: what
- * experts saw would begin in the midst of a word.
+ * Guarantees: one message of the assistant is left of each; conversations that differ earlier are refused. A conversation is
+ * a list of messages or a transcript as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a
+ * Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback). Other text is refused, where TRL's
+ * `extract_prompt` splits at the first character that differs.
  */
 import { Array as Arr, Result } from "effect"
 import type { Message } from "../../domain/Message.ts"

@@ -1,13 +1,9 @@
 /**
  * Records that have a column for each completion: the layouts `wide` and `pairs`.
  *
- * Guarantees: completions stand in the order of their fields, and a reject names the column. Gold
- * stays with its completion where others are missing. Models are named where the input names all of them: in columns of
- * their own, or by the columns' names (`ColumnModels`).
- *
- * A prompt and completions that are lists of texts are turns, as in the LMSYS Chatbot Arena's files (there as JSON
- * text, so that their paths end with `[]`): lists of one text count as this text. Longer ones are refused, since the
- * models' earlier answers differ.
+ * Guarantees: completions stand in the order of their fields, a reject names the column, and gold stays with its completion
+ * where others are missing. A prompt and completions that are lists of one text, as in the LMSYS Chatbot Arena's files, are
+ * this text; longer ones are refused, since the models' earlier turns differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -16,7 +12,7 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
-import type { Kept } from "../item/Metadata.ts"
+import type { MetadataReader } from "../item/Metadata.ts"
 import * as SharedPrompt from "./SharedPrompt.ts"
 
 export interface WideFields {
@@ -29,7 +25,7 @@ export interface WideFields {
   /** Models that the completions' columns are named after. */
   readonly columnModels: ReadonlyArray<string> | undefined
   readonly gold: Field | undefined
-  readonly kept: Kept
+  readonly kept: MetadataReader
   readonly keepIncomplete: boolean
 }
 
@@ -73,7 +69,7 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
       const [prompt, ...cells] =
         fields.prompt === undefined
           ? [undefined, ...cellsRead]
-          : yield* withoutTurns([fields.prompt.get(value, isTextual), ...cellsRead], [fields.prompt.name, ...names])
+          : yield* unwrapTurns([fields.prompt.get(value, isTextual), ...cellsRead], [fields.prompt.name, ...names])
       const present = cells.flatMap((cell, i) => (isEmpty(cell) ? [] : [i]))
       if (present.length < 2 || (present.length < cells.length && !fields.keepIncomplete)) {
         const absent = cells.findIndex(isEmpty)
@@ -129,7 +125,7 @@ const namesOf = (
   })
 
 /** Texts, where all values are lists of one text, or nothing; otherwise the values as they are. */
-const withoutTurns = (
+const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,
 ): Result.Result<ReadonlyArray<unknown>, string> => {

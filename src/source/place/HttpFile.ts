@@ -1,13 +1,10 @@
 /**
  * A file at an `http://` or `https://` URL.
  *
- * Guarantees: the bytes are those that the server keeps, also where it says that they are compressed: what
- * they are is for the format to find. A file that was changed since it was opened, by what the server says
- * of it (`ETag`, `Last-Modified`, its size), is a failure. Redirections are followed, but not from `https`
- * to `http`; authorization stays with the host that the URL names. What is secret in a URL, its user and
- * its query, is in no name and no message.
- *
- * It is opened by a request for its first byte, not by HEAD: a signed URL often permits GET alone.
+ * Guarantees: the bytes are those that the server keeps, even if it says that they are compressed. A change since the file
+ * was opened (`ETag`, `Last-Modified`, size) is a failure. Redirects are followed, but not from `https` to `http`, and
+ * authorization stays with the host in the URL. A URL's user and query, which are secrets, are in no name and no message.
+ * The file is opened by a request for its first byte: a signed URL often permits GET alone.
  */
 import { Effect, Layer, Result, type Scope, Stream } from "effect"
 import { Base64 } from "effect/encoding"
@@ -50,7 +47,7 @@ export const open: (url: string) => Effect.Effect<Input, SourceError, Scope.Scop
             })),
       ),
     )
-    const { response, size } = yield* Remote.patiently(target.name, probe)
+    const { response, size } = yield* Remote.withRetries(target.name, probe)
     const version = versionOf(response, size)
     const condition = conditionOf(version)
     const hasRanges = response.status === 206 && size !== undefined && condition !== undefined
@@ -69,7 +66,7 @@ export const open: (url: string) => Effect.Effect<Input, SourceError, Scope.Scop
         const response = yield* get(range === undefined ? {} : { range, "if-range": condition ?? "" })
         yield* accepted(target, response)
         yield* unchanged(target, version, response)
-        yield* asAsked(target, response, range === undefined ? undefined : start)
+        yield* requireRange(target, response, range === undefined ? undefined : start)
         return Stream.mapError(response.stream, (error) => Remote.disconnected(target.name, error))
       }),
     })
@@ -79,7 +76,7 @@ export const open: (url: string) => Effect.Effect<Input, SourceError, Scope.Scop
 const parse = Effect.fnUntraced(function* (text: string) {
   const url = URL.parse(text)
   if (url === null || url.hostname === "") {
-    return yield* unreadable(text.replace(/[?#].*|(?<=\/\/)[^/]*@/gs, ""), "it is no valid URL")
+    return yield* unreadable(text.replace(/[?#].*|(?<=\/\/)[^/]*@/gs, ""), "invalid URL")
   }
   const { password, username } = url
   url.username = ""
@@ -139,7 +136,7 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
 const accepted = (
   { name }: Target,
   { headers, status }: HttpClientResponse.HttpClientResponse,
-): Effect.Effect<void, SourceError | Remote.BrokenOff> => {
+): Effect.Effect<void, SourceError | Remote.ConnectionLost> => {
   if (status === 200 || status === 206) {
     const encoding = headers["content-encoding"]
     return encoding === undefined || storable.has(encoding)
@@ -151,7 +148,7 @@ const accepted = (
   if (status === 429 || status === 408 || status >= 500) {
     const seconds = Number(headers["retry-after"])
     return Effect.fail(
-      new Remote.BrokenOff({
+      new Remote.ConnectionLost({
         problem: `its server answers ${status}${status === 429 ? ", too many requests" : ""}`,
         ...(seconds > 0 ? { retryAfter: seconds * 1000 } : undefined),
       }),
@@ -192,10 +189,10 @@ const unchanged = ({ name }: Target, before: Version, response: HttpClientRespon
 }
 
 /** @param start of the range that was asked for */
-const asAsked = ({ name }: Target, response: HttpClientResponse.HttpClientResponse, start: number | undefined) => {
+const requireRange = ({ name }: Target, response: HttpClientResponse.HttpClientResponse, start: number | undefined) => {
   const range = response.status === 206 ? response.headers["content-range"] : undefined
-  const isAsAsked = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
-  return isAsAsked
+  const isRequested = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
+  return isRequested
     ? Effect.void
     : Effect.fail(
         unreadable(

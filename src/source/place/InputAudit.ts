@@ -1,9 +1,8 @@
 /**
- * Which files were read, with what they held: for a dataset's manifest.
+ * Which files were read, and what they held: for a dataset's manifest.
  *
- * Guarantees: a file is told once it was read to its end, with the size and the digest of the bytes that
- * were read, and not of those that stand there later. Of a remote file of which only parts were read, what its
- * server says is told, and no digest. Who reads a file has nothing to do for it.
+ * Guarantees: a file is reported once it was read to its end, with the size and digest of the bytes that were read. Of a
+ * remote file of which only parts were read, its server's version is reported instead of a digest.
  */
 import { Context, Effect, Stream } from "effect"
 import type { InputFile } from "../../domain/InputFile.ts"
@@ -11,7 +10,7 @@ import * as Sha256 from "../../node/Sha256.ts"
 import type { Input } from "./Input.ts"
 
 /** Who is told; nobody by default. */
-export const InputLog = Context.Reference<((input: InputFile) => void) | undefined>("prefstream/source/InputLog", {
+export const InputAudit = Context.Reference<((input: InputFile) => void) | undefined>("prefstream/source/InputAudit", {
   defaultValue: () => undefined,
 })
 
@@ -19,14 +18,14 @@ export const InputLog = Context.Reference<((input: InputFile) => void) | undefin
 export const logged =
   (file: string) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
-    Stream.unwrap(Effect.map(InputLog, (tell) => (tell === undefined ? bytes : digested(file, tell)(bytes))))
+    Stream.unwrap(Effect.map(InputAudit, (tell) => (tell === undefined ? bytes : digested(file, tell)(bytes))))
 
 /** The same bytes, and what tells the log of the file once more was read than these: of what was unpacked of them, say. */
 export const loggedLater = (file: string, bytes: Input["bytes"]) => {
   let found: InputFile | undefined
   return {
     bytes: digested(file, (input) => (found = input))(bytes),
-    told: Effect.flatMap(InputLog, (tell) =>
+    told: Effect.flatMap(InputAudit, (tell) =>
       Effect.sync(() => {
         if (found !== undefined) tell?.(found)
       }),
@@ -37,7 +36,7 @@ export const loggedLater = (file: string, bytes: Input["bytes"]) => {
 /** The same records; at their end, the log is told of the file with their number, usable or not. */
 export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.unwrap(
-    Effect.map(InputLog, (tell) => {
+    Effect.map(InputAudit, (tell) => {
       if (tell === undefined) return records
       let found: InputFile | undefined
       let count = 0
@@ -46,7 +45,7 @@ export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream
           count += array.length
           return array
         }),
-        Stream.provideService(InputLog, (input) => (found = input)),
+        Stream.provideService(InputAudit, (input) => (found = input)),
         Stream.onEnd(
           Effect.sync(() => {
             if (found !== undefined) tell({ ...found, records: count })
@@ -58,7 +57,7 @@ export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream
 
 /** Tells the log of a file that was read in slices. */
 export const tellSliced = Effect.fnUntraced(function* ({ name, size = 0, sliced }: Input) {
-  const tell = yield* InputLog
+  const tell = yield* InputAudit
   if (tell === undefined || sliced === undefined) return
   if (Stream.isStream(sliced)) yield* Stream.runDrain(digested(name, tell)(sliced))
   else tell({ file: name, bytes: size, ...sliced })

@@ -1,16 +1,10 @@
 /**
  * The files that names mean: each a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`.
  *
- * A pattern is for where no shell expands it: in a schedule, a pipe of commands, a container's command
- * line, or a bucket. A folder stands for the data files right in it; that of a dataset that prefstream wrote, for its
- * pairs, which stand in several formats there, each once.
- *
- * Guarantees: files are in the order of their names' arguments, and those of one argument in that of
- * their names (by code unit, wherever the program runs); none is there twice. What a pattern or a folder
- * holds no file for is told and no error, since files may come later; a file that is named and not there
- * is one, as is the folder of a pattern.
- *
- * Does not: ask a web server for its files; what is at a URL is found when it is opened.
+ * Guarantees: files are in the order of the arguments, and those of one argument in the order of their names (by code
+ * unit); none is listed twice. A folder stands for the data files directly in it, or, if prefstream wrote it as a dataset,
+ * for its pairs in one format. A pattern or folder without files is reported; a named file that is missing is an error.
+ * A web server is not asked for its files.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"

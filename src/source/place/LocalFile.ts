@@ -1,13 +1,9 @@
 /**
  * A file on this machine.
  *
- * Guarantees: a stream ends where the file ended when the stream began: what is appended meanwhile belongs
- * to the next run, and a file that has become shorter is a failure. One that is removed, or replaced by
- * another of its name, is read on as it was. All slices are of one file, the one that was there at the first;
- * that it was changed since then is a failure when it is told what they were read from.
- *
- * Does not: wait for the end of a last line that is still being written, for it knows nothing of lines; nor
- * notice bytes of a stream that are overwritten in place.
+ * Guarantees: a stream ends where the file ended when the stream began, and a file that has become shorter is a failure.
+ * All slices are of one file; a change since the first slice is a failure at the end. A file that is removed or replaced
+ * is read on as it was. Bytes that are overwritten in place while a stream reads them are not noticed.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"

@@ -1,13 +1,9 @@
 /**
- * What comes through a pipe, and can be had from it only once: standard input, a FIFO, `<(zcat items.gz)`.
+ * What can be read only once: standard input, a FIFO, `<(zcat items.gz)`.
  *
- * Guarantees: it can be opened and read several times within a process, each time from its first byte,
- * as long as no more than `memoryLimit` bytes were read of it: so that the first records can be looked at
- * before all are read. Of what is larger, no more than that is held, and only the reader that has come
- * furthest goes on; to read it anew is a failure that says so. What was put into a file (`Spool`) stays
- * readable in any case.
- *
- * One process, one content: a FIFO that others write to again and again is read as if it were one file.
+ * Guarantees: within a process it can be read several times from its first byte, as long as at most `memoryLimit` bytes
+ * were read of it, or once it was copied to a file (`Spool`). Of larger input, only the reader that has come furthest goes
+ * on; reading it again is a failure that says so. A FIFO that others write to repeatedly is read as one file.
  */
 import { Array, Cause, Effect, type Pull, Result, Stream } from "effect"
 import { type IncomingBytes, pipe, StandardInput } from "../../node/IncomingBytes.ts"
@@ -21,7 +17,7 @@ export const memoryLimit = 16 * 1024 * 1024
 interface Memory {
   /** All pieces that have come; none, once they are too many. */
   pieces: Array<Uint8Array>
-  isLetGo: boolean
+  isDiscarded: boolean
   count: number
   bytes: number
   isEnded: boolean
@@ -53,7 +49,7 @@ export const byName = (name: string, inode: bigint | undefined): Input => {
 const open = (name: string, incoming: IncomingBytes): Input => {
   const memory = memories.get(incoming) ?? {
     pieces: [],
-    isLetGo: false,
+    isDiscarded: false,
     count: 0,
     bytes: 0,
     isEnded: false,
@@ -72,7 +68,7 @@ export const keep = (input: Input, copy: Input): void => {
   if (memory === undefined) return
   memory.copy = copy
   memory.pieces = []
-  memory.isLetGo = true
+  memory.isDiscarded = true
 }
 
 export const isPipe = (input: Input): boolean => origins.has(input)
@@ -104,8 +100,8 @@ const read = (name: string, incoming: IncomingBytes, memory: Memory): Stream.Str
 const remember = (memory: Memory, piece: Uint8Array): void => {
   memory.count++
   memory.bytes += piece.length
-  if (memory.bytes > memoryLimit) memory.isLetGo = true
-  if (memory.isLetGo) memory.pieces = []
+  if (memory.bytes > memoryLimit) memory.isDiscarded = true
+  if (memory.isDiscarded) memory.pieces = []
   else memory.pieces.push(piece)
 }
 

@@ -1,44 +1,42 @@
 /**
  * A file on another machine: what a web server and a bucket have in common.
  *
- * Guarantees: a connection that fails, or breaks off in the middle, is tried again where it broke off,
- * a bounded number of times without a byte in between; where that is not possible, it is a failure. There
- * is no limit to the time of the whole, but one to that in which nothing comes. An answer's first byte is waited for
- * that long; a connection that falls silent later is given up before, where the file can be read on over another one.
+ * Guarantees: a connection that fails or breaks is retried where it broke, at most `retries` times without a byte in
+ * between. There is no limit to the time of the whole, but one to the time in which no byte arrives (`idle`).
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, Version } from "./Input.ts"
 
 /** May work if it is tried again. */
-export class BrokenOff extends Schema.TaggedError<BrokenOff>()("BrokenOff", {
+export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   problem: Schema.String,
   /** How long the other side asks to wait. In milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
-const isBrokenOff = Schema.is(BrokenOff)
+const isConnectionLost = Schema.is(ConnectionLost)
 
 /** How long another machine is waited for. */
-export interface Patience {
+export interface RemoteTimeouts {
   /** The longest time in which nothing comes. */
   readonly idle: Duration.Duration
   /** Attempts after the first, without a byte in between. */
   readonly retries: number
-  /** Before the second attempt; doubled before each further one, up to `longestPause`. */
+  /** Before the second attempt; doubled before each further one, up to `maxPause`. */
   readonly pause: Duration.Duration
 }
 
 /** A file keeps what is set when it is opened. */
-export const Patience = Context.Reference<Patience>("prefstream/source/place/Remote/Patience", {
+export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/source/place/Remote/RemoteTimeouts", {
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
 /** The part of the longest silence after which a file is read on over another connection. */
 const shareOfIdle = 4
 
-const longestPause = Duration.seconds(60)
+const maxPause = Duration.seconds(60)
 
 export interface Remote {
   readonly name: string
@@ -50,40 +48,40 @@ export interface Remote {
   readonly read: (
     start: number,
     end: number | undefined,
-  ) => Effect.Effect<Stream.Stream<Uint8Array, SourceError | BrokenOff>, SourceError | BrokenOff, Scope.Scope>
+  ) => Effect.Effect<Stream.Stream<Uint8Array, SourceError | ConnectionLost>, SourceError | ConnectionLost, Scope.Scope>
 }
 
 export const input = (remote: Remote): Effect.Effect<Input> =>
-  Effect.map(Patience, (patience) => {
+  Effect.map(RemoteTimeouts, (timeouts) => {
     const input: Input = {
       name: remote.name,
       size: remote.size,
-      bytes: pieces(remote, patience, 0, undefined),
-      slice: remote.hasRanges ? (start, end) => slice(remote, patience, start, end) : undefined,
+      bytes: pieces(remote, timeouts, 0, undefined),
+      slice: remote.hasRanges ? (start, end) => slice(remote, timeouts, start, end) : undefined,
       ...(remote.hasRanges ? { sliced: remote.version } : undefined),
     }
     return input
   })
 
 /** Tries again what a broken connection ends. */
-export const patiently = Effect.fnUntraced(function* <A, R>(
+export const withRetries = Effect.fnUntraced(function* <A, R>(
   name: string,
-  attempt: Effect.Effect<A, SourceError | BrokenOff, R>,
+  attempt: Effect.Effect<A, SourceError | ConnectionLost, R>,
 ) {
-  const patience = yield* Patience
-  const { idle } = patience
+  const timeouts = yield* RemoteTimeouts
+  const { idle } = timeouts
   return yield* attempt.pipe(
-    Effect.timeoutOrElse({ duration: idle, orElse: () => unreadable(name, nothingCame(idle)) }),
-    Effect.retry(again(patience)),
-    Effect.mapError(givenUp(name)),
+    Effect.timeoutOrElse({ duration: idle, orElse: () => unreadable(name, idleProblem(idle)) }),
+    Effect.retry(again(timeouts)),
+    Effect.mapError(toSourceError(name)),
   )
 })
 
-const slice = Effect.fnUntraced(function* (remote: Remote, patience: Patience, start: number, end: number) {
+const slice = Effect.fnUntraced(function* (remote: Remote, timeouts: RemoteTimeouts, start: number, end: number) {
   const bytes = new Uint8Array(end - start)
   if (bytes.length === 0) return bytes
   let at = 0
-  yield* Stream.runForEachArray(pieces(remote, patience, start, end), (chunks) =>
+  yield* Stream.runForEachArray(pieces(remote, timeouts, start, end), (chunks) =>
     Effect.sync(() => {
       for (const chunk of chunks) {
         bytes.set(chunk, at)
@@ -96,12 +94,12 @@ const slice = Effect.fnUntraced(function* (remote: Remote, patience: Patience, s
 
 const pieces = (
   remote: Remote,
-  patience: Patience,
+  timeouts: RemoteTimeouts,
   start: number,
   end: number | undefined,
 ): Stream.Stream<Uint8Array, SourceError> =>
   Stream.suspend(() => {
-    const { idle } = patience
+    const { idle } = timeouts
     const silence = remote.hasRanges ? Duration.divideUnsafe(idle, shareOfIdle) : idle
     const expected = end ?? remote.size
     let at = start
@@ -116,7 +114,7 @@ const pieces = (
     const isWhole = Effect.suspend(() =>
       expected === undefined || at === expected
         ? Effect.void
-        : new BrokenOff({ problem: `it ended after ${at - start} of ${expected - start} bytes` }),
+        : new ConnectionLost({ problem: `it ended after ${at - start} of ${expected - start} bytes` }),
     )
     const attempt = Stream.suspend(() => {
       const first = at
@@ -125,10 +123,10 @@ const pieces = (
           Effect.suspend(() =>
             Effect.timeoutOrElse(pull, {
               duration: at === first ? idle : silence,
-              orElse: (): Effect.Effect<never, SourceError | BrokenOff> =>
+              orElse: (): Effect.Effect<never, SourceError | ConnectionLost> =>
                 at === first
-                  ? unreadable(remote.name, nothingCame(idle))
-                  : new BrokenOff({ problem: nothingCame(idle) }),
+                  ? unreadable(remote.name, idleProblem(idle))
+                  : new ConnectionLost({ problem: idleProblem(idle) }),
             }),
           ),
         ),
@@ -138,7 +136,7 @@ const pieces = (
       Stream.concat(Stream.fromEffectDrain(isWhole)),
       Stream.mapError((error) =>
         // What fails after its last byte, as a check of the whole does, can't be mended by more bytes.
-        isBrokenOff(error) && at > 0 && (!remote.hasRanges || at === expected)
+        isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
               `${error.problem}, after ${at - start} bytes, and it can't go on from there; try again, or download it first`,
@@ -147,32 +145,32 @@ const pieces = (
           : error,
       ),
     )
-    return attempt.pipe(Stream.retry(again(patience)), Stream.mapError(givenUp(remote.name)))
+    return attempt.pipe(Stream.retry(again(timeouts)), Stream.mapError(toSourceError(remote.name)))
   })
 
-const nothingCame = (idle: Duration.Duration): string =>
+const idleProblem = (idle: Duration.Duration): string =>
   `nothing came for ${Duration.format(idle)}; --idle-timeout waits longer`
 
-const again = ({ pause, retries }: Patience) =>
-  Schedule.min([Schedule.exponential(pause), Schedule.spaced(longestPause)]).pipe(
-    Schedule.setInputType<SourceError | BrokenOff>(),
+const again = ({ pause, retries }: RemoteTimeouts) =>
+  Schedule.min([Schedule.exponential(pause), Schedule.spaced(maxPause)]).pipe(
+    Schedule.setInputType<SourceError | ConnectionLost>(),
     Schedule.upTo({ times: retries }),
-    Schedule.while(({ input }) => isBrokenOff(input)),
+    Schedule.while(({ input }) => isConnectionLost(input)),
     Schedule.modifyDelay(({ duration, input }) => {
-      const asked = Duration.millis(isBrokenOff(input) ? (input.retryAfter ?? 0) : 0)
-      return Effect.succeed(Duration.min(Duration.max(duration, asked), longestPause))
+      const asked = Duration.millis(isConnectionLost(input) ? (input.retryAfter ?? 0) : 0)
+      return Effect.succeed(Duration.min(Duration.max(duration, asked), maxPause))
     }),
   )
 
-const givenUp = (name: string) => (error: SourceError | BrokenOff) =>
-  isBrokenOff(error) ? unreadable(name, error.problem, error.cause) : error
+const toSourceError = (name: string) => (error: SourceError | ConnectionLost) =>
+  isConnectionLost(error) ? unreadable(name, error.problem, error.cause) : error
 
 /** What a request that got no answer, or an answer that ended too soon, comes to. */
-export const disconnected = (name: string, error: unknown): SourceError | BrokenOff => {
+export const disconnected = (name: string, error: unknown): SourceError | ConnectionLost => {
   const cause = innermost(error)
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
   const problem = cause instanceof Error && cause.message !== "" ? cause.message : `no connection ${code}`.trim()
-  return lasting.test(code) ? unreadable(name, problem, cause) : new BrokenOff({ problem, cause })
+  return lasting.test(code) ? unreadable(name, problem, cause) : new ConnectionLost({ problem, cause })
 }
 
 const innermost = (error: unknown): unknown =>

@@ -1,11 +1,9 @@
 /**
- * The client library of S3-compatible storage, which is loaded when it is first needed.
+ * The client library of S3-compatible storage, loaded when it is first needed.
  *
- * Guarantees: credentials, region and endpoint are found as that library finds them (`AWS_ACCESS_KEY_ID`,
- * `AWS_PROFILE`, the machine's role, …; `AWS_REGION`; `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`). Where
- * an endpoint is set, buckets are part of the path, and the region may be missing.
- *
- * None of the library's types is exported: who reads no S3 need not have it.
+ * Guarantees: credentials, region and endpoint are found as that library finds them (`AWS_ACCESS_KEY_ID`, `AWS_PROFILE`,
+ * `AWS_REGION`, `AWS_ENDPOINT_URL_S3`, …). With an endpoint, buckets are part of the path and the region is optional.
+ * None of the library's types is exported, so that who reads no S3 need not install it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
@@ -33,14 +31,14 @@ export interface Connection {
     readonly key: string
     readonly range?: string | undefined
     readonly etag?: string | undefined
-  }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.BrokenOff>
+  }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
   /** Up to 1,000 keys. @param request `isFlat`: without those that have a further `/` */
   readonly list: (request: {
     readonly bucket: string
     readonly prefix: string
     readonly isFlat: boolean
     readonly next?: string | undefined
-  }) => Effect.Effect<ListAnswer, SourceError | Remote.BrokenOff>
+  }) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 
 /** @param name for messages */
@@ -140,7 +138,7 @@ const endpointIsSet = Effect.gen(function* () {
 
 const isBytes = (body: unknown): body is AsyncIterable<Uint8Array> => Predicate.hasProperty(body, Symbol.asyncIterator)
 
-const failure = (name: string, error: unknown): SourceError | Remote.BrokenOff => {
+const failure = (name: string, error: unknown): SourceError | Remote.ConnectionLost => {
   const code = codeOf(error)
   const status = statusOf(error)
   if (code === "NoSuchKey" || code === "NotFound") return new SourceError({ reason: new FileNotFound({ file: name }) })
@@ -148,7 +146,7 @@ const failure = (name: string, error: unknown): SourceError | Remote.BrokenOff =
   if (problem !== undefined) return unreadable(name, problem, error)
   if (status === undefined) return Remote.disconnected(name, error)
   if (status === 429 || status >= 500) {
-    return new Remote.BrokenOff({ problem: `its storage answers ${status} (${code})`, cause: error })
+    return new Remote.ConnectionLost({ problem: `its storage answers ${status} (${code})`, cause: error })
   }
   return unreadable(name, `its storage answers ${status} (${code})`, error)
 }

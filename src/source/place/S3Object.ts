@@ -13,7 +13,7 @@ export const open: (name: string) => Effect.Effect<Input, SourceError, Scope.Sco
   function* (name) {
     const { bucket, key } = yield* parse(name)
     const connection = yield* S3Client.connect(name)
-    const { etag, size } = yield* Remote.patiently(name, head(connection, bucket, key))
+    const { etag, size } = yield* Remote.withRetries(name, head(connection, bucket, key))
     return yield* Remote.input({
       name,
       size,
@@ -48,7 +48,7 @@ export const list: (request: {
   const keys: Array<string> = []
   let next: string | undefined
   do {
-    const page: S3Client.ListAnswer = yield* Remote.patiently(name, connection.list({ ...request, next }))
+    const page: S3Client.ListAnswer = yield* Remote.withRetries(name, connection.list({ ...request, next }))
     for (const key of page.keys) keys.push(key)
     next = page.next
   } while (next !== undefined)

@@ -1,5 +1,5 @@
 /**
- * Where a part of an item stands in a record: a field path, or a template of several.
+ * Where a part of an item stands in a record: a path to a value or the elements of a list, or a template of several.
  *
  * ```
  * turns[0].content             a field path
@@ -8,12 +8,8 @@
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
- * In a template `{{` and `}}` are braces; `\n`, `\t` and `\\`, written out, are line feed, tab and
- * backslash. Fields that are absent, null or blank are empty. A paragraph (what stands between empty
- * lines) in which all fields are empty is left out whole, so that an instruction without an input is the
- * instruction alone; where all fields are empty, nothing is there. Numbers are written as their digits.
- *
- * Guarantees: as with a field path, only a record's own members are followed.
+ * In a template `{{` and `}}` are braces; `\n`, `\t` and `\\`, written out, are line feed, tab and backslash. A paragraph in
+ * which all fields are absent, null or blank is left out; where all fields of a template are, nothing is there.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"

@@ -14,7 +14,7 @@ import type { SourceError } from "./SourceError.ts"
 export type SourceRecord = Result.Result<SourceItem, Reject>
 
 /** What files are, and how their records make items. */
-export interface Found {
+export interface InputSummary {
   /** Those that were looked at: the first ones, up to one that has records. */
   readonly files: ReadonlyArray<{
     readonly name: string
@@ -27,7 +27,7 @@ export interface Found {
   /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing where there is no record. */
   readonly layout: string | undefined
   /** What was set, and no record has of those that were looked at: `"winer" (--gold-path)`. */
-  readonly absent: ReadonlyArray<string>
+  readonly unknownFields: ReadonlyArray<string>
   /** What the records may be meant to be, and how to say so. */
   readonly hints: ReadonlyArray<string>
   /** Top-level members that are not used. */
@@ -37,8 +37,8 @@ export interface Found {
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
   /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string
-  /** What was found by looking at the input's beginning, for those who want to see it before anything is read. */
-  readonly found?: Effect.Effect<Found, E, R> | undefined
+  /** What is found in the first records, for those who want to see it before anything is read. */
+  readonly summary?: Effect.Effect<InputSummary, E, R> | undefined
   /** Comes in arrays, one for each piece of the input. Fails only with what ends the run. */
   readonly records: Stream.Stream<SourceRecord, E, R>
 }

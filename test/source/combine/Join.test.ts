@@ -422,7 +422,7 @@ describe("join", () => {
       assert.deepStrictEqual(yield* models(`${folder}/*.json`), ["a,b"])
       assert.deepStrictEqual(yield* models(folder), ["a,b"])
       assert.deepStrictEqual(yield* models([`${folder}/../more`, folder, b!]), ["c,a,b"])
-      const found = yield* join([`${folder}/*.json`, `${folder}/*.csv`]).found!
+      const found = yield* join([`${folder}/*.json`, `${folder}/*.csv`]).summary!
       assert.deepStrictEqual(found.empty, [`${folder}/*.csv`])
       assert.strictEqual(found.count, 3)
       assert.strictEqual(join(folder).description, `${prompts} with ${folder}, joined by id`)

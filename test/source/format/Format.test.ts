@@ -5,7 +5,7 @@ import { createHash } from "node:crypto"
 import * as zlib from "node:zlib"
 import type { InputFile } from "../../../src/domain/InputFile.ts"
 import * as Format from "../../../src/source/format/Format.ts"
-import { InputLog } from "../../../src/source/place/InputAudit.ts"
+import { InputAudit } from "../../../src/source/place/InputAudit.ts"
 import type { Input } from "../../../src/source/place/Input.ts"
 import * as Place from "../../../src/source/place/Place.ts"
 import * as OpenFile from "../../../src/source/OpenFile.ts"
@@ -250,7 +250,7 @@ describe("Format", () => {
         "f.zst": Buffer.concat([packers.zstd(texts.jsonl), packers.zstd("")]),
       })) {
         const told: Array<InputFile> = []
-        const log = Layer.succeed(InputLog, (file) => void told.push(file))
+        const log = Layer.succeed(InputAudit, (file) => void told.push(file))
         yield* Effect.provide(Effect.asVoid(read(name, content)), log)
         const sha256 = createHash("sha256").update(content).digest("hex")
         assert.deepStrictEqual(
@@ -292,7 +292,7 @@ describe("Format", () => {
           assert.strictEqual(file.count, 500)
           const told: Array<InputFile> = []
           const rows = yield* Stream.runCollect(file.rows(["prompt"])).pipe(
-            Effect.provideService(InputLog, (file) => void told.push(file)),
+            Effect.provideService(InputAudit, (file) => void told.push(file)),
           )
           assert.deepStrictEqual(
             valuesOf(rows),
@@ -315,7 +315,7 @@ describe("Format", () => {
       const [path, other] = yield* writeFiles({ "f.parquet": parquet("before"), "other.parquet": parquet("after it") })
       const told: Array<InputFile> = []
       const rows = (file: Format.RowFile) =>
-        Effect.provideService(Stream.runCollect(file.rows()), InputLog, (file) => void told.push(file))
+        Effect.provideService(Stream.runCollect(file.rows()), InputAudit, (file) => void told.push(file))
 
       const renamed = yield* OpenFile.open(path!)
       yield* fs.rename(other!, path!)

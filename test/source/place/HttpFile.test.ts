@@ -8,11 +8,11 @@ import { assert, describe } from "@effect/vitest"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { createHash } from "node:crypto"
 import type { InputFile } from "../../../src/domain/InputFile.ts"
-import { InputLog } from "../../../src/source/place/InputAudit.ts"
+import { InputAudit } from "../../../src/source/place/InputAudit.ts"
 import * as OpenFile from "../../../src/source/OpenFile.ts"
 import { Duration, Effect, Stream } from "effect"
 import * as Place from "../../../src/source/place/Place.ts"
-import { Patience } from "../../../src/source/place/Remote.ts"
+import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import { bytesOf, failureOf, pattern, test } from "./support.ts"
 
 interface Options {
@@ -102,7 +102,7 @@ const plain =
   (_, response) =>
     response.writeHead(200, { "content-length": content.length }).end(content)
 
-const impatient = Effect.provideService(Patience, {
+const impatient = Effect.provideService(RemoteTimeouts, {
   idle: Duration.seconds(80),
   retries: 3,
   pause: Duration.millis(1),
@@ -287,7 +287,7 @@ describe("an answer that is no file", () => {
       const opened = hasty(Place.open(silent.url))
       assert.match(yield* failureOf(opened), /: cannot be read: nothing came for 200ms; --idle-timeout waits longer$/)
       assert.strictEqual(silent.asked.length, 1)
-      assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*it is no valid URL$/)
+      assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*invalid URL$/)
       assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
     }))
 })
@@ -302,7 +302,7 @@ describe("Parquet at a URL", () => {
     const inputs: Array<InputFile> = []
     const file = yield* impatient(OpenFile.open(url))
     yield* impatient(Stream.runDrain(file.rows(["prompt"]))).pipe(
-      Effect.provideService(InputLog, (input) => void inputs.push(input)),
+      Effect.provideService(InputAudit, (input) => void inputs.push(input)),
     )
     return inputs
   })
@@ -334,7 +334,7 @@ describe("Parquet at a URL", () => {
 })
 
 /** Gives up after 200 ms in which nothing comes. */
-const hasty = Effect.provideService(Patience, {
+const hasty = Effect.provideService(RemoteTimeouts, {
   idle: Duration.millis(200),
   retries: 5,
   pause: Duration.millis(1),

@@ -3,7 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { InputFile } from "../../../src/domain/InputFile.ts"
-import { InputLog } from "../../../src/source/place/InputAudit.ts"
+import { InputAudit } from "../../../src/source/place/InputAudit.ts"
 import * as Source from "../../../src/source/Source.ts"
 
 const item = (i: number) => `${JSON.stringify({ prompt: `p${i}`, completions: ["a", "b"] })}\n`
@@ -18,7 +18,7 @@ it.layer(NodeServices.layer)("files that were read", (it) => {
       yield* Effect.forEach(files, (file, i) => fs.writeFileString(file, texts[i]!))
       const told: Array<InputFile> = []
       yield* Stream.runDrain(Source.files(files).records).pipe(
-        Effect.provideService(InputLog, (input) => void told.push(input)),
+        Effect.provideService(InputAudit, (input) => void told.push(input)),
       )
       assert.deepStrictEqual(
         told,
@@ -39,7 +39,7 @@ it.layer(NodeServices.layer)("files that were read", (it) => {
       yield* fs.writeFileString(file, Array.from({ length: 20_000 }, (_, i) => item(i)).join(""))
       const told: Array<InputFile> = []
       yield* Stream.runHead(Source.files(file).records).pipe(
-        Effect.provideService(InputLog, (input) => void told.push(input)),
+        Effect.provideService(InputAudit, (input) => void told.push(input)),
       )
       assert.deepStrictEqual(told, [])
     }),

@@ -6,7 +6,7 @@ import { ConfigProvider, Duration, Effect, Option, Stream } from "effect"
 import { ChildProcess } from "effect/process"
 import * as Listing from "../../../src/source/place/Listing.ts"
 import * as Place from "../../../src/source/place/Place.ts"
-import { Patience } from "../../../src/source/place/Remote.ts"
+import { RemoteTimeouts } from "../../../src/source/place/Remote.ts"
 import { temporaryDirectory } from "../../support/job.ts"
 import { bytesOf, failureOf, pattern, test } from "./support.ts"
 
@@ -96,7 +96,7 @@ const breaking = Effect.fnUntraced(function* (port: number, after: number) {
   return { broken: () => broken }
 })
 
-const impatient = Effect.provideService(Patience, {
+const impatient = Effect.provideService(RemoteTimeouts, {
   idle: Duration.seconds(80),
   retries: 1,
   pause: Duration.millis(1),
