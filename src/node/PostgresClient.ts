@@ -16,6 +16,7 @@
  * PostgreSQL has not.
  */
 import { hostname } from "node:os"
+import type { PgTypes } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Result, Schema, type Scope, Stream } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
@@ -143,7 +144,7 @@ const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection
 const make = Effect.fnUntraced(function* (
   config: PostgresClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError | FileLockError, Scope.Scope | Reactivity.Reactivity> {
-  const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
+  const { PgClient, PgTypes } = yield* Effect.promise(() => import("@effect/sql-pg"))
   const where = shown(config.url)
   const name = named(where)
   const connected = (acquirer: SqlConnection.Acquirer): SqlConnection.Acquirer =>
@@ -156,6 +157,7 @@ const make = Effect.fnUntraced(function* (
     connectTimeout: "10 seconds",
     keepAlive: "30 seconds",
     maxMessageSize,
+    types: numbersIn(PgTypes),
     ...(config.readonly && { startupParameters: { default_transaction_read_only: "on" } }),
   } as const
   const readers = yield* PgClient.make({ ...settings, maxConnections: readConnections })
@@ -181,6 +183,18 @@ const make = Effect.fnUntraced(function* (
   })
   return Object.assign(client, { reserve: connected(reserve) })
 })
+
+/** BIGINT and NUMERIC come as numbers, as in SQLite. None that prefstream writes is beyond 2^53. */
+const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
+  const registry = makeRegistry()
+  for (const oid of [OID.int8, OID.numeric]) {
+    registry.register<unknown>(oid, {
+      encode: (value) => encode(value, oid),
+      decode: (bytes) => Result.map(decode(bytes, oid, 1), Number),
+    })
+  }
+  return registry
+}
 
 const hasPassword = (url: Redacted.Redacted<string>): boolean =>
   Result.match(

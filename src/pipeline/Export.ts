@@ -23,8 +23,8 @@ import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
 import * as Results from "../task/Results.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
-import type { OutcomeCounts } from "../task/ledger/ItemOutcomes.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { OutcomeCounts } from "../task/ledger/Status.ts"
 import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
@@ -95,7 +95,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     settings.aggregate === "dawid-skene"
       ? Option.some(yield* Reliabilities.of(Results.items(campaign)))
       : Option.none<Reliabilities.Reliabilities>()
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
   const standing = yield* ledger.itemsByOutcome(which)
   const curation = Curation.make(settings, {
@@ -205,14 +205,14 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     }
   }
   return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
-}, Ledger.snapshot)
+}, LedgerReader.snapshot)
 
 const hasSystem = ({ prompt }: JudgedItem): boolean =>
   typeof prompt !== "string" && prompt.some(({ role }) => role === "system")
 
 /** Whether any item that was planned is a conversation; of a ledger that has no note of it, whether the first is. */
 const hasConversations = Effect.gen(function* () {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   if (yield* ledger.hasConversations) return true
   return Option.exists(yield* Stream.runHead(ledger.prompts), ({ prompt }) => typeof prompt !== "string")
 })
@@ -231,7 +231,7 @@ const reportOf = Effect.fnUntraced(function* (
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const terms = (yield* ledger.campaigns).find((known) => Option.contains(campaign, known.campaign))
   const turnaround = Distribution.make()
   yield* Stream.runForEach(ledger.turnarounds(campaign), (millis) => Effect.sync(() => turnaround.add(millis / 1000)))

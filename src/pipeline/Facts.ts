@@ -9,12 +9,12 @@ import type { QualityReport } from "../domain/QualityReport.ts"
 import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest, fullRanking, settingsOf as strategyOf } from "../pair/PairStrategy.ts"
 import * as Sha256 from "../node/Sha256.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { type DatasetSettings, type Which, wholeShares } from "./DatasetSettings.ts"
 
 /** A campaign, in words. */
 export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const number = typeof campaign === "number" ? Option.some(campaign) : yield* ledger.lastCampaign
   return Option.match(campaign === "all" ? Option.none() : number, {
     onNone: () => "this job",
@@ -120,7 +120,7 @@ const leastLanguage = 0.01
 
 /** Everything but what the pairs themselves tell. */
 export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
   const { aggregate = "majority", card = {}, conversational, drop, evaluationPrompts, limits, margin } = settings
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)

@@ -9,8 +9,8 @@ import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import type { LossReason } from "../pair/Curation.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
-import { type OutcomeCounts, type ItemOutcome, itemOutcomes } from "../task/ledger/ItemOutcomes.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
+import { type OutcomeCounts, type ItemOutcome, itemOutcomes } from "../task/ledger/Status.ts"
 
 type Losses = FunnelStep["lost"]
 
@@ -29,8 +29,8 @@ export const make = Effect.fnUntraced(function* (
     readonly lost: ReadonlyArray<{ readonly reason: LossReason; readonly count: number }>
     readonly written: Pick<Written, "rows" | "omitted">
   },
-): Effect.fn.Return<ReadonlyArray<FunnelStep>, Effect.Error<Ledger["Service"]["campaigns"]>, Ledger> {
-  const ledger = yield* Ledger
+): Effect.fn.Return<ReadonlyArray<FunnelStep>, Effect.Error<LedgerReader["Service"]["campaigns"]>, LedgerReader> {
+  const ledger = yield* LedgerReader
   const campaigns = Option.match(campaign, {
     onNone: () => Effect.map(ledger.campaigns, (all) => all.map(({ campaign }) => campaign)),
     onSome: (one) => Effect.succeed([one]),

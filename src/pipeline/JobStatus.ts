@@ -7,7 +7,7 @@
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { Campaign, StateCounts } from "../task/ledger/Model.ts"
 import type { Arrivals, Progress } from "../task/ledger/Status.ts"
 import * as RunReport from "./RunReport.ts"
@@ -108,7 +108,7 @@ const iso = (millis: Option.Option<number>): string | null => Option.getOrNull(O
 
 /** @param holder who works the ledger: for the caller to find out, who knows where it is */
 export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option<LockHolder | "unknown">) {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
   const report = yield* RunReport.make({ progress, isWorked: Option.isSome(holder) })
@@ -148,4 +148,4 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
     worked_by: Option.getOrNull(holder),
   } satisfies JobStatus
-}, Ledger.snapshot)
+}, LedgerReader.snapshot)

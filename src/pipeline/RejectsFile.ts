@@ -11,7 +11,7 @@
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sync from "../node/Sync.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { DroppedTask } from "../task/ledger/Streams.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectCounts from "./RejectCounts.ts"
@@ -39,7 +39,7 @@ const about = (path: string, error: PlatformError.PlatformError): PlatformError.
 /** Writes the rejects file of a job folder, or removes it where there is nothing to write; counts them by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const run = yield* ledger.lastRun
   const file = JobFolder.rejects(directory)
   const partial = `${file}.partial`

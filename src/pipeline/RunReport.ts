@@ -16,7 +16,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { lostStates, type StateCounts, type TaskState, type Issue } from "../task/ledger/Model.ts"
 import type { Progress } from "../task/ledger/Status.ts"
 import { parseLimit, type RejectLimit } from "../task/plan/RejectLimit.ts"
@@ -105,7 +105,7 @@ const unsentStates: ReadonlyArray<TaskState> = ["planned", "submitting", "supers
 const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.submitting.tasks + tasks.submitted.tasks
 
 /** How many tasks are on their way: planned, being submitted, or waiting for results. */
-export const outstanding = Ledger.use((ledger) => Effect.map(ledger.counts, waitingFor))
+export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
 /** What may have been paid for, and what is on its way, count in all campaigns; what came to nothing, in the run's own. */
 const statusOf = (
@@ -143,8 +143,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly dataset?: Option.Option<DatasetInfo>
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
-}): Effect.fn.Return<RunReport, SqlError, Ledger> {
-  const ledger = yield* Ledger
+}): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
+  const ledger = yield* LedgerReader
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
@@ -195,4 +195,4 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     example: Option.getOrNull(options.example ?? Option.none()),
     seconds: options.elapsed === undefined ? null : Duration.toSeconds(options.elapsed),
   }
-}, Ledger.snapshot)
+}, LedgerReader.snapshot)

@@ -13,7 +13,7 @@ import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as Splits from "../pair/text/Splits.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 
@@ -23,7 +23,7 @@ const keyOf = ({ itemId, prompt }: Planned): number =>
 
 /** Passes over all planned items. Fails with `SplitsInvalid` where the shares are none. */
 export const make = Effect.fnUntraced(function* (shares: Splits.Shares, seed: number | undefined) {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const splits = yield* Splits.make({ shares, seed })
   let keys = new Float64Array(1024)
   let count = 0

@@ -1,21 +1,11 @@
 /**
- * The second of the two loops over the ledger: outstanding tasks are looked at
- * until their results are there. It may be broken off at any point and started
- * again; looking costs nothing and changes nothing at the service.
+ * The second of the two loops over the ledger: polls outstanding tasks until their results are there. It may be stopped at
+ * any point and started again.
  *
- * Guarantees: a result is stored as it came before its task counts as completed; a
- * result that does not fit its task is kept, named, and yields nothing else than
- * its own loss.
- *
- * The time between two looks at a task grows with its age, between the bounds of
- * the profile's `pollInterval`, with jitter; the due times stand in the ledger. A hint
- * that a webhook delivery left there is followed at once. While hints arrive, polling is
- * slower, but never off: a hint that is lost costs half of the task's age, an hour at
- * the most (or `pollInterval.max`, where that is longer). Where the requests that the service
- * takes are too few for these times, what is longest due goes first.
- *
- * A look that fails changes nothing but the time of the next one; while the service is down,
- * `ServiceHealth` lets all of them wait.
+ * Guarantees: a result is stored as it came before its task counts as completed; one that does not fit its task is kept and
+ * costs nothing else. The time between two polls of a task grows with its age, within the profile's `pollInterval`, with
+ * jitter. A hint from a webhook is followed at once; while hints arrive, polling is slower, but never off. A poll that fails
+ * only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
  */
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
@@ -93,7 +83,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     const jitter = yield* Random.nextBetween(0.8, 1.2)
     const lastDelivery = yield* ledger.lastDelivery
     const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
-    yield* ledger.postpone(task, pollDelay(profile, now - task.submittedAt, hinted) * jitter)
+    yield* ledger.postpone(task.seq, pollDelay(profile, now - task.submittedAt, hinted) * jitter)
   })
 
   /** A look that failed is made again soon: what made the task due may have been its completion. */
@@ -101,7 +91,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     const now = yield* Clock.currentTimeMillis
     const jitter = yield* Random.nextBetween(0.8, 1.2)
     const backoff = firstPollDelay(profile) * 2 ** Math.min(times - 1, 30)
-    yield* ledger.postpone(task, Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter)
+    yield* ledger.postpone(task.seq, Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter)
   })
 
   const say = (text: string) =>
@@ -118,10 +108,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     )
   })
 
-  const sayLate = Effect.fnUntraced(function* ({ listed }: OpenTask) {
+  const sayLate = Effect.fnUntraced(function* ({ dueAt }: OpenTask) {
     // What is due at 0 was not made due by its age.
-    if (saidLate || listed.dueAt <= 0 || options.once === true) return
-    const late = (yield* Clock.currentTimeMillis) - Math.max(listed.dueAt, undisturbedSince)
+    if (saidLate || dueAt <= 0 || options.once === true) return
+    const late = (yield* Clock.currentTimeMillis) - Math.max(dueAt, undisturbedSince)
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     saidLate = true
     yield* Effect.logWarning(
@@ -199,7 +189,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const horizon = options.once === true ? Option.some(started) : Option.none()
 
   let page: ReadonlyArray<OpenTask> = []
-  const underWay = new Set<number>()
+  /** Task ids. */
+  const underWay = new Set<string>()
   const settled = yield* Latch.make()
 
   /** The next task that is due; waits for one while any is outstanding or may come. None where the collecting ends. */
@@ -209,15 +200,15 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
-        underWay.add(task.seq)
+        underWay.add(task.taskId)
         return Option.some(task)
       }
       const done = submittingDone.isOpen()
       yield* ledger.submitted.close
       yield* ledger.hinted.close
       yield* settled.close
-      const { tasks, wait } = yield* ledger.due(pageSize + underWay.size, horizon)
-      page = tasks.filter(({ seq }) => !underWay.has(seq))
+      const { tasks, wait } = yield* ledger.due(pageSize + underWay.size, horizon, underWay)
+      page = tasks.filter(({ taskId }) => !underWay.has(taskId))
       if (page.length > 0) continue
       if (underWay.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
       // What is due may all be under way, and take long: the others' time comes meanwhile.
@@ -239,7 +230,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const collectOne = Effect.fnUntraced(function* (task: OpenTask) {
     yield* sayLate(task)
     yield* lookAt(task)
-    underWay.delete(task.seq)
+    underWay.delete(task.taskId)
     yield* settled.open
   })
 

@@ -7,7 +7,7 @@ import { Array as Arr, Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
-import { Ledger } from "./ledger/Ledger.ts"
+import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask, NoSuchCampaign } from "./ledger/Model.ts"
 import { match } from "./ledger/ResultMatch.ts"
 
@@ -29,7 +29,7 @@ const ofTask = (task: CompletedTask) =>
 
 const completedOf = (campaign: number | "all" | undefined) =>
   Stream.unwrap(
-    Ledger.use((ledger) =>
+    LedgerReader.use((ledger) =>
       campaign === "all"
         ? Effect.succeed(ledger.completed)
         : Effect.map(ledger.campaignOf(Option.fromUndefinedOr(campaign)), ledger.completedOf),
@@ -43,7 +43,7 @@ type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign
  * last run that has read anything, unless one is named, or `"all"`. One for each task and item; gold
  * items that were mixed in are among them (`isCheck`).
  */
-export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, JudgmentsError, Ledger> =>
+export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
   completedOf(campaign).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
 
 /**
@@ -51,7 +51,7 @@ export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, J
  * order of the votes. In `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one
  * batch in memory.
  */
-export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, Ledger> =>
+export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> =>
   completedOf(campaign).pipe(
     Stream.groupAdjacentBy(({ batch }) => batch),
     Stream.mapEffect(

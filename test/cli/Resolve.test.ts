@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { ListedTask } from "../../src/cli/output/IssueList.ts"
 import * as FileLock from "../../src/node/FileLock.ts"
-import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import type { JobStatus } from "../../src/pipeline/JobStatus.ts"
 import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -206,7 +206,9 @@ describe("resolve", () => {
         }),
       )
       assert.strictEqual((yield* cli(["resolve", "1", "--adopt", "found", "--dir", job])).status, 0)
-      const counts = yield* Ledger.use((ledger) => ledger.counts).pipe(Effect.provide(Ledger.layerReadonly(file)))
+      const counts = yield* LedgerReader.use((ledger) => ledger.counts).pipe(
+        Effect.provide(LedgerReader.layerFile(file)),
+      )
       assert.deepStrictEqual([counts.submitted.tasks, counts.planned.tasks], [1, 1])
     }))
 

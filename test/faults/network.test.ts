@@ -81,7 +81,7 @@ describe("a network that fails", { timeout: 300_000 }, () => {
       for (const { delivery_id: id } of rowsOf(ledger, "SELECT delivery_id FROM delivery")) {
         assert.isTrue(ids.has(String(id)), String(id))
       }
-      assert.lengthOf(rowsOf(ledger, `SELECT 1 FROM early_hint WHERE task_id = '${WebhookFaults.forgedTask}'`), 0)
+      assert.lengthOf(rowsOf(ledger, `SELECT 1 FROM hint WHERE task_id = '${WebhookFaults.forgedTask}'`), 0)
       assert.isFalse(proxy.seen.some(({ path }) => path.includes(WebhookFaults.forgedTask)))
 
       // The same dataset, and the same account of the input.

@@ -5,7 +5,7 @@ import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import { exportDataset } from "../../src/pipeline/Export.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
@@ -62,15 +62,18 @@ describe("exportDataset", () => {
 
       yield* complete([0])
       arriving = [1, 2]
-      yield* Effect.provide(write, Ledger.layerReadonly(file))
+      yield* Effect.provide(write, LedgerReader.layerFile(file))
       yield* report(1)
       // Also from the process that collects.
       arriving = [3, 4]
-      yield* Effect.provideService(write, Ledger, worker)
+      yield* Effect.provideService(write, LedgerReader, worker)
       yield* report(3)
       // What is said of the tasks beside it is of that moment, too.
       arriving = [5]
-      const said = Effect.flatMap(write, RunReport.make).pipe(Ledger.snapshot, Effect.provideService(Ledger, worker))
+      const said = Effect.flatMap(write, RunReport.make).pipe(
+        LedgerReader.snapshot,
+        Effect.provideService(LedgerReader, worker),
+      )
       assert.strictEqual((yield* said).tasks.completed.tasks, 5)
       yield* report(5)
     }))

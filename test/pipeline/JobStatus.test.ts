@@ -3,10 +3,10 @@ import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as JobStatus from "../../src/pipeline/JobStatus.ts"
-import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 
-const test = (name: string, effect: Effect.Effect<void, unknown, Ledger>) =>
+const test = (name: string, effect: Effect.Effect<void, unknown, Ledger | LedgerReader>) =>
   it.effect(name, () =>
     Effect.provide(effect, Ledger.layer().pipe(Layer.provide(SqliteClient.layer({ filename: ":memory:" })))),
   )

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan, reject } from "../task/support.ts"
 
 type Service = Ledger["Service"]
 
-const test = (name: string, effect: Effect.Effect<void, unknown, Ledger>) =>
+const test = (name: string, effect: Effect.Effect<void, unknown, Ledger | LedgerReader>) =>
   it.effect(name, () =>
     Effect.provide(effect, Ledger.layer().pipe(Layer.provide(SqliteClient.layer({ filename: ":memory:" })))),
   )

@@ -5,7 +5,7 @@ import type { SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as JobStatus from "../../src/pipeline/JobStatus.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import * as LedgerMaintenance from "../../src/task/ledger/LedgerMaintenance.ts"
 import * as LedgerLocation from "../../src/task/ledger/LedgerLocation.ts"
 import { submit } from "../../src/task/Submit.ts"
@@ -31,7 +31,7 @@ const input = (records: ReadonlyArray<Result.Result<SourceItem, Reject>>) =>
 const account = Effect.fnUntraced(function* (directory: string) {
   const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
   assert.deepStrictEqual((yield* LedgerMaintenance.check(location)).findings, [])
-  return yield* Effect.all({ report: RunReport.make({}), run: Ledger.use((ledger) => ledger.lastRun) }).pipe(
+  return yield* Effect.all({ report: RunReport.make({}), run: LedgerReader.use((ledger) => ledger.lastRun) }).pipe(
     Effect.provide(LedgerLocation.layerReadonly(location)),
   )
 })

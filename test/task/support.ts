@@ -5,7 +5,7 @@ import { asText, content, type PromptItem, type SourceItem } from "../../src/dom
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
 import type { BatchItem } from "../../src/task/ledger/Model.ts"
-import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import type { NewTask, ReadCounts } from "../../src/task/ledger/Model.ts"
 import { items } from "../support/items.ts"
 
@@ -51,7 +51,10 @@ export const reject = (line: number): Reject => ({
 export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
 /** A test over a new ledger, and the database that it stands on. */
-export type LedgerTest = (name: string, effect: Effect.Effect<void, unknown, Ledger | SqlClient.SqlClient>) => void
+export type LedgerTest = (
+  name: string,
+  effect: Effect.Effect<void, unknown, Ledger | LedgerReader | SqlClient.SqlClient>,
+) => void
 
 /** Records tasks in a run of their own, and gives it. */
 export const plan = Effect.fnUntraced(function* (tasks: ReadonlyArray<NewTask>) {

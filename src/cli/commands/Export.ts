@@ -5,7 +5,7 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
-import { Ledger } from "../../task/ledger/Ledger.ts"
+import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { orLimits } from "./Job.ts"
 import { existingLedger, ledgerFlags, ledgerOf, placeOf } from "../flags/LedgerFlags.ts"
@@ -44,7 +44,7 @@ export const exportCommand = Command.make(
       ).pipe(
         Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
         // The summary counts what the dataset was made of, though results come in meanwhile.
-        Ledger.snapshot,
+        LedgerReader.snapshot,
         orLimits,
       )
       yield* Summary.print(report, { ...(yield* placeOf(flags, directory, ledger)), json: flags.json })

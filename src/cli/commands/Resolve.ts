@@ -11,7 +11,7 @@ import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as RejectsFile from "../../pipeline/RejectsFile.ts"
 import { issueReport } from "../../pipeline/RunReport.ts"
-import { Ledger } from "../../task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { TaskState } from "../../task/ledger/Model.ts"
 import { UsageError } from "../output/ExitStatus.ts"
@@ -85,13 +85,13 @@ export const resolveCommand = Command.make(
           ? printJson
           : Effect.flatMap(IssueList.text(numbers, given).pipe(read), (text) => Console.log(printable(text)))
       }
-      const before = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
+      const before = yield* LedgerReader.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       yield* decide(numbers, decision).pipe(
         Effect.andThen(isOwn ? rewriteRejects(directory) : Effect.void),
         Effect.provide(LedgerLocation.layer(location)),
       )
       if (flags.json) return yield* printJson
-      const after = yield* Ledger.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
+      const after = yield* LedgerReader.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
       const anew = after.filter(({ attempt }, i) => attempt !== before[i]!.attempt).length
       const hints = IssueList.waitAgain(after.map(issueReport), given)
       yield* Console.log(printable([said(numbers, decision, anew), ...hints].join("\n")))
@@ -158,7 +158,7 @@ const numbersOf = Effect.fnUntraced(function* (
   decision: Decision | undefined,
   isIdle: boolean,
 ) {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   if (tasks.length > 0) return (yield* ledger.tasksOf(tasks)).map(({ number }) => number)
   const interrupted: ReadonlyArray<TaskState> = isIdle ? ["submitting"] : []
   const wanted = Option.match(all, {

@@ -7,7 +7,7 @@
 import { Config, Effect, Layer, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
-import { Ledger } from "../../task/ledger/Ledger.ts"
+import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { word } from "../output/Summary.ts"
@@ -81,7 +81,7 @@ export const ledgerOf = Effect.fnUntraced(function* (
 /** A ledger that must be there already, to look at. */
 export const existingLedger = (location: LedgerLocation.LedgerLocation) =>
   LedgerLocation.layerReadonly(location).pipe(
-    Layer.catchTag("LedgerMissing", (missing) => Layer.effect(Ledger, Effect.fail(misnamed(missing)))),
+    Layer.catchTag("LedgerMissing", (missing) => Layer.effect(LedgerReader, Effect.fail(misnamed(missing)))),
   )
 
 /** What to do where a ledger is named that is not there. */

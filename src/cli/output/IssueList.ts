@@ -5,7 +5,7 @@
  */
 import { Effect, Option } from "effect"
 import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
-import { Ledger } from "../../task/ledger/Ledger.ts"
+import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import type { ItemDetails } from "../../task/ledger/Model.ts"
 import { count, number as digits, word } from "./Summary.ts"
 
@@ -26,7 +26,7 @@ const mostShown = 20
 
 /** The tasks with these numbers. */
 export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArray<number>) {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const tasks = yield* ledger.tasksOf(numbers)
   return yield* Effect.forEach(
     tasks,

@@ -1,51 +1,48 @@
 /**
- * What webhook deliveries leave in the ledger: hints that a look at a task is worthwhile.
+ * What webhook deliveries leave in the ledger: hints that a poll of a task is worthwhile.
  *
- * Guarantees: a hint is on disk when its effect succeeds, and lasts until a look that began
- * after it; the same delivery, recorded twice, counts once; a delivery changes when tasks
- * are looked at and nothing else, and that as often as `HintLimit` allows. A delivery that
- * overtakes the answer to the creation of its task is not lost.
+ * Guarantees: a hint is on disk when its effect succeeds, and leads to a poll that begins after it; the same delivery,
+ * recorded twice, counts once; a delivery that overtakes the answer to the creation of its task is kept. A task is polled
+ * because of hints at most `maxPollsPerMinute` times a minute, so that a flood of deliveries keeps no other from being polled.
  *
- * Does not: remember a delivery for longer than two hours. A verifier refuses repetitions of
- * older ones by their time, where the service signs one.
+ * Does not: remember a delivery for longer than two hours. A verifier refuses older ones where the service signs a time.
  */
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
-import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { maxTolerance } from "../../api/WebhookSignature.ts"
-import * as HintLimit from "./HintLimit.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./Model.ts"
 import { inChunks, setSetting } from "./Rows.ts"
 
-/** Milliseconds. */
-export const rememberedFor = 2 * Duration.toMillis(maxTolerance)
+export const rememberedMillis = 2 * Duration.toMillis(maxTolerance)
 
-/** What the parts of a ledger in one process tell each other. */
-export interface Hints {
-  /** Opened when a delivery made tasks due. */
-  readonly hinted: Latch.Latch
-  /** How often all tasks were made due by a delivery. */
-  allDue: number
-  /** When the last delivery came that told of tasks of this ledger, in epoch milliseconds. */
-  lastDelivery: Option.Option<number>
-  /** How often hints may have tasks looked at. */
-  readonly limit: HintLimit.HintLimit
-}
+export const maxPollsPerMinute = 5
 
-export const hintsOf = (hinted: Latch.Latch): Hints => ({
-  hinted,
-  allDue: 0,
-  lastDelivery: Option.none(),
-  limit: HintLimit.make(),
+const minute = Duration.toMillis("1 minute")
+
+/** The id of a hint that is about all tasks. */
+const allTasks = ""
+
+export const readHints = ({ partition, sql }: LedgerContext) => ({
+  /** How many deliveries were received, repeated ones counted once, and when the last was, in epoch milliseconds. */
+  deliveries: Effect.gen(function* () {
+    const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
+      WHERE partition_id = ${partition} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
+    const valueOf = (name: string) => Option.fromNullishOr(rows.find((row) => row.name === name)?.value)
+    return {
+      received: Number(Option.getOrElse(valueOf("deliveries"), () => "0")),
+      last: Option.map(valueOf("last_delivery"), Number),
+    }
+  }).pipe(Effect.withSpan("Ledger.deliveries")),
 })
 
-export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => {
+export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
+  let lastDelivery = Option.none<number>()
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    for (const table of ["delivery", "early_hint"]) {
-      yield* sql`DELETE FROM ${sql(table)} WHERE ${here} AND received_at < ${now - rememberedFor}`
-    }
+    yield* sql`DELETE FROM delivery WHERE ${here} AND received_at < ${now - rememberedMillis}`
+    yield* sql`DELETE FROM hint
+      WHERE ${here} AND (at < ${now - rememberedMillis} OR (pending = 0 AND since_at <= ${now - minute}))`
     // Sent once more, later, it is news: the service or a person wants it to be heard.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ partition_id: partition, delivery_id: id, sent_at: sentAt, received_at: now })}
@@ -54,103 +51,93 @@ export const make = ({ partition, sql, write }: LedgerContext, hints: Hints) => 
     return rows.length === 0
   })
 
-  /** Not before a time that is to come. What is due sooner stays so. */
-  const makeDueAt = (at: number, which: Statement.Fragment) =>
-    sql`UPDATE task SET due_at = ${at} WHERE ${here} AND state = 'submitted' AND due_at > ${at} AND ${which}`
-
-  // What was due before stays before, so that repeated hints for all starve none.
-  const makeAllDue = Effect.fnUntraced(function* (now: number) {
-    const at = hints.limit.when("all", now)
-    if (at <= now) hints.allDue++
-    yield* makeDueAt(at, sql.literal("1 = 1"))
-  })
-
-  /** Before all that polling has made due, and lower with each hint, so that a look under way can tell. */
-  const makeDueNow = (seqs: ReadonlyArray<number>) =>
+  const addHints = (taskIds: ReadonlyArray<string>, now: number) =>
     inChunks(
-      seqs,
-      (some) => sql`UPDATE task SET due_at = CASE WHEN due_at <= 0 THEN due_at - 1 ELSE 0 END
-        WHERE ${here} AND ${sql.in("seq", some)}`,
+      taskIds.map((task_id) => ({ partition_id: partition, task_id, at: now, pending: 1, followed: 0, since_at: now })),
+      (rows) => sql`INSERT INTO hint ${sql.insert(rows)}
+        ON CONFLICT (partition_id, task_id) DO UPDATE SET at = excluded.at, pending = 1`,
     )
 
-  const makeDue = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>, now: number) {
-    const byTime = Map.groupBy(seqs, (seq) => hints.limit.when(seq, now))
-    for (const [at, some] of byTime) {
-      yield* at <= now ? makeDueNow(some) : inChunks(some, (few) => makeDueAt(at, sql.in("seq", few)))
-    }
-  })
-
-  const keepForLater = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
-    const unnamed = yield* sql`SELECT 1 FROM task
-      WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "in_doubt"])} LIMIT 1`
-    if (unnamed.length === 0) return
-    const rows = taskIds.map((id) => ({ partition_id: partition, task_id: id, received_at: now }))
-    yield* inChunks(
-      rows,
-      (some) => sql`INSERT INTO early_hint ${sql.insert(some)}
-        ON CONFLICT (partition_id, task_id) DO UPDATE SET received_at = excluded.received_at`,
-    )
-  })
-
-  const recordNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
+  /** Whether the ledger has a task of these ids. Other ids are kept only while some task's own id is not known yet. */
+  const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
-      (some) => sql<{ seq: number; state: string; task_id: string }>`SELECT seq, state, task_id FROM task
+      (some) => sql<{ state: string; taskId: string }>`SELECT state, task_id AS "taskId" FROM task
         WHERE ${here} AND ${sql.in("task_id", some)}`,
     )
-    const known = found.flat()
-    yield* makeDue(
-      known.filter(({ state }) => state === "submitted").map(({ seq }) => Number(seq)),
-      now,
-    )
-    const names = new Set(known.map(({ task_id }) => task_id))
-    yield* keepForLater(
-      taskIds.filter((id) => !names.has(id)),
-      now,
-    )
-    return known.length > 0
+    const states = new Map(found.flat().map(({ state, taskId }) => [taskId, state]))
+    const unnamed = yield* sql`SELECT 1 FROM task
+      WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "in_doubt"])} LIMIT 1`
+    const isWanted = (id: string) => (states.has(id) ? states.get(id) === "submitted" : unnamed.length > 0)
+    yield* addHints(taskIds.filter(isWanted), now)
+    return states.size > 0
   })
 
-  const count = Effect.fnUntraced(function* (now: number) {
-    yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'deliveries', '1')
-      ON CONFLICT (partition_id, name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + 1 AS TEXT)`
-    yield* setSetting({ partition, sql }, "last_delivery", String(now))
-  })
-
-  /** How many deliveries were received, repeated ones counted once, and when the last was, in epoch milliseconds. */
-  const deliveries = Effect.gen(function* () {
-    const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
-      WHERE ${here} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
-    const valueOf = (name: string) => Option.fromNullishOr(rows.find((row) => row.name === name)?.value)
-    return {
-      received: Number(Option.getOrElse(valueOf("deliveries"), () => "0")),
-      last: Option.map(valueOf("last_delivery"), Number),
-    }
-  }).pipe(Effect.withSpan("Ledger.deliveries"))
-
-  /** Records a delivery: the tasks that it names are due now; all, where it names none. */
+  /** Records a delivery: the tasks that it names are due at the next `followHints`; all, where it names none. */
   const recordDelivery = Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
     const now = yield* Clock.currentTimeMillis
     const outcome = yield* write(
       Effect.gen(function* (): Effect.fn.Return<DeliveryOutcome, SqlError> {
         if (yield* isRepeated(delivery, now)) return "repeated"
-        yield* count(now)
-        if (Option.isSome(delivery.taskIds))
-          return (yield* recordNamed(delivery.taskIds.value, now)) ? "due" : "unknown"
-        yield* makeAllDue(now)
+        yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'deliveries', '1')
+          ON CONFLICT (partition_id, name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + 1 AS TEXT)`
+        yield* setSetting({ partition, sql }, "last_delivery", String(now))
+        if (Option.isSome(delivery.taskIds)) return (yield* addNamed(delivery.taskIds.value, now)) ? "due" : "unknown"
+        yield* addHints([allTasks], now)
         return "due"
       }),
     )
     if (outcome !== "due") return outcome
-    hints.lastDelivery = Option.some(now)
-    yield* hints.hinted.open
+    lastDelivery = Option.some(now)
+    yield* hinted.open
     return outcome
+  })
+
+  /**
+   * Makes due what was hinted at, except tasks that are being polled: their hints wait until that poll is over.
+   * Gives the milliseconds until hints may be followed that have to wait for their minute to pass.
+   */
+  const followHints = Effect.fn("Ledger.followHints")(function* (underWay: ReadonlySet<string>) {
+    const now = yield* Clock.currentTimeMillis
+    const pending = yield* sql<{ taskId: string; followed: number; since: number; isTask: number }>`
+      SELECT h.task_id AS "taskId", h.followed, h.since_at AS since, CASE WHEN t.seq IS NULL THEN 0 ELSE 1 END AS "isTask"
+      FROM hint h LEFT JOIN task t ON t.partition_id = h.partition_id AND t.task_id = h.task_id
+      WHERE h.partition_id = ${partition} AND h.pending = 1`
+    const known = pending.filter(({ isTask, taskId }) => isTask === 1 || taskId === allTasks)
+    const hasToWait = ({ followed, since }: (typeof known)[number]) =>
+      followed >= maxPollsPerMinute && now < since + minute
+    const due = known.filter((hint) => !hasToWait(hint) && !underWay.has(hint.taskId)).map(({ taskId }) => taskId)
+    if (due.length > 0) {
+      yield* write(
+        Effect.gen(function* () {
+          if (due.includes(allTasks)) {
+            // What was due before stays before, so that repeated hints for all starve none.
+            yield* sql`UPDATE task SET due_at = ${now} WHERE ${here} AND state = 'submitted' AND due_at > ${now}`
+            yield* addHints([...underWay], now)
+          }
+          yield* inChunks(
+            due,
+            (some) => sql`UPDATE task SET due_at = 0
+              WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
+          )
+          yield* inChunks(
+            due,
+            (some) => sql`UPDATE hint SET pending = 0,
+              followed = CASE WHEN since_at <= ${now - minute} THEN 1 ELSE followed + 1 END,
+              since_at = CASE WHEN since_at <= ${now - minute} THEN ${now} ELSE since_at END
+              WHERE ${here} AND ${sql.in("task_id", some)}`,
+          )
+        }),
+      )
+    }
+    const waits = known.filter(hasToWait).map(({ since }) => since + minute - now)
+    return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
   })
 
   return {
     recordDelivery,
-    deliveries,
+    followHints,
     /** When the last delivery came to this process that told of tasks of this ledger, in epoch milliseconds. */
-    lastDelivery: Effect.sync(() => hints.lastDelivery),
+    lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

@@ -1,14 +1,10 @@
 /**
- * What was read: runs, the items that they saw, the tasks planned from them, and the
- * records that were refused.
+ * The items of the input: which are new, and how many are lost.
  *
- * Guarantees: a step of reading is recorded whole or not at all, so the items of a task
- * become known together with it, and the counts always agree with what is recorded: an item
- * that waits for its task to fill counts with the step that plans it, a record of a reading that
- * ended before that not at all.
+ * Guarantees: a step of reading is recorded whole or not at all, so the items of a task become known together with it, and
+ * the counts agree with what is recorded: an item that waits for its task to fill counts with the step that plans it.
  */
-import { Clock, Effect, type Latch, Option } from "effect"
-import type { Fragment } from "effect/sql/Statement"
+import { Clock, Effect, type Latch } from "effect"
 import type { Reject } from "../../domain/Reject.ts"
 import {
   type BatchItem,
@@ -21,7 +17,7 @@ import {
   type Classification,
   type TaskState,
 } from "./Model.ts"
-import { inChunks, insertRows, insertTasks, setSetting, settingOf, withPayload } from "./Rows.ts"
+import { inChunks, insertRows, insertTasks, isAskedBy, setSetting, settingOf, withPayload } from "./Rows.ts"
 import * as SeqSet from "./SeqSet.ts"
 
 const detailsOf = (
@@ -50,7 +46,58 @@ type TaskRow = ReturnType<typeof toRow>
 const hasConversation = ({ items }: TaskRow): boolean =>
   items.some(({ check, conversation }) => conversation === true && check !== true)
 
-export const make = ({ partition, questions, sql, write }: LedgerContext, planned: Latch.Latch) => {
+/** The setting that says whether any prompt that was planned is a list of messages. */
+const conversations = "conversations"
+
+export const readItems = ({ partition, sql }: LedgerContext) => {
+  const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
+
+  /** Whether an item belongs to a run's input: the run found it, or read it again. */
+  const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
+    WHERE k.partition_id = item.partition_id AND k.run = ${run} AND k.first_seq <= item.seq
+    ORDER BY k.first_seq DESC LIMIT 1))`
+
+  /** Whether the prompt of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
+  const hasConversations = Effect.map(
+    settingOf({ partition, sql }, conversations),
+    (value) => value !== undefined,
+  ).pipe(Effect.withSpan("Ledger.hasConversations"))
+
+  /** Items that tasks ask for, each once for each of them. */
+  const itemsOfTasks = sql`FROM task t JOIN item ON item.partition_id = t.partition_id AND ${isAskedByTask("t")}
+    WHERE t.partition_id = ${partition}`
+
+  const first = (rows: ReadonlyArray<{ readonly items: number }>) => rows[0]!.items
+
+  /** How many items of a run's input have a task in these states. */
+  const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<TaskState>) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
+        AND ${sql.in("t.state", states)} AND ${isOf(run)}
+        AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+          AND v.batch = t.batch AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${isAskedByTask("v")})`,
+      first,
+    ),
+  )
+
+  /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
+  const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+    AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
+    AND NOT ${sql.in("v.state", lostStates)} AND ${isAskedByTask("v")})`
+
+  /** How many items of a run's input nobody will judge: all of their tasks were refused or given up. */
+  const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
+    Effect.map(
+      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
+        AND ${sql.in("t.state", lostStates)} AND ${isOf(run)} AND ${isLost}`,
+      first,
+    ),
+  )
+
+  return { hasConversations, itemsIn, itemsLost }
+}
+
+export const writeItems = ({ partition, requests, sql, write }: LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
 
   /** The known items that the present run has read: nothing is written to them, however often they are read. */
@@ -66,18 +113,18 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
   ) {
     const rows = yield* inChunks(
       items,
-      (items) => sql<{ item_id: string; content_hash: string | null; seq: number; run: number }>`
-        SELECT item_id, content_hash, seq, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
+      (items) => sql<{ itemId: string; contentHash: string; seq: number; run: number }>`
+        SELECT item_id AS "itemId", COALESCE(content_hash, item_id) AS "contentHash", seq, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
           "item_id",
           items.map((item) => item.itemId),
         )}`,
     )
-    const seen = new Map(rows.flat().map((row) => [row.item_id, row]))
+    const seen = new Map(rows.flat().map((row) => [row.itemId, row]))
     return items.map((item): Classification => {
       const row = seen.get(item.itemId)
       if (row === undefined) return "new"
-      if ((row.content_hash ?? row.item_id) !== item.contentHash) return "conflict"
-      return Number(row.run) === run || knownOf(run).has(Number(row.seq)) ? "duplicate" : "known"
+      if (row.contentHash !== item.contentHash) return "conflict"
+      return row.run === run || knownOf(run).has(row.seq) ? "duplicate" : "known"
     })
   })
 
@@ -89,7 +136,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
       (ids) => sql<{ seq: number }>`
         SELECT seq FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in("item_id", ids)}`,
     )
-    const seqs = rows.flat().map(({ seq }) => Number(seq))
+    const seqs = rows.flat().map(({ seq }) => seq)
     const spans = SeqSet.spansOf(seqs).map(({ end, first }) => ({
       partition_id: partition,
       run,
@@ -101,16 +148,11 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     return seqs
   })
 
-  /** Whether an item belongs to a run's input: the run found it, or read it again. */
-  const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
-    WHERE k.partition_id = item.partition_id AND k.run = ${run} AND k.first_seq <= item.seq
-    ORDER BY k.first_seq DESC LIMIT 1))`
-
   const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number }>`
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
-    let seq = Number(rows[0]?.next ?? 0)
+    let seq = rows[0]?.next ?? 0
     let batch = seq
     const placed = tasks.map((task) => {
       const first = seq
@@ -142,14 +184,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     return placed
   })
 
-  const conversations = "conversations"
   let isNoted = false
-
-  /** Whether the prompt of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
-  const hasConversations = Effect.map(
-    settingOf({ partition, sql }, conversations),
-    (value) => value !== undefined,
-  ).pipe(Effect.withSpan("Ledger.hasConversations"))
 
   /** One step of reading: all of it is recorded, or nothing. */
   const record = Effect.fn("Ledger.record")(function* (
@@ -187,112 +222,23 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, planne
     isNoted ||= isToNote
     for (const { body, items, of, seq, size } of placed) {
       const prompts = of.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
-      questions.add(seq, { body, prompts, items }, size)
+      requests.add(seq, { body, prompts, items }, size)
     }
     if (step.tasks.length > 0) yield* planned.open
   })
-
-  /** Whether a task asks for an item: its number in the first vote lies as far behind as the votes are apart. */
-  const asksFor = (task: "t" | "v") =>
-    sql.literal(
-      `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
-        `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`,
-    )
-
-  /** Items that tasks ask for, each once for each of them. */
-  const itemsOfTasks = sql`FROM task t JOIN item ON item.partition_id = t.partition_id AND ${asksFor("t")}
-    WHERE t.partition_id = ${partition}`
-
-  const first = (rows: ReadonlyArray<{ readonly items: number }>) => Number(rows[0]!.items)
-
-  /** How many items of a run's input have a task in these states. */
-  const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<TaskState>) =>
-    Effect.map(
-      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
-        AND ${sql.in("t.state", states)} AND ${isOf(run)}
-        AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
-          AND v.batch = t.batch AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${asksFor("v")})`,
-      first,
-    ),
-  )
-
-  /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
-  const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
-    AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
-    AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`
-
-  /** How many items of a run's input nobody will judge: all of their tasks were refused or given up. */
-  const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
-    Effect.map(
-      sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
-        AND ${sql.in("t.state", lostStates)} AND ${isOf(run)} AND ${isLost}`,
-      first,
-    ),
-  )
 
   /** How many items nobody will judge, now that one of their tasks was refused. */
   const itemsLostWith = Effect.fn("Ledger.itemsLostWith")((seq: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items FROM task lost
-        JOIN item ON item.partition_id = lost.partition_id
-          AND item.batch = lost.batch AND item.seq >= lost.seq - (lost.vote - 1) * lost.batch_items
-          AND item.seq < lost.seq - (lost.vote - 1) * lost.batch_items + lost.item_count
+        JOIN item ON item.partition_id = lost.partition_id AND ${sql.literal(isAskedBy("lost"))}
         WHERE lost.partition_id = ${partition} AND lost.seq = ${seq} AND NOT EXISTS (SELECT 1 FROM task v
           WHERE v.partition_id = lost.partition_id AND v.batch = lost.batch AND v.seq >= lost.batch
             AND v.seq < lost.batch + lost.votes * lost.batch_items
-            AND NOT ${sql.in("v.state", lostStates)} AND ${asksFor("v")})`,
-      first,
+            AND NOT ${sql.in("v.state", lostStates)} AND ${sql.literal(isAskedBy("v"))})`,
+      (rows) => rows[0]!.items,
     ),
   )
 
-  const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
-    const rows = yield* sql<
-      Record<
-        | "run"
-        | "campaign"
-        | "read_count"
-        | "new_count"
-        | "known_count"
-        | "duplicate_count"
-        | "reordered_count"
-        | "rejected_count"
-        | "read_finished"
-        | "votes",
-        number
-      > & { readonly max_rejects: string | null; readonly shuffle_seed: number | null }
-    >`SELECT * FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
-    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
-      run: Number(row.run),
-      campaign: Number(row.campaign),
-      /** Whether its input was read to the end. */
-      readFinished: Number(row.read_finished) === 1,
-      /** How many tasks ask for each item that it found to be new. */
-      votes: Number(row.votes),
-      /** From which the orders of their completions are drawn; none where these are sent as in the input. */
-      shuffleSeed: Option.map(Option.fromNullishOr(row.shuffle_seed), Number),
-      /** How many rejects it allowed, or which share, where it ended because there were more. */
-      maxRejects: Option.fromNullishOr(row.max_rejects),
-      counts: {
-        read: Number(row.read_count),
-        new: Number(row.new_count),
-        known: Number(row.known_count),
-        duplicates: Number(row.duplicate_count),
-        reordered: Number(row.reordered_count),
-        rejected: Number(row.rejected_count),
-      } satisfies ReadCounts,
-    }))
-  })
-
-  /** What a run has read. */
-  const runOf = Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`))
-
-  /** The last run that has read anything. */
-  const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
-
-  /** The last run of a campaign that has read anything. */
-  const lastRunIn = Effect.fn("Ledger.lastRunIn")((campaign: number) =>
-    runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
-  )
-
-  return { lastRunIn, classify, record, hasConversations, itemsIn, itemsLost, itemsLostWith, runOf, lastRun }
+  return { classify, record, itemsLostWith }
 }

@@ -1,14 +1,10 @@
 /**
- * The durable record of every prompt item, task and result: the only truth of a job.
+ * The durable record of every prompt item, task, and result: the only truth of a job.
  *
- * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a
- * task is `submitting` before its request leaves, so that no crash can hide a request that may
- * have arrived; an item belongs to one task at the most in each campaign, and the items of a
- * task become known together with it. What is kept of a task are the request as it was sent and
- * the answer as it came, so neither resuming nor exporting needs the input files again.
- *
- * One process at a time works a partition; `layerFile` and `layerPostgres` see to it with a lock.
- * Readers (`status`, `export`) may look at the same time, and see one state (`snapshot`).
+ * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a task is `submitting` before its
+ * request leaves; an item belongs to one task in each campaign and vote. Request and answer are kept as they were, so
+ * neither resuming nor exporting needs the input files again. `LedgerReader` cannot write; one process at a time works a
+ * partition through `Ledger`, which `layerFile` and `layerPostgres` lock.
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,18 +13,16 @@ import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
-import * as LedgerCampaigns from "./Runs.ts"
-import * as LedgerDeliveries from "./Hints.ts"
-import * as LedgerInput from "./Items.ts"
-import * as LedgerInputs from "./Inputs.ts"
-import * as LedgerItems from "./ItemOutcomes.ts"
-import * as LedgerResolve from "./Resolve.ts"
-import type { ParsedRequest } from "./Model.ts"
-import { checkVersion, migrate } from "./Tables.ts"
-import * as LedgerStatus from "./Status.ts"
-import * as LedgerStreams from "./Streams.ts"
-import * as LedgerTasks from "./Tasks.ts"
+import { readHints, writeHints } from "./Hints.ts"
+import { readItems, writeItems } from "./Items.ts"
+import type { LedgerContext, ParsedRequest } from "./Model.ts"
 import * as RequestCache from "./RequestCache.ts"
+import { readAttempts, writeDecisions } from "./Resolve.ts"
+import { readRuns, writeRuns } from "./Runs.ts"
+import { readStatus } from "./Status.ts"
+import { readStreams } from "./Streams.ts"
+import { checkVersion, migrate } from "./Tables.ts"
+import { readTasks, writeTasks } from "./Tasks.ts"
 
 export interface LedgerOptions {
   /** A ledger may hold several partitions, each worked by one process. */
@@ -46,44 +40,76 @@ const sqliteMemory = { cacheBytes: 32 * 1024 * 1024, walBytes: 64 * 1024 * 1024 
 
 export const defaultPartition = "default"
 
-const make = Effect.fnUntraced(function* (options: LedgerOptions = {}) {
+const readerOf = (context: LedgerContext) => ({
+  ...readRuns(context),
+  ...readItems(context),
+  ...readTasks(context),
+  ...readHints(context),
+  ...readAttempts(context),
+  ...readStatus(context),
+  ...readStreams(context),
+  /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
+  snapshot: Snapshot.make(context.sql),
+})
+
+type Reader = ReturnType<typeof readerOf>
+
+const makeReader = Effect.fnUntraced(function* ({ partition = defaultPartition }: LedgerOptions = {}) {
   const sql = yield* SqlClient.SqlClient
-  const write = yield* GroupCommit.make(sql)
+  const requests = RequestCache.make<ParsedRequest>()
+  return readerOf({ sql, write: sql.withTransaction, requests, partition })
+})
+
+const make = Effect.fnUntraced(function* ({ partition = defaultPartition }: LedgerOptions = {}) {
+  const sql = yield* SqlClient.SqlClient
+  const context = { sql, write: yield* GroupCommit.make(sql), requests: RequestCache.make<ParsedRequest>(), partition }
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
-  const hints = LedgerDeliveries.hintsOf(yield* Latch.make())
-  const questions = RequestCache.make<ParsedRequest>()
-  const context = { sql, write, questions, partition: options.partition ?? defaultPartition }
+  const hinted = yield* Latch.make()
+  const reader = readerOf(context)
+  const hints = writeHints(context, hinted)
   return {
-    ...LedgerCampaigns.make(context),
-    ...LedgerInput.make(context, planned),
-    ...LedgerInputs.make(context),
-    ...LedgerItems.make(context),
-    ...LedgerTasks.make(context, submitted, hints),
-    ...LedgerDeliveries.make(context, hints),
-    ...LedgerResolve.make(context, planned),
-    ...LedgerStatus.make(context),
-    ...LedgerStreams.make(context),
-    /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
-    snapshot: Snapshot.make(sql),
-    /** Opened when tasks were planned, so that a submitter in this process need not look again and again. */
+    ...reader,
+    ...writeRuns(context, reader),
+    ...writeItems(context, planned),
+    ...writeTasks(context, submitted, hints, reader),
+    ...hints,
+    ...writeDecisions(context, planned, reader),
+    /** Opened when tasks were planned, so that a submitter in this process need not ask again and again. */
     planned,
     /** Opened when a task was submitted. */
     submitted,
     /** Opened when a webhook delivery made tasks due. */
-    hinted: hints.hinted,
+    hinted,
   }
 })
 
+/** What a ledger says: runs, items, requests, counts, results. */
+export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefstream/task/LedgerReader") {
+  /** `snapshot` of the ledger in context. */
+  static readonly snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    LedgerReader.use((ledger) => ledger.snapshot(effect))
+
+  /** Over tables that are there: creates and changes nothing. */
+  static readonly layer = (options?: LedgerOptions) =>
+    Layer.effect(LedgerReader, Effect.andThen(checkVersion, makeReader(options)))
+
+  /** An existing SQLite file, also while another process works it. */
+  static readonly layerFile = (filename: string, options?: LedgerOptions) =>
+    LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
+}
+
+/** A ledger to be worked: all that a `LedgerReader` says, and what changes it. */
 export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/Ledger",
 ) {
-  /** `snapshot` of the ledger in context. */
-  static readonly snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Ledger.use((ledger) => ledger.snapshot(effect))
-
-  /** Over any SQL client that the statements fit: SQLite or PostgreSQL. Creates its tables. */
-  static readonly layer = (options?: LedgerOptions) => Layer.effect(Ledger, Effect.andThen(migrate, make(options)))
+  /** Over any SQL client that the statements fit: SQLite or PostgreSQL. Creates its tables. Gives the reader, too. */
+  static readonly layer = (options?: LedgerOptions) =>
+    Layer.effectContext(
+      Effect.map(Effect.andThen(migrate, make(options)), (ledger) =>
+        Context.make(Ledger, ledger).pipe(Context.add(LedgerReader, ledger)),
+      ),
+    )
 
   /** In an SQLite file, which is created if need be, and locked against a second process that would work it. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
@@ -95,12 +121,4 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
   /** In a PostgreSQL database, or a schema of one, that holds nothing else; its partition is locked against a second process. */
   static readonly layerPostgres = ({ partition = defaultPartition, ...options }: LedgerPostgresOptions) =>
     Ledger.layer({ partition }).pipe(Layer.provide(PostgresClient.layer({ ...options, lock: partition })))
-
-  /** Over tables that are there, to look at: creates and changes nothing. */
-  static readonly layerExisting = (options?: LedgerOptions) =>
-    Layer.effect(Ledger, Effect.andThen(checkVersion, make(options)))
-
-  /** An existing SQLite file, to look at: also while another process works it. */
-  static readonly layerReadonly = (filename: string, options?: LedgerOptions) =>
-    Ledger.layerExisting(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }

@@ -64,7 +64,7 @@ const shown = 10
 const pageSize = 64
 
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
-  `task ${Number(row.seq) + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
+  `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
 /** Looks at everything. What is wrong is in the report; the effect fails where the database can't be read at all. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
@@ -123,10 +123,10 @@ const count = Effect.fnUntraced(function* (partition: string) {
       COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE new_items END), 0) AS pruned_items
     FROM task WHERE partition_id = ${partition}`
   return {
-    tasks: Number(row!.tasks),
-    items: Number(row!.items),
-    results: Number(row!.results),
-    pruned: { tasks: Number(row!.pruned), items: Number(row!.pruned_items) },
+    tasks: row!.tasks,
+    items: row!.items,
+    results: row!.results,
+    pruned: { tasks: row!.pruned, items: row!.pruned_items },
   }
 })
 
@@ -155,7 +155,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
       sql`SELECT seq, expected FROM (
           SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected FROM task WHERE ${here}
         ) AS ranges WHERE seq <> expected ORDER BY seq`,
-      (row) => `${taskName(row)} begins at item ${Number(row.seq) + 1}, the one before it ends at ${row.expected}`,
+      (row) => `${taskName(row)} begins at item ${row.seq + 1}, the one before it ends at ${row.expected}`,
     ),
     yield* finds<Task>(
       "votes_inconsistent",
@@ -170,7 +170,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
       sql`SELECT batch FROM task WHERE ${here} GROUP BY batch HAVING MIN(seq) <> batch
           OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
           OR SUM(item_count) <> MAX(votes) * MAX(batch_items) ORDER BY batch`,
-      ({ batch }) => `the tasks of the batch that begins with task ${Number(batch) + 1} are not those of its votes`,
+      ({ batch }) => `the tasks of the batch that begins with task ${batch + 1} are not those of its votes`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(
       "items_astray",
@@ -213,7 +213,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
         "rows_orphaned",
         sql`SELECT o.seq FROM ${sql(table)} o LEFT JOIN task t ON ${both("t", "o")}
           WHERE o.partition_id = ${partition} AND t.seq IS NULL ORDER BY o.seq`,
-        (row) => `a row of ${table} belongs to task ${Number(row.seq) + 1}, which is not there`,
+        (row) => `a row of ${table} belongs to task ${row.seq + 1}, which is not there`,
       ),
     )),
     yield* finds<{ readonly task_id: string; readonly tasks: number }>(
@@ -305,14 +305,14 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
     const rows = yield* page(after)
     const last = rows.at(-1)
     if (last === undefined) return findings
-    const batches = rows.map(({ batch }) => Number(batch))
+    const batches = rows.map(({ batch }) => batch)
     const items = yield* sql<ItemRow>`SELECT seq, campaign, item_id FROM item WHERE partition_id = ${partition}
       AND batch >= ${Math.min(...batches)} AND batch <= ${Math.max(...batches)} ORDER BY batch, seq`
-    const at = Map.groupBy(items, ({ seq }) => Number(seq))
+    const at = Map.groupBy(items, ({ seq }) => seq)
     for (const row of rows) {
       const own = itemsOf(row, at)
       const found = own.filter((item) => item !== undefined).length
-      if (Number(row.vote) === 1 && found !== Number(row.new_items)) {
+      if (row.vote === 1 && found !== row.new_items) {
         findings.push({
           code: "items_astray",
           message: `${taskName(row)} should have ${row.new_items} items of its campaign, and has ${found}`,
@@ -320,20 +320,19 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
       }
       findings.push(...payloadFinding(row, own, found))
     }
-    after = Number(last.seq)
+    after = last.seq
   }
   return findings
 })
 
 /** The number of a task's first item, which it has in its first vote. */
-const firstItem = ({ batch_items, seq, vote }: TaskRow): number =>
-  Number(seq) - (Number(vote) - 1) * Number(batch_items)
+const firstItem = ({ batch_items, seq, vote }: TaskRow): number => seq - (vote - 1) * batch_items
 
 /** The items of a task by their places in it; none where a gold item was mixed in, or where there are several. */
 const itemsOf = (row: TaskRow, at: ReadonlyMap<number, ReadonlyArray<ItemRow>>): ReadonlyArray<ItemRow | undefined> =>
-  Array.from({ length: Number(row.item_count) }, (_, i) => {
+  Array.from({ length: row.item_count }, (_, i) => {
     const [item, ...more] = at.get(firstItem(row) + i) ?? []
-    return more.length === 0 && Number(item?.campaign) === Number(row.campaign) ? item : undefined
+    return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })
 
 const payloadFinding = (
@@ -350,7 +349,7 @@ const payloadFinding = (
   if (Result.isFailure(question)) return unreadable(reasonOf(question.failure))
   const asked = question.success
   const prompts = asked.prompts.length
-  const expected = Number(row.item_count)
+  const expected = row.item_count
   if (prompts !== expected || asked.items.length !== expected) {
     return unreadable(`it asks for ${prompts} prompts of ${asked.items.length} items, where ${expected} are expected`)
   }

@@ -8,7 +8,7 @@ import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
-import { defaultPartition, Ledger } from "./Ledger.ts"
+import { defaultPartition, Ledger, LedgerReader } from "./Ledger.ts"
 import { checkVersion, exists } from "./Tables.ts"
 
 export type LedgerLocation =
@@ -151,7 +151,7 @@ export const workingClient = (location: LedgerLocation) => lockedClient(location
 
 /** A ledger that is there already, to look at: also while a process works it. */
 export const layerReadonly = (location: LedgerLocation) =>
-  Ledger.layerExisting({ partition: location.partition }).pipe(Layer.provide(existingClient(location)))
+  LedgerReader.layer({ partition: location.partition }).pipe(Layer.provide(existingClient(location)))
 
 /** Who works the ledger now, as far as it is known: none where nobody does. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {

@@ -15,7 +15,7 @@ import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as PrivateFile from "../../node/PrivateFile.ts"
 import * as Sync from "../../node/Sync.ts"
 import * as LedgerCheck from "./LedgerCheck.ts"
-import { rememberedFor } from "./Hints.ts"
+import { rememberedMillis } from "./Hints.ts"
 import * as LedgerLocation from "./LedgerLocation.ts"
 import { lostStates } from "./Model.ts"
 import * as Payload from "./Payload.ts"
@@ -220,7 +220,8 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   // What the last run that read anything refused stands in its rejects file, which may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
-  const forgotten = sql`${here} AND received_at < ${now - rememberedFor}`
+  const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
+  const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
   // The votes of an item go together: with some of them it would be judged otherwise.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = task.partition_id AND v.batch = task.batch
@@ -228,9 +229,7 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
       AND NOT ${sql.in("v.state", lostStates)} AND NOT (v.state = 'completed' AND v.completed_at < ${before ?? 0}))`
 
   const countOf = (table: string, condition: typeof here) =>
-    Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} WHERE ${condition}`, (rows) =>
-      Number(rows[0]!.n),
-    )
+    Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} WHERE ${condition}`, (rows) => rows[0]!.n)
   const [task] =
     results === true
       ? yield* sql<{ tasks: number; items: number }>`
@@ -238,8 +237,8 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
       : []
   const report: PruneReport = {
     rejects: yield* countOf("reject", earlier),
-    deliveries: (yield* countOf("delivery", forgotten)) + (yield* countOf("early_hint", forgotten)),
-    results: { tasks: Number(task?.tasks ?? 0), items: Number(task?.items ?? 0) },
+    deliveries: yield* countOf("delivery", forgotten),
+    results: { tasks: task?.tasks ?? 0, items: task?.items ?? 0 },
   }
   if (dryRun === true) return report
 
@@ -247,7 +246,7 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
     Effect.gen(function* () {
       yield* sql`DELETE FROM reject WHERE ${earlier}`
       yield* sql`DELETE FROM delivery WHERE ${forgotten}`
-      yield* sql`DELETE FROM early_hint WHERE ${forgotten}`
+      yield* sql`DELETE FROM hint WHERE ${oldHints}`
     }),
   )
   if (results !== true) return report
@@ -255,7 +254,7 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   while (true) {
     const rows = yield* sql<{ seq: number }>`
       SELECT seq FROM task WHERE ${old} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
-    const seqs = rows.map(({ seq }) => Number(seq))
+    const seqs = rows.map(({ seq }) => seq)
     const last = seqs.at(-1)
     if (last === undefined) return report
     after = last

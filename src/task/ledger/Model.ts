@@ -147,8 +147,8 @@ export interface OpenTask {
   readonly isRecheck: boolean
   /** Epoch milliseconds. */
   readonly submittedAt: number
-  /** Tells whether a hint came since the task was listed, `at` in epoch milliseconds. */
-  readonly listed: { readonly at: number; readonly dueAt: number; readonly allDue: number }
+  /** Epoch milliseconds; 0 where it is due for another reason than its age. */
+  readonly dueAt: number
 }
 
 /** A webhook delivery whose signature was verified. */
@@ -280,6 +280,6 @@ export interface LedgerContext {
   readonly sql: SqlClient.SqlClient
   /** Carries out statements in a transaction that is committed before the effect succeeds. */
   readonly write: Write
-  readonly questions: RequestCache<ParsedRequest>
+  readonly requests: RequestCache<ParsedRequest>
   readonly partition: string
 }

@@ -1,21 +1,17 @@
 /**
- * What a person, or a rule that a person chose, decides about tasks that can't go on by
- * themselves: taken for that of another id, sent again, given up, planned again.
+ * What a person, or a rule that a person chose, decides about tasks that can't go on by themselves.
  *
- * Guarantees: an attempt that reached the service is kept when another follows it; another
- * attempt has another key, as the earlier key would give the dead task back; no two tasks
- * have the same id at the service, so that no result counts twice; a decision about several
- * tasks is recorded for all of them or for none.
+ * Guarantees: an attempt that reached the service is kept when another follows it, under another key; no two tasks have the
+ * same id at the service; a decision about several tasks is recorded for all of them or for none.
  *
- * Not for tasks that a loop works at the same time: for a ledger at rest, or before its
- * loops begin.
+ * Not for tasks that a loop works at the same time.
  */
 import { Array as Arr, Clock, Effect, type Latch, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type LedgerContext, TaskState, type Issue } from "./Model.ts"
 import { inChunks, ownerOf } from "./Rows.ts"
-import { issueColumns, issueOf, type IssueRow } from "./Status.ts"
+import { issueColumns } from "./Status.ts"
 
 /** The ledger has no such task. */
 export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", { number: Schema.Int }) {
@@ -64,7 +60,7 @@ const givable: ReadonlyArray<TaskState> = [
 /** The key of the attempt after the one with this key. */
 const nextKey = (key: string, attempt: number): string => Sha256.hex(JSON.stringify([key, attempt + 1]))
 
-export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.Latch) => {
+export const readAttempts = ({ partition, sql }: LedgerContext) => {
   const here = sql`partition_id = ${partition}`
 
   /** Tasks by their numbers, in the order of the numbers. */
@@ -72,17 +68,40 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     const rows = yield* inChunks(
       numbers,
       (some) =>
-        sql<IssueRow>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in(
+        sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in(
           "seq",
           some.map((number) => number - 1),
         )} ORDER BY seq`,
     )
-    const tasks = new Map(rows.flat().map((row) => [Number(row.seq) + 1, issueOf(row)]))
+    const tasks = new Map(rows.flat().map((task) => [task.number, task]))
     return yield* Effect.forEach([...new Set(numbers)], (number) => {
       const task = tasks.get(number)
       return task === undefined ? Effect.fail(new NoSuchTask({ number })) : Effect.succeed(task)
     })
   })
+
+  /** Attempts of a task before the present one, the first one first. */
+  const attempts = Effect.fn("Ledger.attempts")(function* (number: number) {
+    return yield* sql<{
+      readonly attempt: number
+      readonly taskId: string | null
+      readonly state: TaskState
+      readonly reason: string | null
+      readonly sentAt: number | null
+      readonly endedAt: number
+    }>`SELECT attempt, task_id AS "taskId", state, reason, sent_at AS "sentAt", ended_at AS "endedAt" FROM task_attempt
+      WHERE ${here} AND seq = ${number - 1} ORDER BY attempt`
+  })
+
+  return { tasksOf, attempts }
+}
+
+export const writeDecisions = (
+  { partition, sql, write }: LedgerContext,
+  planned: Latch.Latch,
+  { tasksOf }: ReturnType<typeof readAttempts>,
+) => {
+  const here = sql`partition_id = ${partition}`
 
   const allowed = Effect.fnUntraced(function* (
     numbers: ReadonlyArray<number>,
@@ -121,7 +140,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
       idempotency_key = ${nextKey(task.idempotencyKey, task.attempt)}, task_id = NULL, reason = NULL,
-      planned_at = ${now}, wanted_at = NULL, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
+      planned_at = ${now}, resend_at = NULL, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
       WHERE ${here} AND seq = ${task.seq}`
   })
 
@@ -171,7 +190,7 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
             ? sql`UPDATE task SET state = 'planned', reason = NULL, sent_at = NULL, due_at = 0
                 WHERE ${here} AND seq = ${seq}`
             : planAgain(task, now)
-          yield* sql`UPDATE task SET wanted_at = ${now} WHERE ${here} AND seq = ${seq}`
+          yield* sql`UPDATE task SET resend_at = ${now} WHERE ${here} AND seq = ${seq}`
         }),
         { discard: true },
       ),
@@ -206,9 +225,9 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     maxAttempts: number,
   ) {
     if (!Arr.isReadonlyArrayNonEmpty(states)) return []
-    const rows = yield* sql<IssueRow>`SELECT ${sql.literal(issueColumns)} FROM task
+    const rows = yield* sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task
       WHERE ${here} AND campaign = ${campaign} AND ${sql.in("state", states)} AND attempt < ${maxAttempts} ORDER BY seq`
-    return rows.map(issueOf)
+    return rows
   })
 
   /** Plans those of them again that are `only`, each as another attempt. Gives their number. */
@@ -230,26 +249,5 @@ export const make = ({ partition, sql, write }: LedgerContext, planned: Latch.La
     return tasks.length
   })
 
-  /** Attempts of a task before the present one, the first one first. */
-  const attempts = Effect.fn("Ledger.attempts")(function* (number: number) {
-    const rows = yield* sql<{
-      attempt: number
-      task_id: string | null
-      state: TaskState
-      reason: string | null
-      sent_at: number | null
-      ended_at: number
-    }>`SELECT attempt, task_id, state, reason, sent_at, ended_at FROM task_attempt
-      WHERE ${here} AND seq = ${number - 1} ORDER BY attempt`
-    return rows.map((row) => ({
-      attempt: Number(row.attempt),
-      taskId: row.task_id,
-      state: row.state,
-      reason: row.reason,
-      sentAt: row.sent_at === null ? null : Number(row.sent_at),
-      endedAt: Number(row.ended_at),
-    }))
-  })
-
-  return { tasksOf, adopt, sendAgain, giveUp, replannable, replan, attempts }
+  return { adopt, sendAgain, giveUp, replannable, replan }
 }

@@ -1,7 +1,4 @@
-/**
- * Rows of the ledger as they are written and read, and no more of them in a statement than
- * any database takes.
- */
+/** Rows of the ledger as they are written and read, no more of them in a statement than any database takes. */
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -13,7 +10,6 @@ import * as Payload from "./Payload.ts"
 /** SQLite takes 32,766 values in a statement, the client of PostgreSQL 32,767; a row has six at the most. */
 const rowsPerStatement = 4096
 
-/** Runs a statement for a few thousand rows at a time; not at all where there are none. */
 export const inChunks = <A, B, E, R>(
   rows: ReadonlyArray<A>,
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
@@ -72,7 +68,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly seq: number
     readonly campaign: number
     readonly attempt?: number
-    readonly wantedAt?: number | null
+    readonly resendAt?: number | null
     readonly idempotencyKey: string
     readonly plannedAt: number
   }
@@ -96,7 +92,7 @@ export const insertTasks = Effect.fnUntraced(function* (
     idempotency_key: task.idempotencyKey,
     state: "planned",
     planned_at: task.plannedAt,
-    wanted_at: task.wantedAt ?? null,
+    resend_at: task.resendAt ?? null,
   }))
   yield* insertRows(sql, "task", rows)
   const requests = tasks.map(({ payload, seq }) => ({ partition_id: partition, seq, ...payload }))
@@ -104,21 +100,16 @@ export const insertTasks = Effect.fnUntraced(function* (
 })
 
 /** The columns of `task` that say where it stands in its batch. */
-export const batchColumns = "batch, batch_items, vote, votes"
+export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes'
 
-export interface BatchRow {
-  readonly batch: number
-  readonly batch_items: number
-  readonly vote: number
-  readonly votes: number
-}
+/** Whether a task asks for an item: its number in the first vote lies as far behind as the votes are apart. */
+export const isAskedBy = (task: string): string =>
+  `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
+  `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
 
-export const placeOf = (row: BatchRow): BatchPlace => ({
-  batch: Number(row.batch),
-  batchItems: Number(row.batch_items),
-  vote: Number(row.vote),
-  votes: Number(row.votes),
-})
+/** Whether a task `t` is of a campaign, or of any. */
+export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
+  Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
 /** Words of others without NUL, which no text column of PostgreSQL holds. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
@@ -129,7 +120,7 @@ export const ownerOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "s
   return Effect.map(
     sql<{ seq: number }>`SELECT seq FROM task WHERE ${others}
       UNION ALL SELECT seq FROM task_attempt WHERE ${others} LIMIT 1`,
-    (rows) => Option.map(Option.fromUndefinedOr(rows[0]), (row) => Number(row.seq)),
+    (rows) => Option.map(Option.fromUndefinedOr(rows[0]), ({ seq }) => seq),
   )
 }
 
@@ -140,7 +131,6 @@ export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | 
     (rows) => rows[0]?.value,
   )
 
-/** Remembers it, in place of what was there. */
 export const setSetting = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string, value: string) =>
   sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, ${name}, ${value})
     ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`

@@ -1,15 +1,14 @@
 /**
- * Campaigns and runs: under which terms items are judged, and when they were read.
+ * Campaigns, runs, and the files that they read.
  *
- * Guarantees: all runs under the same terms belong to one campaign, also when others lay
- * between them; other terms than the last run's begin a campaign, or lead back to an earlier
- * one, only where that was asked for, so that a changed word in the guidelines does not buy
- * everything anew, nor an old command line go on with what is over. What a campaign has brought
- * stays when another begins; what it has planned, and the service has certainly not taken, is not
- * sent while another one goes on, unless a person said that it is to be sent again.
+ * Guarantees: all runs under the same terms belong to one campaign, also when others lay between them; other terms than the
+ * last run's need `newCampaign`, so that a changed word in the guidelines does not buy everything anew. What a campaign has
+ * planned, and the service has certainly not taken, is not sent while another one goes on, unless a person asked for it.
  */
-import { Array as Arr, Clock, Effect, Option } from "effect"
+import { Array as Arr, Clock, Effect, Option, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import {
@@ -17,35 +16,140 @@ import {
   defaultShuffleSeed,
   type LedgerContext,
   NoSuchCampaign,
+  type ReadCounts,
   type Run,
   type RunTerms,
   TermsChanged,
 } from "./Model.ts"
-import { storable } from "./Rows.ts"
+import { inChunks, settingOf, storable } from "./Rows.ts"
 
-interface CampaignRow {
-  readonly campaign: number
-  readonly task_type: string
+interface CampaignRow extends Omit<Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
-  readonly fingerprint: string
-  readonly started_at: number
 }
 
-const ofRow = (row: CampaignRow): Campaign => ({
-  fingerprint: row.fingerprint,
-  campaign: Number(row.campaign),
-  taskType: row.task_type,
+const campaignOfRow = (row: CampaignRow): Campaign => ({
+  ...row,
   guidelines: row.guidelines === null ? undefined : new TextDecoder().decode(row.guidelines),
-  startedAt: Number(row.started_at),
 })
 
-export const make = ({ partition, sql, write }: LedgerContext) => {
+export const readRuns = ({ partition, sql }: LedgerContext) => {
   const here = sql`partition_id = ${partition}`
 
-  const rows = Effect.suspend(() => sql<CampaignRow>`SELECT * FROM campaign WHERE ${here} ORDER BY campaign`)
-
   /** All campaigns, the first one first. */
-  const campaigns = Effect.map(rows, Arr.map(ofRow)).pipe(Effect.withSpan("Ledger.campaigns"))
+  const campaigns = Effect.suspend(
+    () => sql<CampaignRow>`SELECT campaign, task_type AS "taskType", guidelines, fingerprint, started_at AS "startedAt"
+      FROM campaign WHERE ${here} ORDER BY campaign`,
+  ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
+
+  /** The newest run, whether or not it has read anything. */
+  const newestRun = Effect.gen(function* () {
+    const rows = yield* sql<{
+      run: number
+      campaign: number
+      startedAt: number
+      endedAt: number | null
+      readFinished: number
+      failure: string | null
+    }>`SELECT run, campaign, started_at AS "startedAt", ended_at AS "endedAt", read_finished AS "readFinished", failure
+      FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
+      ...row,
+      endedAt: Option.fromNullishOr(row.endedAt),
+      /** Whether its input was read to the end. */
+      readFinished: row.readFinished === 1,
+      failure: Option.fromNullishOr(row.failure),
+    }))
+  }).pipe(Effect.withSpan("Ledger.newestRun"))
+
+  /** The campaign of the last run that has read anything, or else of the last run. */
+  const lastCampaign = Effect.gen(function* () {
+    const rows = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here}
+      ORDER BY CASE WHEN read_count > 0 THEN 0 ELSE 1 END, run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), ({ campaign }) => campaign)
+  }).pipe(Effect.withSpan("Ledger.lastCampaign"))
+
+  /** The number of a campaign that must be there; that of the last run where none is named. */
+  const campaignOf = Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
+    if (Option.isNone(campaign)) return yield* lastCampaign
+    const numbers = (yield* campaigns).map(({ campaign }) => campaign)
+    if (numbers.includes(campaign.value)) return campaign
+    return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+  })
+
+  const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
+    const rows = yield* sql<
+      ReadCounts & {
+        readonly run: number
+        readonly campaign: number
+        readonly readFinished: number
+        readonly votes: number
+        readonly maxRejects: string | null
+        readonly shuffleSeed: number | null
+      }
+    >`SELECT run, campaign, read_finished AS "readFinished", votes, max_rejects AS "maxRejects",
+        shuffle_seed AS "shuffleSeed", read_count AS read, new_count AS new, known_count AS known,
+        duplicate_count AS duplicates, reordered_count AS reordered, rejected_count AS rejected
+      FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
+    return Option.map(
+      Option.fromNullishOr(rows[0]),
+      ({ campaign, maxRejects, readFinished, run, shuffleSeed, votes, ...counts }) => ({
+        run,
+        campaign,
+        /** Whether its input was read to the end. */
+        readFinished: readFinished === 1,
+        /** How many tasks ask for each item that it found to be new. */
+        votes,
+        /** The seed of the orders of their completions; none where these are sent as in the input. */
+        shuffleSeed: Option.fromNullishOr(shuffleSeed),
+        /** The limit of rejects, where it ended because there were more. */
+        maxRejects: Option.fromNullishOr(maxRejects),
+        counts: counts satisfies ReadCounts,
+      }),
+    )
+  })
+
+  /** What a run has read. */
+  const runOf = Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`))
+
+  /** The last run that has read anything. */
+  const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
+
+  /** The last run of a campaign that has read anything. */
+  const lastRunIn = Effect.fn("Ledger.lastRunIn")((campaign: number) =>
+    runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
+  )
+
+  /** The files of a campaign's runs, or of all, by name. */
+  const inputsOf = (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
+    Effect.map(
+      sql<
+        Required<InputFile>
+      >`SELECT DISTINCT file, bytes, records, sha256, etag, last_modified FROM input WHERE ${here} AND ${Option.match(
+        campaign,
+        { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`campaign = ${campaign}` },
+      )} ORDER BY file, sha256, etag, last_modified`,
+      (rows) =>
+        rows.map(({ bytes, file, records, ...versions }) => ({
+          file,
+          bytes,
+          records,
+          ...Record.filter(versions, (text) => text !== ""),
+        })),
+    )
+
+  /** The address of the service that the tasks are at; none before the first run. */
+  const service = Effect.map(settingOf({ partition, sql }, "service"), Option.fromUndefinedOr).pipe(
+    Effect.withSpan("Ledger.service"),
+  )
+
+  return { campaigns, newestRun, lastCampaign, campaignOf, runOf, lastRun, lastRunIn, inputsOf, service }
+}
+
+export const writeRuns = (
+  { partition, sql, write }: LedgerContext,
+  { campaigns, lastCampaign }: ReturnType<typeof readRuns>,
+) => {
+  const here = sql`partition_id = ${partition}`
 
   const isJudged = ({ campaign }: Pick<Campaign, "campaign">) =>
     Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
@@ -88,7 +192,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
           })}`
         }
         yield* sql`UPDATE task SET state = 'superseded', reason = ${`campaign ${campaign} began before it was sent`}
-          WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND wanted_at IS NULL AND campaign <> ${campaign}`
+          WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND resend_at IS NULL AND campaign <> ${campaign}`
         yield* sql`UPDATE task SET state = 'planned', reason = NULL
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
         const { shuffleSeed = defaultShuffleSeed, votes = 1 } = terms
@@ -97,7 +201,7 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
         }>`INSERT INTO run (partition_id, run, campaign, started_at, votes, shuffle_seed)
           SELECT ${partition}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
           FROM run WHERE ${here} RETURNING run`
-        return { run: Number(rows[0]!.run), campaign }
+        return { run: rows[0]!.run, campaign }
       }),
     )
   })
@@ -120,43 +224,24 @@ export const make = ({ partition, sql, write }: LedgerContext) => {
       failure = ${storable(failure ?? null)} WHERE ${here} AND run = ${run}`)
   })
 
-  /** The newest run, whether or not it has read anything. */
-  const newestRun = Effect.gen(function* () {
-    const rows = yield* sql<{
-      run: number
-      campaign: number
-      started_at: number
-      ended_at: number | null
-      read_finished: number
-      failure: string | null
-    }>`SELECT run, campaign, started_at, ended_at, read_finished, failure FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
-    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
-      run: Number(row.run),
-      campaign: Number(row.campaign),
-      startedAt: Number(row.started_at),
-      endedAt: Option.map(Option.fromNullishOr(row.ended_at), Number),
-      /** Whether its input was read to the end. */
-      readFinished: Number(row.read_finished) === 1,
-      failure: Option.fromNullishOr(row.failure),
+  /** Remembers the files that a run has read. */
+  const recordInputs = Effect.fn("Ledger.recordInputs")(function* (
+    { campaign }: Pick<Run, "campaign">,
+    files: ReadonlyArray<InputFile>,
+  ) {
+    const rows = files.map((file) => ({
+      partition_id: partition,
+      campaign,
+      records: 0,
+      sha256: "",
+      etag: "",
+      last_modified: "",
+      ...file,
     }))
-  }).pipe(Effect.withSpan("Ledger.newestRun"))
-
-  /** The campaign of the last run that has read anything, or else of the last run. */
-  const lastCampaign = Effect.gen(function* () {
-    const rows = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here}
-      ORDER BY CASE WHEN read_count > 0 THEN 0 ELSE 1 END, run DESC LIMIT 1`
-    return Option.map(Option.fromNullishOr(rows[0]), ({ campaign }) => Number(campaign))
-  }).pipe(Effect.withSpan("Ledger.lastCampaign"))
-
-  /** The number of a campaign that must be there; that of the last run where none is named. */
-  const campaignOf = Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
-    if (Option.isNone(campaign)) return yield* lastCampaign
-    const numbers = (yield* campaigns).map(({ campaign }) => campaign)
-    if (numbers.includes(campaign.value)) return campaign
-    return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+    yield* write(inChunks(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`))
   })
 
-  return { campaigns, startRun, endRun, newestRun, lastCampaign, campaignOf }
+  return { startRun, endRun, recordInputs }
 }
 
 /** Guidelines as they are compared: how lines end, and what an editor leaves at the end of a file, changes nothing. */

@@ -1,11 +1,12 @@
 /**
- * How the ledger's tasks stand: counted, and those that wait for a person.
+ * Counts and times of tasks and items, and the tasks that wait for a person.
  *
- * Guarantees: the counts of all states were true at one moment. A look passes over the
- * tasks' small rows once or twice, so that it stays quick at a hundred thousand tasks.
+ * Guarantees: the counts of all states were true at one moment; they pass over the tasks' small rows once or twice,
+ * so that they stay quick at a hundred thousand tasks. An item counts once, by the task of it that has come furthest.
  */
-import { Clock, Duration, Effect, Option } from "effect"
-import type { LedgerContext, StateCounts, TaskState, Issue } from "./Model.ts"
+import { Clock, Duration, Effect, Option, Record } from "effect"
+import { inCampaign, isAskedBy } from "./Rows.ts"
+import { type Issue, type LedgerContext, type StateCounts, TaskState } from "./Model.ts"
 
 /** States in which nothing more happens until a person says what is to be done. */
 const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
@@ -18,26 +19,34 @@ interface CountRow {
   readonly items: number
 }
 
-const none = { tasks: 0, items: 0 }
-
 const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   const of = (state: TaskState) =>
     rows
       .filter((row) => row.state === state)
-      .reduce((sum, row) => ({ tasks: sum.tasks + Number(row.tasks), items: sum.items + Number(row.items) }), none)
-  return {
-    planned: of("planned"),
-    submitting: of("submitting"),
-    submitted: of("submitted"),
-    completed: of("completed"),
-    invalid: of("invalid"),
-    failed: of("failed"),
-    refused: of("refused"),
-    in_doubt: of("in_doubt"),
-    superseded: of("superseded"),
-    given_up: of("given_up"),
-  }
+      .reduce((sum, { items, tasks }) => ({ tasks: sum.tasks + tasks, items: sum.items + items }), {
+        tasks: 0,
+        items: 0,
+      })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key for each state
+  return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
+
+/** How far an item has come, the furthest first. Of `refused` and `given_up`, each of its tasks is one of the two. */
+export const itemOutcomes = [
+  "judged",
+  "pruned",
+  "waiting",
+  "not_submitted",
+  "in_doubt",
+  "invalid",
+  "failed",
+  "refused",
+  "given_up",
+] as const
+export type ItemOutcome = (typeof itemOutcomes)[number]
+
+/** How many items have this outcome. */
+export type OutcomeCounts = (outcome: ItemOutcome) => number
 
 /** Results that came in. */
 export interface Arrivals {
@@ -73,23 +82,15 @@ export interface Progress {
 }
 
 const optional = (values: ReadonlyArray<number | null>, choose: (...values: Array<number>) => number) => {
-  const found = values.flatMap((value) => (value === null ? [] : [Number(value)]))
+  const found = values.flatMap((value) => (value === null ? [] : [value]))
   return found.length === 0 ? Option.none<number>() : Option.some(choose(...found))
 }
 
-export interface IssueRow {
-  readonly seq: number
-  readonly campaign: number
-  readonly state: TaskState
-  readonly attempt: number
-  readonly task_id: string | null
-  readonly idempotency_key: string
-  readonly item_count: number
-  readonly reason: string | null
-  readonly sent_at: number | null
-}
+/** The columns of `task` that make an `Issue`. */
+export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, task_id AS "taskId",
+  idempotency_key AS "idempotencyKey", item_count AS items, reason, sent_at AS "sentAt"`
 
-export const make = ({ partition, sql }: LedgerContext) => {
+export const readStatus = ({ partition, sql }: LedgerContext) => {
   const here = sql`partition_id = ${partition}`
 
   // Of all indexes the primary key gives the rows fastest where all are wanted: said by naming `seq`.
@@ -108,27 +109,27 @@ export const make = ({ partition, sql }: LedgerContext) => {
     const day = now - Duration.toMillis("1 day")
     const rows = yield* sql<
       CountRow & {
-        readonly new_items: number
+        readonly newItems: number
         readonly votes: number
         readonly gold: number
-        readonly first_at: number | null
-        readonly last_at: number | null
+        readonly firstAt: number | null
+        readonly lastAt: number | null
       }
-    >`SELECT campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items, SUM(new_items) AS new_items, MAX(votes) AS votes,
+    >`SELECT campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items, SUM(new_items) AS "newItems", MAX(votes) AS votes,
         SUM(CASE WHEN vote = 1 THEN item_count - new_items ELSE 0 END) AS gold,
-        MIN(submitted_at) AS first_at, MAX(completed_at) AS last_at
+        MIN(submitted_at) AS "firstAt", MAX(completed_at) AS "lastAt"
       FROM task WHERE ${all} GROUP BY campaign, state`
-    const next = yield* sql<{ due_at: number }>`SELECT due_at FROM task
+    const next = yield* sql<{ at: number }>`SELECT due_at AS at FROM task
       WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT 1`
-    const waitingSince = rows.filter(({ state }) => state === "submitted").map((row) => row.first_at)
+    const waitingSince = rows.filter(({ state }) => state === "submitted").map((row) => row.firstAt)
     const oldestAt = optional(waitingSince, Math.min)
     const oldest = yield* Option.match(oldestAt, {
       onNone: () => Effect.succeed([]),
-      onSome: (at) => sql<{ seq: number; task_id: string; submitted_at: number }>`SELECT seq, task_id, submitted_at
-        FROM task WHERE ${all} AND state = 'submitted' AND submitted_at = ${at} ORDER BY seq LIMIT 1`,
+      onSome: (at) => sql<{ number: number; taskId: string; submittedAt: number }>`SELECT seq + 1 AS number,
+        task_id AS "taskId", submitted_at AS "submittedAt" FROM task WHERE ${all} AND state = 'submitted' AND submitted_at = ${at} ORDER BY seq LIMIT 1`,
     })
     const firstSubmittedAt = optional(
-      rows.map((row) => row.first_at),
+      rows.map((row) => row.firstAt),
       Math.min,
     )
     const paceSince = Option.map(
@@ -138,76 +139,70 @@ export const make = ({ partition, sql }: LedgerContext) => {
     const waiting = rows.filter(({ state }) => state === "planned" || state === "submitting" || state === "submitted")
     const ofWaiting = sql.in(
       "campaign",
-      waiting.map(({ campaign }) => Number(campaign)),
+      waiting.map(({ campaign }) => campaign),
     )
     const [recent] = yield* sql<{
-      readonly [Name in "tasks" | "items" | "hour_tasks" | "hour_items" | "pace_items"]: number | null
+      readonly [Name in "tasks" | "items" | "hourTasks" | "hourItems" | "paceItems"]: number | null
     }>`
       SELECT COUNT(*) AS tasks, SUM(item_count) AS items,
-        SUM(CASE WHEN completed_at > ${hour} THEN 1 ELSE 0 END) AS hour_tasks,
-        SUM(CASE WHEN completed_at > ${hour} THEN item_count ELSE 0 END) AS hour_items,
-        SUM(CASE WHEN ${ofWaiting} AND completed_at > ${Option.getOrElse(paceSince, () => now)} THEN item_count ELSE 0 END) AS pace_items
+        SUM(CASE WHEN completed_at > ${hour} THEN 1 ELSE 0 END) AS "hourTasks",
+        SUM(CASE WHEN completed_at > ${hour} THEN item_count ELSE 0 END) AS "hourItems",
+        SUM(CASE WHEN ${ofWaiting} AND completed_at > ${Option.getOrElse(paceSince, () => now)} THEN item_count ELSE 0 END) AS "paceItems"
       FROM task WHERE ${all} AND state = 'completed' AND completed_at > ${day}`
     return {
       counts: countsOf(rows),
-      countsOf: (campaign) => countsOf(rows.filter((row) => Number(row.campaign) === campaign)),
+      countsOf: (campaign) => countsOf(rows.filter((row) => row.campaign === campaign)),
       inputOf: (campaign) =>
         countsOf(
           rows
-            .filter((row) => Number(row.campaign) === campaign)
-            .map(({ new_items, state, tasks }) => ({ campaign, state, tasks, items: new_items })),
+            .filter((row) => row.campaign === campaign)
+            .map(({ newItems, state, tasks }) => ({ campaign, state, tasks, items: newItems })),
         ),
-      votes: Math.max(1, ...rows.map(({ votes }) => Number(votes))),
-      gold: rows.reduce((sum, { gold }) => sum + Number(gold), 0),
+      votes: Math.max(1, ...rows.map(({ votes }) => votes)),
+      gold: rows.reduce((sum, { gold }) => sum + gold, 0),
       firstSubmittedAt,
-      oldestOutstanding: Option.map(Option.fromNullishOr(oldest[0]), (row) => ({
-        number: Number(row.seq) + 1,
-        taskId: row.task_id,
-        submittedAt: Number(row.submitted_at),
-      })),
-      nextPollAt: Option.map(Option.fromNullishOr(next[0]), (row) => Number(row.due_at)),
+      oldestOutstanding: Option.fromNullishOr(oldest[0]),
+      nextPollAt: Option.map(Option.fromNullishOr(next[0]), ({ at }) => at),
       lastResultAt: optional(
-        rows.filter(({ state }) => state === "completed").map((row) => row.last_at),
+        rows.filter(({ state }) => state === "completed").map((row) => row.lastAt),
         Math.max,
       ),
-      lastHour: { tasks: Number(recent?.hour_tasks ?? 0), items: Number(recent?.hour_items ?? 0) },
-      lastDay: { tasks: Number(recent?.tasks ?? 0), items: Number(recent?.items ?? 0) },
-      pace: Option.map(paceSince, (since) => ({ since, items: Number(recent?.pace_items ?? 0) })),
+      lastHour: { tasks: recent?.hourTasks ?? 0, items: recent?.hourItems ?? 0 },
+      lastDay: { tasks: recent?.tasks ?? 0, items: recent?.items ?? 0 },
+      pace: Option.map(paceSince, (since) => ({ since, items: recent?.paceItems ?? 0 })),
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 
   /** Tasks that wait for a person, those in doubt first; or those in the states that are named. */
-  const issues = Effect.fn("Ledger.issues")(function* (limit: number, states: ReadonlyArray<TaskState> = issueStates) {
-    const rows = yield* sql<IssueRow>`
-      SELECT ${sql.literal(issueColumns)} FROM task
-      WHERE ${here} AND ${sql.in("state", states)}
-      ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`
-    return rows.map(issueOf)
-  })
+  const issues = Effect.fn("Ledger.issues")(
+    (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
+      sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}
+        ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`,
+  )
 
   /** How many items' results were removed to save space. */
   const prunedItems = Effect.suspend(
     () => sql<{ items: number | null }>`SELECT SUM(new_items) AS items FROM task
       WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,
   ).pipe(
-    Effect.map((rows) => Number(rows[0]?.items ?? 0)),
+    Effect.map((rows) => rows[0]?.items ?? 0),
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  return { counts, progress, issues, prunedItems }
+  /** How many items of a campaign, or of all, have which outcome. Gold items that were mixed in do not count. */
+  const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
+    const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
+        SELECT item.seq, MIN(CASE t.state
+          WHEN 'completed' THEN CASE WHEN t.pruned_at IS NULL THEN 0 ELSE 1 END
+          WHEN 'submitted' THEN 2 WHEN 'in_doubt' THEN 4 WHEN 'invalid' THEN 5 WHEN 'failed' THEN 6
+          WHEN 'refused' THEN 7 WHEN 'given_up' THEN 8 ELSE 3 END) AS outcome
+        FROM task t JOIN item ON item.partition_id = t.partition_id AND ${sql.literal(isAskedBy("t"))}
+        WHERE t.partition_id = ${partition} AND ${inCampaign(sql, campaign)}
+        GROUP BY item.seq) AS items GROUP BY outcome`
+    const counts = new Map(rows.map(({ items, outcome }) => [outcome, items]))
+    const itemsOf: OutcomeCounts = (outcome) => counts.get(itemOutcomes.indexOf(outcome)) ?? 0
+    return itemsOf
+  })
+
+  return { counts, progress, issues, prunedItems, itemsByOutcome }
 }
-
-export const issueColumns = "seq, campaign, state, attempt, task_id, idempotency_key, item_count, reason, sent_at"
-
-export const issueOf = (row: IssueRow): Issue => ({
-  number: Number(row.seq) + 1,
-  seq: Number(row.seq),
-  campaign: Number(row.campaign),
-  state: row.state,
-  attempt: Number(row.attempt),
-  taskId: row.task_id,
-  idempotencyKey: row.idempotency_key,
-  items: Number(row.item_count),
-  reason: row.reason,
-  sentAt: row.sent_at === null ? null : Number(row.sent_at),
-})

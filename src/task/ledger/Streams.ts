@@ -1,14 +1,11 @@
-/**
- * What the ledger gives out as streams, page by page in bounded memory, in the order
- * of the items.
- */
+/** What the ledger gives out as streams, page by page in bounded memory, in the order of the items. */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import { Reject } from "../../domain/Reject.ts"
 import { type BatchPlace, type CompletedTask, type ItemDetails, type LedgerContext, lostStates } from "./Model.ts"
-import { batchColumns, type BatchRow, placeOf, promptOf, parseRequest } from "./Rows.ts"
+import { batchColumns, inCampaign, parseRequest, promptOf } from "./Rows.ts"
 import * as Payload from "./Payload.ts"
 
 /** An item that nobody will judge, as the input had it. */
@@ -28,50 +25,38 @@ const smallRows = 1024
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
 
-export const make = ({ partition, sql }: LedgerContext) => {
+export const readStreams = ({ partition, sql }: LedgerContext) => {
   const here = sql`partition_id = ${partition}`
 
-  /** Pages through rows by a growing key, in arrays, in bounded memory. */
-  const pages = <Row extends object, A>(
+  /** Pages through rows by a growing `seq`, in arrays, in bounded memory. */
+  const pages = <Row extends { readonly seq: number }, A>(
     page: (after: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
-    keyOf: (row: Row) => number,
     decode: (row: Row) => A,
   ): Stream.Stream<A, SqlError> =>
     Stream.paginate(-1, (after) =>
       Effect.map(page(after), (rows) => {
         const last = rows.at(-1)
-        return [rows.map(decode), last === undefined ? Option.none() : Option.some(keyOf(last))] as const
+        return [rows.map(decode), last === undefined ? Option.none() : Option.some(last.seq)] as const
       }),
     )
-
-  const inCampaign = (campaign: Option.Option<number>) =>
-    Option.match(campaign, { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
   /** Tasks with their results: of one campaign, or of all. */
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
       (after) => sql<
-        BatchRow & { seq: number; task_id: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }
-      >`SELECT t.seq, t.task_id, ${sql.literal(batchColumns)}, q.body, q.items, r.body AS result FROM task t
+        BatchPlace & { seq: number; taskId: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }
+      >`SELECT t.seq, t.task_id AS "taskId", ${sql.literal(batchColumns)}, q.body, q.items, r.body AS result FROM task t
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
       JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
-      WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(campaign)} AND t.seq > ${after}
+      WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
       ORDER BY t.seq LIMIT ${pageSize}`,
-      (row) => Number(row.seq),
-      (row) => ({
-        seq: Number(row.seq),
-        taskId: row.task_id,
-        ...placeOf(row),
-        ...parseRequest(row),
-        result: Payload.decode(row.result),
-      }),
+      (row) => ({ ...row, ...parseRequest(row), result: Payload.decode(row.result) }),
     )
 
   const rejects = (run: number): Stream.Stream<Reject, SqlError> =>
     pages(
-      (after) => sql<{ ordinal: number; record: string }>`SELECT ordinal, record FROM reject
+      (after) => sql<{ seq: number; record: string }>`SELECT ordinal AS seq, record FROM reject
         WHERE ${here} AND run = ${run} AND ordinal > ${after} ORDER BY ordinal LIMIT ${pageSize}`,
-      (row) => Number(row.ordinal),
       (row) => decodeReject(row.record),
     )
 
@@ -80,12 +65,12 @@ export const make = ({ partition, sql }: LedgerContext) => {
     const rows =
       votes === 1
         ? []
-        : yield* sql<{ seq: number; vote: number; item_count: number }>`
-      SELECT seq, vote, item_count FROM task WHERE ${here} AND seq >= ${batch}
+        : yield* sql<{ seq: number; vote: number; items: number }>`
+      SELECT seq, vote, item_count AS items FROM task WHERE ${here} AND seq >= ${batch}
         AND seq < ${batch + votes * batchItems} AND NOT ${sql.in("state", lostStates)}`
-    return rows.map((row) => {
-      const first = Number(row.seq) - (Number(row.vote) - 1) * batchItems
-      return { first, end: first + Number(row.item_count) }
+    return rows.map(({ items, seq, vote }) => {
+      const first = seq - (vote - 1) * batchItems
+      return { first, end: first + items }
     })
   })
 
@@ -96,7 +81,7 @@ export const make = ({ partition, sql }: LedgerContext) => {
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
       (after) => sql<
-        BatchRow & {
+        BatchPlace & {
           seq: number
           state: "refused" | "given_up"
           reason: string | null
@@ -106,16 +91,15 @@ export const make = ({ partition, sql }: LedgerContext) => {
       >`SELECT t.seq, t.state, t.reason, ${sql.literal(batchColumns)}, q.body, q.items FROM task t
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
       WHERE t.partition_id = ${partition} AND ${sql.in("t.state", lostStates)} AND t.vote = 1
-        AND ${inCampaign(campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
-      (row) => Number(row.seq),
+        AND ${inCampaign(sql, campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
       (row) => row,
     ).pipe(
       Stream.mapEffect(
         Effect.fnUntraced(function* (row) {
-          const open = yield* placesOpen(placeOf(row))
+          const open = yield* placesOpen(row)
           const { items, prompts } = parseRequest(row)
           const isLost = (i: number) => {
-            const at = Number(row.seq) + i
+            const at = row.seq + i
             return items[i]!.check !== true && !open.some(({ end, first }) => first <= at && at < end)
           }
           return {
@@ -139,7 +123,6 @@ export const make = ({ partition, sql }: LedgerContext) => {
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
       WHERE t.partition_id = ${partition} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
-    (row) => Number(row.seq),
     (row) => {
       const { items, prompts } = parseRequest(row)
       return items.flatMap((details, i) =>
@@ -155,10 +138,9 @@ export const make = ({ partition, sql }: LedgerContext) => {
         seq: number
         millis: number
       }>`SELECT t.seq, t.completed_at - t.submitted_at AS millis FROM task t
-        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(campaign)} AND t.seq > ${after}
+        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
         ORDER BY t.seq LIMIT ${smallRows}`,
-      (row) => Number(row.seq),
-      (row) => Number(row.millis),
+      ({ millis }) => millis,
     )
 
   return { completed: completedOf(Option.none()), completedOf, rejects, dropped, prompts, turnarounds }

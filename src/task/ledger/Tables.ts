@@ -1,28 +1,15 @@
 /**
- * The tables of the ledger.
+ * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
  *
- * Guarantees: one set of statements for SQLite and PostgreSQL.
- *
- * `task` has one small row per task, so that a change of state does not rewrite
- * the payloads; those stand in `task_request` (written once) and `task_result`.
- * `seq` is the ordinal of a task's first item in its partition, over all campaigns: a
- * task that must be halved splits into two rows without renumbering any other. Where items
- * have several votes, the tasks of the first vote of a batch are followed by those of the second,
- * and so on: each vote takes `batch_items` numbers, the first one from `batch` on. An `item` has
- * its number in the first vote; that of a gold item that was mixed in stays free. Its `batch` is
- * that of its tasks, so that a database can join them by an equal value.
- *
- * Times are epoch milliseconds.
+ * `seq` is the ordinal of a task's first item in its partition, over all campaigns: a task that is
+ * halved becomes two rows without renumbering others. Each vote of a batch takes `batch_items`
+ * numbers, the first one from `batch` on; an `item` has its number in the first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../../sql/Migrations.ts"
 
-/**
- * What was read, and under which terms. `max_rejects` is how many rejects a run allowed (`10`, `1%`) that
- * ended because there were more; `failure` says why a run ended that failed. `votes` and
- * `shuffle_seed` (null where completions are sent as they are) are those that new items were planned with.
- */
+/** What was read, and under which terms. `max_rejects` and `failure` say why a run ended; `shuffle_seed` is null without shuffling. */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
@@ -105,14 +92,12 @@ const createInput = Effect.gen(function* () {
 })
 
 /**
- * Tasks. `item_count` is what it asks for; `new_items` how many items of the input it brought into the
- * ledger: none in a later vote, and no gold item that was mixed in. `attempt` grows when the items of a task are planned again under another key;
- * `task_attempt` keeps the attempts before. `sent_at` is when the first try of the attempt
- * began that may have been taken: null where there was none, and where it certainly was not taken and waits to be
- * sent. `wanted_at` is when a person said that it is to be sent again. `pruned_at` is when the request and the result of
- * a completed task were removed from the ledger, to save space.
+ * One small row per task, so that a change of state does not rewrite its request and result.
  *
- * No two tasks have the same `task_id`, so that no result counts twice.
+ * `new_items` counts the items of the input that it brought: none in a later vote, and no gold item. `attempt` grows when
+ * the items are planned again under another key. `sent_at` is when the first try began that may have been taken, or null.
+ * `resend_at` is when a person asked to send it again, `pruned_at` when its request and result were removed. No two tasks
+ * have the same `task_id`, so that no result counts twice.
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -133,7 +118,7 @@ const createTasks = Effect.gen(function* () {
     task_id TEXT,
     reason TEXT,
     planned_at BIGINT NOT NULL,
-    wanted_at BIGINT,
+    resend_at BIGINT,
     sent_at BIGINT,
     submitted_at BIGINT,
     completed_at BIGINT,
@@ -172,9 +157,8 @@ const createTasks = Effect.gen(function* () {
 })
 
 /**
- * `delivery` remembers the webhook deliveries of the last two hours, so that a repeated one is
- * known. `early_hint` holds task ids that a delivery named while some task's own id was not
- * known yet: the delivery may have overtaken the answer that tells it.
+ * `delivery` remembers recent webhook deliveries, so that a repeated one is known. A row of `hint` says that a poll of a
+ * task is worthwhile (of all where `task_id` is empty); `followed` counts the polls since `since_at` that it led to.
  */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -186,13 +170,15 @@ const createDeliveries = Effect.gen(function* () {
     PRIMARY KEY (partition_id, delivery_id)
   )`
   yield* sql`CREATE INDEX delivery_received ON delivery (partition_id, received_at)`
-  yield* sql`CREATE TABLE early_hint (
+  yield* sql`CREATE TABLE hint (
     partition_id TEXT NOT NULL,
     task_id TEXT NOT NULL,
-    received_at BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    pending INTEGER NOT NULL,
+    followed INTEGER NOT NULL,
+    since_at BIGINT NOT NULL,
     PRIMARY KEY (partition_id, task_id)
   )`
-  yield* sql`CREATE INDEX early_hint_received ON early_hint (partition_id, received_at)`
 })
 
 const migrations: Migrations.MigrationsOptions = {

@@ -1,12 +1,13 @@
 /**
- * The states of tasks, and what was asked and answered.
+ * Tasks from planned to completed: their states, requests, and results.
  *
  * Guarantees: a change of state is on disk when its effect succeeds.
  */
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Hints } from "./Hints.ts"
+import type { writeHints } from "./Hints.ts"
 import {
+  type BatchPlace,
   type LedgerContext,
   type OpenTask,
   OtherService,
@@ -16,10 +17,8 @@ import {
 } from "./Model.ts"
 import {
   batchColumns,
-  type BatchRow,
   insertTasks,
   ownerOf,
-  placeOf,
   parseRequest,
   setSetting,
   settingOf,
@@ -46,7 +45,23 @@ const forgotten = (lifetime: Duration.Duration): string =>
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
-export const make = ({ partition, questions, sql, write }: LedgerContext, submitted: Latch.Latch, hints: Hints) => {
+export const readTasks = ({ partition, requests, sql }: LedgerContext) => ({
+  /** What a task asks; none where that was pruned. */
+  storedRequest: Effect.fnUntraced(function* (seq: number) {
+    const cached = requests.get(seq)
+    if (cached !== undefined) return Option.some(cached)
+    const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
+      SELECT body, items FROM task_request WHERE partition_id = ${partition} AND seq = ${seq}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), parseRequest)
+  }),
+})
+
+export const writeTasks = (
+  { partition, requests, sql, write }: LedgerContext,
+  submitted: Latch.Latch,
+  { followHints }: Pick<ReturnType<typeof writeHints>, "followHints">,
+  { storedRequest }: ReturnType<typeof readTasks>,
+) => {
   const here = sql`partition_id = ${partition}`
 
   const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
@@ -119,31 +134,15 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
 
   // Planned tasks are all due at 0: said here, it lets the index give them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
-    const rows = yield* sql<{
-      seq: number
-      idempotency_key: string
-      sent_at: number | null
-      vote: number
-      doubted: number
-    }>`
-      SELECT seq, idempotency_key, sent_at, vote, CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
+    const rows = yield* sql<Omit<PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }>`
+      SELECT seq, idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
+        CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
       WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
-    return rows.map((row): PlannedTask => ({
-      seq: Number(row.seq),
-      vote: Number(row.vote),
-      idempotencyKey: row.idempotency_key,
-      sentAt: row.sent_at === null ? undefined : Number(row.sent_at),
-      wasDoubted: Number(row.doubted) === 1,
+    return rows.map(({ doubted, sentAt, ...row }): PlannedTask => ({
+      ...row,
+      sentAt: sentAt ?? undefined,
+      wasDoubted: doubted === 1,
     }))
-  })
-
-  /** What a task asks; none where that was pruned. */
-  const storedRequest = Effect.fnUntraced(function* (seq: number) {
-    const cached = questions.get(seq)
-    if (cached !== undefined) return Option.some(cached)
-    const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
-      SELECT body, items FROM task_request WHERE ${here} AND seq = ${seq}`
-    return Option.map(Option.fromUndefinedOr(rows[0]), parseRequest)
   })
 
   /** What a task asks whose result is not there yet: that is never pruned. */
@@ -179,7 +178,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
     Effect.ensuring(
       Effect.asVoid(write(change)),
-      Effect.sync(() => questions.drop(seq)),
+      Effect.sync(() => requests.drop(seq)),
     )
   const markRefused = (seq: number, reason: string) => leave(seq, setState(seq, "refused", reason))
   const markInDoubt = (seq: number, reason: string) => leave(seq, setState(seq, "in_doubt", reason))
@@ -198,14 +197,13 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
           return Option.some(reason)
         }
         yield* sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
-          due_at = CASE WHEN EXISTS (SELECT 1 FROM early_hint WHERE ${here} AND task_id = ${taskId})
-            THEN 0 ELSE ${Math.ceil(now + firstPollDelay)} END
+          due_at = ${Math.ceil(now + firstPollDelay)}
           WHERE ${here} AND seq = ${seq}`
         return Option.none<string>()
       }),
     )
-    if (Option.isSome(reason)) questions.drop(seq)
-    else questions.sent(seq)
+    if (Option.isSome(reason)) requests.drop(seq)
+    else requests.sent(seq)
     yield* submitted.open
     return reason
   })
@@ -217,24 +215,20 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
   ) {
     const now = yield* Clock.currentTimeMillis
     const rows = halves.map((half) => withPayload(half))
-    questions.drop(seq)
+    requests.drop(seq)
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
         const [whole] = yield* sql<
-          BatchRow & { readonly campaign: number; readonly attempt: number; readonly wanted_at: number | null }
+          BatchPlace & { readonly campaign: number; readonly attempt: number; readonly resendAt: number | null }
         >`DELETE FROM task WHERE ${here} AND seq = ${seq}
-          RETURNING campaign, attempt, wanted_at, ${sql.literal(batchColumns)}`
+          RETURNING campaign, attempt, resend_at AS "resendAt", ${sql.literal(batchColumns)}`
         if (whole === undefined) return
-        const place = placeOf(whole)
-        const campaign = Number(whole.campaign)
-        const attempt = Number(whole.attempt)
-        const wantedAt = whole.wanted_at
         let at = seq
         const halves = rows.map((half) => {
           const first = at
           at += half.items.length
-          return { ...half, ...place, seq: first, campaign, attempt, wantedAt, plannedAt: now }
+          return { ...whole, ...half, seq: first, plannedAt: now }
         })
         yield* insertTasks({ partition, sql }, halves)
       }),
@@ -260,51 +254,41 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted'`),
   ).pipe(Effect.asVoid, Effect.withSpan("Ledger.makeDue"))
 
-  /** Outstanding tasks, and those to be looked at once more, that are due (or were so at `horizon`), longest due first. */
-  const due = Effect.fn("Ledger.due")(function* (limit: number, horizon: Option.Option<number>) {
-    const at = yield* Clock.currentTimeMillis
-    const now = Option.getOrElse(horizon, () => at)
-    const { allDue } = hints
+  /**
+   * Outstanding tasks, and those to be polled once more, that are due (or were so at `horizon`), longest due first.
+   * Hints are followed first, but for the tasks that are being polled.
+   */
+  const due = Effect.fn("Ledger.due")(function* (
+    limit: number,
+    horizon: Option.Option<number>,
+    underWay: ReadonlySet<string> = new Set(),
+  ) {
+    const hintWait = yield* followHints(underWay)
+    const at = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
     // Each state by itself, so that the index gives its rows in order.
     const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
-      sql<{ seq: number; task_id: string; submitted_at: number; due_at: number }>`
-        SELECT seq, task_id, submitted_at, due_at FROM task
+      sql<OpenTask>`SELECT seq, task_id AS "taskId", submitted_at AS "submittedAt", due_at AS "dueAt" FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${notDue} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
-        Effect.map((rows) => rows.map((row) => ({ ...row, state }))),
+        Effect.map((rows) => rows.map((row) => ({ ...row, isRecheck: state !== "submitted" }))),
       ),
     )
     const rows = found
       .flat()
-      .toSorted((a, b) => Number(a.due_at) - Number(b.due_at) || Number(a.seq) - Number(b.seq))
+      .toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
       .slice(0, limit)
-    const open = rows.filter((row) => Number(row.due_at) <= now)
+    const tasks = rows.filter(({ dueAt }) => dueAt <= at)
+    const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
     return {
-      tasks: open.map((row): OpenTask => ({
-        seq: Number(row.seq),
-        taskId: row.task_id,
-        isRecheck: row.state !== "submitted",
-        submittedAt: Number(row.submitted_at),
-        listed: { at, dueAt: Number(row.due_at), allDue },
-      })),
+      tasks,
       /** Milliseconds until the next task is due, none where nothing is outstanding. */
-      wait:
-        open.length > 0
-          ? Option.some(0)
-          : Option.map(Option.fromNullishOr(rows[0]), (row) => Math.max(0, Number(row.due_at) - now)),
+      wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
     }
   })
 
-  /** The next look at a task that was listed as due; unless a hint came since, which wants one at once. */
-  const postpone = Effect.fnUntraced(function* ({ listed, seq }: Pick<OpenTask, "seq" | "listed">, millis: number) {
+  /** The next poll of a task, so many milliseconds from now. */
+  const postpone = Effect.fnUntraced(function* (seq: number, millis: number) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(
-      Effect.suspend(() =>
-        listed.allDue === hints.allDue
-          ? Effect.asVoid(sql`UPDATE task SET due_at = ${Math.ceil(Math.min(now + millis, hints.limit.again(seq, listed.at, now)))}
-              WHERE ${here} AND seq = ${seq} AND due_at = ${listed.dueAt}`)
-          : Effect.void,
-      ),
-    )
+    yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)} WHERE ${here} AND seq = ${seq}`)
   })
 
   const markFailed = (seq: number, reason: string, taskId?: string) =>
@@ -329,7 +313,7 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
           ON CONFLICT (partition_id, seq) DO UPDATE SET body = excluded.body`
       }),
     )
-    questions.drop(seq)
+    requests.drop(seq)
   })
 
   /** Stores a result; not that of another task than the one named, whose items were planned again since. */
@@ -349,7 +333,6 @@ export const make = ({ partition, questions, sql, write }: LedgerContext, submit
     bindService,
     plannedAfter,
     request,
-    storedRequest,
     claim,
     release,
     markPlanned,

@@ -73,7 +73,7 @@ export const points = {
   "task: submitted → failed": { name: "collect: a failure is recorded", in: ["run", "collect"] },
   // receive
   "delivery: added": { name: "receive: a delivery is recorded", in: ["listen"] },
-  "early_hint: added": { name: "receive: a hint is kept for a task that is not known yet", in: ["overtaken"] },
+  "hint: added": { name: "receive: a hint is kept for a task that is not known yet", in: ["overtaken"] },
   "http: answer /webhook 204": { name: "receive: a delivery is answered", in: ["listen"] },
   // rejects
   "file: create rejects.jsonl.partial": { name: "rejects: the file is begun", in: ["run"] },
@@ -134,6 +134,7 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
 export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
   [/^run: counts$/, "counts go along with what they count; the accounts are checked after each kill"],
   [/^setting: value$/, "a setting goes along with what it counts, or is written the same again"],
+  [/^hint: (?!added)/, "a hint goes along with its delivery, or with the tasks that it makes due"],
   [/^run: ended_at$/, "nothing depends on when a run ended"],
   [
     /^file: (make|create|write|sync|remove) (\.|(ledger|service)\.db\.lock(\.json)?)$/,

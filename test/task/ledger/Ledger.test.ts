@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
-import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
 import { start, temporaryPath } from "../../node/support.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
 import { newTasks, plan, reject } from "../support.ts"
@@ -28,7 +28,7 @@ const lockedBy = Effect.fnUntraced(function* (path: string) {
 
 /** What a reader sees of the ledger. */
 const look = Effect.gen(function* () {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   const [completed, rejects] = yield* Effect.all([
     Stream.runCollect(ledger.completed),
     Stream.runCollect(ledger.rejects(1)),
@@ -96,7 +96,7 @@ describe("a ledger's file", () => {
           const worked = yield* look
           yield* Effect.gen(function* () {
             assert.deepStrictEqual(yield* look, worked)
-          }).pipe(Effect.provide(Ledger.layerReadonly(path)))
+          }).pipe(Effect.provide(LedgerReader.layerFile(path)))
         }).pipe(Effect.provide(Ledger.layerFile(path)))
       }),
     )
@@ -105,11 +105,11 @@ describe("a ledger's file", () => {
       Effect.gen(function* () {
         const path = yield* newPath
         const writing = yield* Effect.map(Layer.build(Ledger.layerFile(path)), Context.get(Ledger))
-        const reading = yield* Effect.map(Layer.build(Ledger.layerReadonly(path)), Context.get(Ledger))
+        const reading = yield* Effect.map(Layer.build(LedgerReader.layerFile(path)), Context.get(LedgerReader))
         assert.strictEqual((yield* reading.counts).planned.tasks, 0)
         yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, writing))
         assert.strictEqual((yield* reading.counts).planned.tasks, 2)
-        assert.match((yield* Effect.flip(reading.startRun())).message, /readonly/)
+        assert.notProperty(reading, "startRun")
         assert.strictEqual((yield* writing.startRun()).run, 2)
       }),
     )
@@ -122,7 +122,7 @@ describe("a ledger's file", () => {
           const sql = yield* SqlClient.SqlClient
           yield* sql`INSERT INTO prefstream_migration ${sql.insert({ migration_id: 7, name: "of_the_future" })}`
         }).pipe(Effect.provide(SqliteClient.layer({ filename: path })))
-        for (const layer of [Ledger.layerReadonly(path), Ledger.layerFile(path)]) {
+        for (const layer of [LedgerReader.layerFile(path), Ledger.layerFile(path)]) {
           const failure = yield* Effect.flip(Effect.provide(Effect.void, layer))
           assert.strictEqual(failure._tag, "DatabaseTooNew")
           assert.match(failure.message, /version 7.* install a newer prefstream/)
@@ -133,7 +133,7 @@ describe("a ledger's file", () => {
     it.effect("must exist to be read, and is not created by reading", () =>
       Effect.gen(function* () {
         const path = yield* newPath
-        const failure = yield* Effect.flip(Effect.provide(Effect.void, Ledger.layerReadonly(path)))
+        const failure = yield* Effect.flip(Effect.provide(Effect.void, LedgerReader.layerFile(path)))
         assert.strictEqual(failure._tag, "SqlError")
         assert.include(failure.message, path)
         assert.isFalse(yield* FileSystem.FileSystem.use((fs) => fs.exists(path)))

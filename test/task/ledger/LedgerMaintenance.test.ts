@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import * as Zstd from "../../../src/node/Zstd.ts"
-import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
 import * as LedgerMaintenance from "../../../src/task/ledger/LedgerMaintenance.ts"
 import type { FindingCode } from "../../../src/task/ledger/LedgerCheck.ts"
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
@@ -70,7 +70,7 @@ const spoil = (
 ) => Effect.flatMap(SqlClient.SqlClient, of).pipe(Effect.provide(SqliteClient.layer({ filename: pathOf(location) })))
 
 const look = Effect.gen(function* () {
-  const ledger = yield* Ledger
+  const ledger = yield* LedgerReader
   return {
     counts: yield* ledger.counts,
     completed: yield* Stream.runCollect(ledger.completed),

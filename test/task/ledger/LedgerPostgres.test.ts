@@ -4,7 +4,7 @@ import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted, Scope }
 import { SqlClient, Statement } from "effect/sql"
 import { messageOf } from "../../../src/cli/output/Failure.ts"
 import * as PostgresClient from "../../../src/node/PostgresClient.ts"
-import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
 import * as LedgerMaintenance from "../../../src/task/ledger/LedgerMaintenance.ts"
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
 import { notInstalled, password, Server } from "../../support/postgres.ts"
@@ -170,7 +170,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           assert.strictEqual(missing._tag, "LedgerMissing")
           assert.match(missing.message, /^there is no ledger at postgres:\/\/prefstream@/)
           yield* plan(newTasks([2])).pipe(Effect.provide(LedgerLocation.layer(location)))
-          const counts = yield* Ledger.use((ledger) => ledger.counts).pipe(
+          const counts = yield* LedgerReader.use((ledger) => ledger.counts).pipe(
             Effect.provide(LedgerLocation.layerReadonly(location)),
           )
           assert.deepStrictEqual(counts.planned, { tasks: 1, items: 2 })

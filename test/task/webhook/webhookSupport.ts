@@ -51,10 +51,10 @@ export const received = (
     yield* body(yield* receiving(options))
   }).pipe(withLedger(settings))
 
-/** Looks at all tasks that are due, and finds nothing: they are due again in an hour. */
+/** Polls all tasks that are due, and finds nothing: they are due again in an hour. */
 export const looked = Ledger.use((ledger) =>
   Effect.gen(function* () {
-    for (const task of (yield* ledger.due(10, Option.none())).tasks) yield* ledger.postpone(task, 3_600_000)
+    for (const task of (yield* ledger.due(10, Option.none())).tasks) yield* ledger.postpone(task.seq, 3_600_000)
   }),
 )
 
