@@ -1,21 +1,10 @@
 /**
- * Adapter: "one process at a time works this file", by a lock that `node:sqlite` takes.
+ * Adapter: "one process at a time uses this file", by an exclusive `node:sqlite` transaction on `FILE.lock`.
  *
- * Guarantees: the lock ends with its process, however that dies, because the
- * operating system holds it: as an exclusive SQLite transaction on an empty file
- * beside it, `FILE.lock`. What a dead holder left behind never blocks. The file
- * itself is not touched, so others may go on reading it.
- *
- * Who holds the lock can be read in `FILE.lock.json`. That is for people and
- * messages and decides nothing: in the instant after a change of holder it may
- * still name the one before.
- *
- * What it creates has the file's access rights, and where there is no file yet can be read
- * by its owner alone.
- *
- * Does not: hold across machines on a network file system without working locks.
- * `FILE.lock` stays behind: to remove it would let two processes lock two
- * different files of that name.
+ * Guarantees: the operating system releases the lock with its process, however that dies. The file itself is not touched.
+ * `FILE.lock.json` names the holder for messages; right after a change it may still name the one before.
+ * Does not: hold across machines on a network file system without working locks; remove `FILE.lock`, since two
+ * processes could then lock two different files of that name.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -80,7 +69,7 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
   )
 
 /** Whoever looks whether the lock is held (`holder`) holds a part of it for an instant: that is waited for. Milliseconds. */
-const longestGlance = 500
+const maxGlanceMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
@@ -112,7 +101,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   yield* Effect.acquireRelease(
     attempt(() => {
       PrivateFile.create(`${real}.lock`, access)
-      return new DatabaseSync(`${real}.lock`, { timeout: longestGlance })
+      return new DatabaseSync(`${real}.lock`, { timeout: maxGlanceMillis })
     }).pipe(
       Effect.tap((db) =>
         Effect.onError(

@@ -1,13 +1,10 @@
 /**
  * Adapter: an HTTP client on undici that connects to permitted addresses only.
  *
- * Guarantees: the guard sees each address that a connection would be made to, whether the
- * URL names it or a name resolves to it; of a name's addresses only the permitted ones are
- * connected to, and nothing is resolved a second time in between, so that a name whose
- * addresses change gets past neither. Redirects are not followed, no proxy is taken from
- * the environment, and a connection is kept for the next request for seconds only.
- *
- * Does not: limit the time of a request; that is the caller's (`Effect.timeout`).
+ * Guarantees: the guard sees each address before a connection is made, whether the URL names it or a name resolves to it;
+ * names are not resolved again in between (DNS rebinding). Redirects are not followed, no proxy is taken from the
+ * environment, and connections are reused for seconds only.
+ * Does not: limit the time of a request; callers do.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"

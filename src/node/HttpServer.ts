@@ -1,14 +1,9 @@
 /**
  * Adapter: an HTTP server on Node, for Effect.
  *
- * Guarantees: loopback and a free port unless told otherwise; a request that arrives while no
- * application is served, at start-up or shutdown, is answered 503 at once; what is no HTTP request
- * (400, 408, 413, 431) or asks for what this server does not do (417) is answered with problem
- * details, if the application has any; when its scope
- * closes, requests under way get a second to finish, then every connection is
- * closed, so that no client can keep the program from ending. A connection that
- * sends its request too slowly is closed: headers within 20 seconds, the whole
- * within two minutes.
+ * Guarantees: loopback and a free port by default; requests while no application is served get 503, and what Node's parser
+ * refuses (400, 408, 413, 417, 431) gets the application's problem details. On close, requests get a second to finish, then
+ * every connection is closed. Headers must arrive within 20 seconds, the whole request within two minutes.
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -24,7 +19,6 @@ export type OwnStatus = 400 | 408 | 413 | 417 | 431 | 503
 export interface ServerOptions {
   /** An address or a name. Loopback by default. */
   readonly host?: string | undefined
-  /** A free one by default. */
   readonly port?: number | undefined
   /** The JSON of the problem details for such an answer. Without it the answer has no body. */
   readonly problem?: ((status: OwnStatus) => string) | undefined

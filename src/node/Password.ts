@@ -1,13 +1,9 @@
 /**
- * Adapter: passwords, hashed by scrypt of `node:crypto`. (Argon2id is in Node from 24.7 on,
- * and `effect/crypto` takes it from there; prefstream runs on 22.19.)
+ * Adapter: passwords, hashed by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.)
  *
- * Guarantees: a salt of its own for each password; the costs are stored with the hash, so that
- * they can be raised later; hashes are compared in constant time; at most two are computed at
- * once, off the event loop, so that memory is bounded (64 MiB each) whoever asks, and gives up.
- *
- * Does not: bound the length of a password. Whoever takes one from others does, since to normalise
- * it may take time with the square of its length.
+ * Guarantees: a salt for each password; costs are stored with the hash; comparison in constant time; at most two hashes at
+ * once, 64 MiB each, off the event loop.
+ * Does not: bound the length of a password. Callers must, since normalizing takes quadratic time.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"

@@ -1,19 +1,11 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, for one process that works a part of
- * a PostgreSQL database alone. The package is loaded when a client is made, and not before.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client, for one process that owns
+ * a part of a database.
  *
- * Guarantees: whoever holds `lock` holds it by the session in which all transactions run. A
- * session that is lost takes the lock with it and rolls back what it had begun, and every
- * later transaction of this client fails: none is ever committed without the lock. A dead
- * process's lock ends with its session, a dead machine's in about a minute, by TCP keepalive.
- * A committed transaction survives a crash of the server. The password stands in no message.
- *
- * Statements outside transactions run on a few other connections, so that interrupting one
- * can't cancel a transaction. `reserve` lends one of these.
- *
- * Does not: work through a pooler that gives each transaction another session (PgBouncer's
- * `transaction` mode), since a lock belongs to a session; take text with NUL, which
- * PostgreSQL has not.
+ * Guarantees: the session that holds `lock` runs all transactions, so none is committed without the lock; a lost session
+ * rolls back and releases it, and every later transaction fails. A dead machine's lock ends in about a minute, by TCP
+ * keepalive. Other statements run on a few other connections. No message contains the password.
+ * Does not: work behind PgBouncer's `transaction` mode; store text with NUL.
  */
 import { hostname } from "node:os"
 import type { PgTypes } from "@effect/sql-pg"

@@ -1,11 +1,8 @@
 /**
- * Adapter: files that nobody but their owner can read, whatever the process's umask says.
+ * Adapter: files that only their owner can read, whatever the process's umask.
  *
- * Guarantees: a file that is created is private from its first moment; one that is there, or
- * whose name is a link, stays as it is, and is not even opened: to close it would end the locks
- * that this process has on it.
- *
- * Does not: anything on Windows, where a file has the access rights of its folder.
+ * Guarantees: a new file is private from its first moment; an existing one is not even opened, since closing it would end
+ * this process's locks on it. Does nothing on Windows, where a file has its folder's access rights.
  */
 import { closeSync, openSync } from "node:fs"
 

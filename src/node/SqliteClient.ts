@@ -1,21 +1,10 @@
 /**
- * Adapter: an Effect `SqlClient` over `node:sqlite`. It stands in for
- * `@effect/sql-sqlite-node` and keeps its shape, so that the package can replace this file.
+ * Adapter: an Effect `SqlClient` over `node:sqlite`, in the shape of `@effect/sql-sqlite-node`, which can replace it.
  *
- * Guarantees: one connection, lent to one statement, stream or transaction at a
- * time, closed with its scope; `reserve` opens another one to the same file, which reads and
- * writes beside it (of a database in memory there is none, and it lends the one). A committed transaction survives the death of the
- * process, and with `synchronous: "full"` a loss of power. What goes in comes
- * out: `null`, text, `Uint8Array`, numbers; booleans go in as 0 and 1. What
- * SQLite or Node would change in silence is refused with an error instead: an
- * integer beyond 2^53 (unless `SqlClient.SafeIntegers` asks for bigints), NaN, a
- * Date or any other object, a second statement in one text.
- *
- * A database that it creates can be read by its owner alone, with all the files beside it,
- * to which SQLite gives the same rights: there may be secrets in it, and others' texts.
- *
- * Does not: leave the thread. A statement runs synchronously, and one that waits
- * for another process's lock holds up the whole program, for `busyTimeout` at most.
+ * Guarantees: one connection, lent to one statement, stream or transaction at a time; `reserve` opens another one to
+ * the same file. Values come out as they went in; what SQLite or Node would change silently is refused (integers beyond
+ * 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement). A new file is readable by its owner only.
+ * Does not leave the thread: a statement that waits for another process's lock blocks the program, at most `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"

@@ -10,7 +10,7 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
-/** Bytes that come out at the most. */
+/** Bytes that come out at most. */
 export const outputLimit = 256 * 1024 * 1024
 
 /** At level 3. A string is compressed as UTF-8. */

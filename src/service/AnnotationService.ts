@@ -1,16 +1,9 @@
 /**
- * The annotation service: the whole contract over HTTP, from the same definition
- * as the client, with a dashboard, a page for people who judge, and automatic experts.
+ * The annotation service: the whole contract over HTTP, from the same definition as the client, with a dashboard, a page
+ * for people who judge, and automatic experts.
  *
- * Guarantees: a task whose creation was answered is stored durably; every answer
- * other than 2xx is a problem (RFC 9457); of requests only failures are logged.
- *
- * What the contract leaves open is decided as follows:
- * - `POST /v1/tasks` answers 201 with `task_id`, `status` and `Location`, and with `warnings` where the
- *   request has members that are not known.
- * - `Idempotency-Key`: the same key and the same body, byte for byte, answer 201
- *   again with the task that exists, as it stands now; another body answers 422.
- * - `GET /v1/tasks/{task_id}` of an open task answers 200 without `results`.
+ * Guarantees: a task whose creation was answered is stored durably; every answer other than 2xx is a problem (RFC 9457);
+ * only failed requests are logged. `ApiGuide` lists what it decides where the contract is open.
  */
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -228,9 +221,7 @@ export const layerServer = (
   options: ServiceOptions & {
     /** Path of the SQLite file; created where it does not exist. */
     readonly database: string
-    /** Loopback by default. */
     readonly host?: string | undefined
-    /** A free one by default. */
     readonly port?: number | undefined
   },
 ) =>

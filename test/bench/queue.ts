@@ -73,7 +73,7 @@ const filled = Effect.gen(function* () {
       yield* sql`INSERT INTO vote (item_id, expert_no, choice, body, shown_at, given_at)
         SELECT item_id, 1, 0, '{"order":[0,1],"seconds":5}', 0, 0 FROM item ORDER BY item_id LIMIT ${votes}`
       yield* sql`UPDATE item SET votes = 1, open = 1 WHERE item_id IN (SELECT item_id FROM vote)`
-      yield* sql`INSERT INTO met (content, expert_no, items)
+      yield* sql`INSERT INTO seen_content (content, expert_no, items)
         SELECT content, 1, COUNT(*) FROM item JOIN vote USING (item_id) GROUP BY content`
       yield* sql`UPDATE expert SET judged = ${votes}, item_cursor = (SELECT MAX(item_id) FROM vote)`
       yield* sql`UPDATE task SET votes_given = (SELECT COUNT(*) FROM vote WHERE item_id / 1048576 = seq),
@@ -110,8 +110,8 @@ const program = Effect.gen(function* () {
     yield* measure("the old hand, after 500 items came back", 100, judge(oldHand))
     const { expert_id: thorough } = yield* experts.create("who has met all that the old hand has judged")
     const { sql, write } = yield* Database
-    yield* write(sql`INSERT INTO met (content, expert_no, items)
-      SELECT content, (SELECT expert_no FROM expert WHERE expert_id = ${thorough}), 1 FROM met WHERE expert_no = 1`)
+    yield* write(sql`INSERT INTO seen_content (content, expert_no, items)
+      SELECT content, (SELECT expert_no FROM expert WHERE expert_id = ${thorough}), 1 FROM seen_content WHERE expert_no = 1`)
     yield* measure(`the thorough: next, past ${votes} items for others`, 1, queue.next(thorough))
     yield* measure("the thorough: next and vote", 500, judge(thorough))
     yield* measure("progress", 500, queue.progress(oldHand))

@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const input = Input.write(`${room.folder}/input.jsonl`, { misfits: true })
 const submit = [input, "--batch-size", "6", "--idempotency-key", "honored"]
-// One request at a time, so that one delivery at the most is under way.
+// One request at a time, so that one delivery at most is under way.
 const seldom = ["--concurrency", "1", "--requests-per-second", "1000", "--poll-min", "5h", "--poll-max", "10h"]
 
 const listening = (name: string, like?: Job) => {

@@ -64,7 +64,7 @@ describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_
         }),
       )
 
-      /** Runs a command again and again until it is through; kills it so often at the most. */
+      /** Runs a command again and again until it is through; kills it so often at most. */
       const persist = async (it: Recorded.Recorded, command: ReadonlyArray<string>, took: number, most: number) => {
         for (let times = 0; ;) {
           const report = await killedAfter(it.job, command, times < most ? random() * took : 600_000)

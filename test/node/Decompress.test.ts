@@ -61,7 +61,7 @@ describe("Decompress", () => {
     }),
   )
 
-  // The check value of CRC-32/ISO-HDLC in the catalogue of parametrised CRC algorithms (reveng.sourceforge.io).
+  // The check value of CRC-32/ISO-HDLC in the catalog of parametrized CRC algorithms (reveng.sourceforge.io).
   it("the checksum of 123456789, in pieces", () => {
     const [first, second] = [Buffer.from("1234"), Buffer.from("56789")]
     assert.strictEqual(Decompress.crc32(second, Decompress.crc32(first, 0)), 0xcbf43926)

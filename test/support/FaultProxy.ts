@@ -160,7 +160,7 @@ export interface FaultOptions {
   readonly bursts?: ReadonlyArray<BurstName>
   /** Requests from one outage to the next, on average. None by default. */
   readonly outageEvery?: number
-  /** Outages at the most. Default 3. */
+  /** Outages at most. Default 3. */
   readonly mostOutages?: number
   /** Told of each request, and what befell it. */
   readonly tell?: (seen: Seen) => void

@@ -60,7 +60,7 @@ export const annotationFlags = {
     Flag.withMetavar("SHARE"),
     Flag.withSchema(Rate),
     Flag.withDescription(
-      `With --gold: the share of gold items among all that experts judge, ${maxRate} at the most (default: ${defaultRate})`,
+      `With --gold: the share of gold items among all that experts judge, ${maxRate} at most (default: ${defaultRate})`,
     ),
     Flag.optional,
   ),

@@ -92,7 +92,7 @@ export const task = {
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
     Flag.withDescription(
-      `With --resubmit: how often a task is sent at the most, the first time included (default: ${defaultMaxAttempts})`,
+      `With --resubmit: how often a task is sent at most, the first time included (default: ${defaultMaxAttempts})`,
     ),
     Flag.optional,
   ),
@@ -218,7 +218,7 @@ export const service = {
     Flag.withMetavar("N"),
     Flag.withSchema(Positive),
     Flag.withDescription(
-      `Requests per second at the most (default: ${defaults.requestsPerSecond}) [PREFSTREAM_REQUESTS_PER_SECOND]`,
+      `Requests per second at most (default: ${defaults.requestsPerSecond}) [PREFSTREAM_REQUESTS_PER_SECOND]`,
     ),
     Flag.withFallbackConfig(Config.schema(Positive, "PREFSTREAM_REQUESTS_PER_SECOND")),
     Flag.optional,

@@ -1,6 +1,6 @@
 /**
  * What a run is doing, on stderr: one line that is redrawn on a terminal; elsewhere a plain line
- * when something has changed, every five seconds at the most, and else every ten minutes.
+ * when something has changed, every five seconds at most, and else every ten minutes.
  *
  * It looks at the ledger and nowhere else, so it can't disagree with the result.
  *
@@ -62,7 +62,7 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
         const [took, drawn] = yield* Effect.timed(line(true))
         const text = `${drawn} ${yield* elapsed(since)}`
         yield* write(clearLine + (stderr.columns > 0 ? text.slice(0, stderr.columns - 1) : text))
-        // Counting a hundred thousand tasks takes a while: a tenth of the time at the most.
+        // Counting a hundred thousand tasks takes a while: a tenth of the time at most.
         yield* Effect.sleep(Duration.max(redrawEvery, Duration.times(took, 9)))
       })
     : Effect.gen(function* () {

@@ -96,7 +96,7 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
   })
   const graceOver = Effect.gen(function* () {
     yield* Effect.sleep(Duration.min(shortWait, grace))
-    const limit = Duration.isFinite(grace) ? `, for ${duration(Duration.toSeconds(grace))} at the most` : ""
+    const limit = Duration.isFinite(grace) ? `, for ${duration(Duration.toSeconds(grace))} at most` : ""
     const what = yield* described(stop)
     yield* say(
       `${signal}: waiting for ${Option.getOrElse(what, () => "what is under way")} to end${limit}; a second signal ends at once`,

@@ -1,15 +1,10 @@
 /**
  * The operators of the service: people who sign in to the dashboard with a name and a password.
  *
- * Guarantees: an account comes from a sign-in link only, which whoever started the service has
- * seen; passwords are stored hashed; a wrong name and a wrong password look and last the same;
- * attempts are slowed down by address and name (see `SignInAttempts`), and no address keeps others
- * waiting by passwords that have to be hashed. A lost password is replaced by a new sign-in link, for
- * which the service has to be restarted with `--sign-in-link`.
- *
- * Does not: tell operators apart by what they may do (each may do everything), list them or remove
- * them. One is shut out by a sign-in link that is used with his or her name and a new password: that
- * ends the sessions of the old one.
+ * Guarantees: an account comes from a sign-in link only; passwords are stored hashed; a wrong name and a wrong password
+ * take the same time; attempts are slowed down (`SignInAttempts`), and addresses take turns at hashing. A sign-in link with
+ * an existing name replaces its password and ends its sessions.
+ * Does not: distinguish what operators may do, list them, or remove them.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,7 +17,6 @@ import * as SignInAttempts from "./SignInAttempts.ts"
 
 /** The link's code is used up, too old, or unknown. */
 export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {}) {}
-/** Name or password is wrong. */
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {}) {}
 export interface SignedIn {
   readonly name: string
@@ -31,7 +25,7 @@ export interface SignedIn {
 }
 
 /** Each one is 64 MiB and a third of a second of work. */
-const hashedAtOnce = 2
+const maxConcurrentHashes = 2
 
 /** Names that look the same are the same: `Ann`, `ann`. */
 const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
@@ -42,7 +36,7 @@ const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const attempt = SignInAttempts.make()
   /** Addresses take turns. */
-  const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: hashedAtOnce })
+  const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
   const signInLink = write(codes.issue("sign-in", "")).pipe(
     Effect.map((code) => `/dashboard/#set-up=${code}`),

@@ -18,5 +18,4 @@ export const draw = (prefix = ""): Effect.Effect<string> =>
     Effect.provide(SecureRandom.layerWebCrypto),
   )
 
-/** What is stored of a value. */
 export const hash = (value: string): string => Sha256.hex(value)

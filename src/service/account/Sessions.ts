@@ -4,7 +4,7 @@
  * Guarantees: a session is a random value in a cookie, stored as its hash; it ends when it was
  * not used for a while, at a fixed age, and at once when it is signed out, when an operator's
  * password is set anew, or when an expert is deactivated. When it was used is written once a
- * minute at the most.
+ * minute at most.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -20,7 +20,7 @@ export const lifetimes: {
   operator: { idle: Duration.hours(12), absolute: Duration.days(7) },
   expert: { idle: Duration.days(30), absolute: Duration.days(180) },
 }
-const writtenEvery = Duration.toMillis("1 minute")
+const writeIntervalMillis = Duration.toMillis("1 minute")
 
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
@@ -46,7 +46,7 @@ const make = Effect.gen(function* () {
     const ended =
       now - session.last_used_at >= Duration.toMillis(idle) || now - session.created_at >= Duration.toMillis(absolute)
     if (ended) return Option.none()
-    if (now - session.last_used_at >= writtenEvery) {
+    if (now - session.last_used_at >= writeIntervalMillis) {
       yield* write(sql`UPDATE session SET last_used_at = ${now} WHERE hash = ${hash}`)
     }
     return Option.some(session.subject)
@@ -71,7 +71,6 @@ export class Sessions extends Context.Service<
     /** Whose session it is; none where it has ended. */
     readonly find: (kind: SessionKind, value: string) => Effect.Effect<Option.Option<string>, SqlError>
     readonly end: (value: string) => Effect.Effect<void, SqlError>
-    /** Ends each session of somebody. Statements only. */
     readonly endAll: (kind: SessionKind, subject: string) => Effect.Effect<void, SqlError>
   }
 >()("prefstream/service/Sessions") {

@@ -1,16 +1,10 @@
 /**
- * How often somebody may try to sign in.
+ * Slows down attempts to sign in, by address and by name at an address.
  *
- * Guarantees: attempts are counted for each address and name together, and for each address, never
- * for a name alone, so nobody is locked out by what comes from another address. The first attempts
- * (10 at a name, then one more every 90 seconds; 60 from an address, then one a second) are let
- * through at once, and what goes beyond takes turns: one every 10 seconds at a name, one a second from
- * an address. It is refused only where its turn is more than 40 seconds away. So the right password
- * gets in, if later, as long as others at the same address try less often than that. The first
- * attempt that has to wait is logged, with the address.
- *
- * Does not: outlive a restart, or count more than 10,000 addresses and names; the one that has been
- * quiet for the longest is forgotten first.
+ * Guarantees: the first attempts pass at once (10 per name, then one every 90 seconds; 60 per address, then one a second);
+ * more wait their turn (10 seconds per name, 1 second per address), at most 40 seconds, and are then refused. So nobody is
+ * locked out by another address, and the right password gets in. The first attempt that waits is logged.
+ * Does not: survive a restart, or count more than 10,000 addresses and names; the least recent is dropped.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"

@@ -1,15 +1,9 @@
 /**
  * The organization's tokens: what a client shows to use the service.
  *
- * Guarantees: a token is shown when it is made, and stored as its SHA-256; one that is revoked is
- * refused from then on; after a rotation both are accepted for the time that was asked for. A look-up
- * reads no database: all accepted tokens stand in memory, and this process is the only one that
- * changes them. Whatever is asked for at once or given up, memory accepts nothing that the database
- * refuses: a token comes into memory once, before it is stored; from then on its time only gets
- * shorter, and it only goes. When a token was used is written once a minute at the most, beside the request.
- *
- * Tokens are found by their hash, in a table of hashes. How long that takes tells nothing about a
- * token: the hash of a guess can't be steered, and a token is 256 random bits.
+ * Guarantees: a token is shown once and stored as its SHA-256; a revoked one is refused at once; after a rotation both are
+ * accepted for the time asked for. Accepted tokens are in memory, and memory never accepts what the database refuses.
+ * The last use is written at most once a minute. Lookup is by hash, so its timing tells nothing about a token.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -19,9 +13,7 @@ import { Database } from "../database/Database.ts"
 import type { TokenSummary } from "../pageApi/DashboardApi.ts"
 import * as Secrets from "./Secrets.ts"
 
-/** There is no such token. */
 export class NoSuchToken extends Schema.TaggedError<NoSuchToken>()("NoSuchToken", {}) {}
-/** The token was revoked, or has expired. */
 export class TokenEnded extends Schema.TaggedError<TokenEnded>()("TokenEnded", {}) {}
 
 export interface AcceptedToken {
@@ -42,7 +34,7 @@ export const draw = Effect.map(Secrets.draw(prefix), (token) => Redacted.make(to
 
 /** Until there are several. */
 const organization = "default"
-const writtenEvery = Duration.toMillis("1 minute")
+const writeIntervalMillis = Duration.toMillis("1 minute")
 
 interface Row extends TokenSummary {
   readonly organization: string
@@ -172,7 +164,7 @@ const make = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (entry.expiresAt !== null && entry.expiresAt <= now) return Option.none<AcceptedToken>()
     entry.lastUsedAt = now
-    if (now - entry.writtenAt >= writtenEvery) {
+    if (now - entry.writtenAt >= writeIntervalMillis) {
       entry.writtenAt = now
       yield* write(sql`UPDATE organization_token SET last_used_at = ${now} WHERE token_id = ${entry.tokenId}`).pipe(
         Effect.ignore({ log: "Warn" }),

@@ -13,7 +13,6 @@ import { migrate } from "./Schema.ts"
 export class Database extends Context.Service<
   Database,
   {
-    /** For reading. */
     readonly sql: SqlClient.SqlClient
     /** For changing. The statements must not wait for anything but the database. */
     readonly write: GroupCommit.Write

@@ -1,18 +1,10 @@
 /**
  * The tables of tasks, items, votes and experts.
  *
- * Guarantees: a row that changes is small; what is large (requests, results) stands by itself and
- * is written once. Each question that is asked often has an index, so that none of them reads more
- * rows when more is stored:
- * - `item_open`: the items that miss a vote which nobody holds, oldest first;
- * - `returned`: the items that came back to the queue, in the order in which they did. An expert
- *   remembers how far he or she got in both, so that `next` looks at no item twice;
- * - `met`: which contents a person has met; `left_to_others`: the items that somebody passed for
- *   that reason, by content. See `Contents`;
- * - `task_count`: what is stored by status, kept by triggers.
- *
- * An item's number is that of its task times 2^20, plus its place: all items of a task are a range,
- * and older tasks' items come first.
+ * Guarantees: rows that change are small; large values (requests, results) have tables of their own and are written once.
+ * No frequent question reads more rows when more is stored: `item_open` lists items that miss a vote, oldest first;
+ * `returned_item` those that came back, in that order (experts remember how far they got in both); `task_count` is kept
+ * by triggers. An item's id is its task's number times 2^20, plus its index: a task's items are a range.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -21,7 +13,6 @@ import { SqlClient } from "effect/sql"
 export const maxPrompts = 2 ** 20
 
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
-/** The number of an item's task. */
 export const seqOf = (itemId: number): number => Math.floor(itemId / maxPrompts)
 export const promptIndexOf = (itemId: number): number => itemId % maxPrompts
 /** The greatest number that an item of the task can have; the least is `itemIdOf(seq, 0)`. */
@@ -102,11 +93,11 @@ export const createTaskTables = Effect.gen(function* () {
     content INTEGER NOT NULL
   )`
   yield* sql`CREATE INDEX item_open ON item (item_id) WHERE open > 0`
-  yield* sql`CREATE TABLE returned (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
-  yield* sql`CREATE TABLE left_to_others (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL)`
-  yield* sql`CREATE INDEX left_to_others_of_content ON left_to_others (content)`
+  yield* sql`CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
+  yield* sql`CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL)`
+  yield* sql`CREATE INDEX deferred_item_of_content ON deferred_item (content)`
   // items: of this content, that the person has judged, holds, or has set aside.
-  yield* sql`CREATE TABLE met (
+  yield* sql`CREATE TABLE seen_content (
     content INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     items INTEGER NOT NULL,

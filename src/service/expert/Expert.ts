@@ -20,7 +20,6 @@ export interface JudgeVote {
   readonly order?: ReadonlyArray<number> | undefined
 }
 
-/** The expert can't answer now. */
 export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
   problem: Schema.String,
   /**
@@ -52,5 +51,5 @@ export interface Expert {
    * what a sudden end can lose. Without it the expert is taken to answer at once, and gets a whole task at a time,
    * whose votes are stored together.
    */
-  readonly atOnce?: number | undefined
+  readonly concurrency?: number | undefined
 }

@@ -1,14 +1,9 @@
 /**
- * An expert that knows the answers from a file: prompt items as JSON lines, those
- * with `gold` being the answers. A conversation is known by the text that experts are sent.
+ * An expert that knows the answers from a file: prompt items as JSON lines, those with `gold` being the answers.
  *
- * Guarantees: an answer is given only for the very completions that it was given
- * among, in whichever order they come, and it follows the text of the best one,
- * not its index. A record that can't be read stops the start with file, line and
- * field. Of a record only a hash and the rationale stay in memory (about 200
- * bytes and the rationale: a million records fit).
- *
- * Records without `gold` are passed over; a file without any answer is an error.
+ * Guarantees: an answer is given only for exactly the completions it was given among, in any order, and follows the text
+ * of the best one. An unreadable record stops the start with file, line and field; so does a file without any gold. Only a
+ * hash and the rationale of each record stay in memory (about 200 bytes and the rationale).
  */
 import { Effect, FileSystem, Option, Result, Schema, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -21,7 +16,6 @@ import * as Lines from "../../io/Lines.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import type { Expert } from "./Expert.ts"
 
-/** The gold file can't be used. */
 export class GoldFileError extends Schema.TaggedError<GoldFileError>()("GoldFileError", {
   file: Schema.String,
   /** One-based; absent where the whole file is meant. */
@@ -116,7 +110,6 @@ export const read = Effect.fn("GoldExpert.read")(function* (
   }
 })
 
-/** The expert that answers from the file. */
 export const gold = (file: string): Effect.Effect<Expert, GoldFileError, FileSystem.FileSystem> =>
   Effect.map(read(file), (answerTo) => ({
     name: `gold:${file}`,

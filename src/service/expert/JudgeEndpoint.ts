@@ -1,17 +1,10 @@
 /**
  * An endpoint that speaks OpenAI's chat completions: `POST {base URL}/chat/completions`.
  *
- * Guarantees: requests at once, time and size of an answer, and retries are bounded; while
- * the endpoint asks for a pause, or within a minute after it refused the key or the model, no
- * request is sent; a redirection is not followed. Every
- * failure is a `JudgeError` that says whether the question is at fault (not retryable) or
- * the endpoint is (retryable, with the time to leave it alone). The key is in no failure
- * and no log, even if the endpoint repeats it.
- *
- * A request that the endpoint refuses without saying why in a form that can be relied on
- * is laid to the question where the endpoint has answered another one before, else to the
- * settings: these are then wrong for every question. So is an answer that takes too long
- * or is too long, tried as often as is allowed, where others were answered meanwhile.
+ * Guarantees: concurrency, time, answer size and retries are bounded; nothing is sent while the endpoint asks for a
+ * pause, or within a minute after it refused the key or the model; redirects are not followed. A `JudgeError` says whether
+ * the question (not retryable) or the endpoint is at fault. No failure and no log contains the key.
+ * An unexplained refusal, timeout or oversized answer counts against the question only if others were answered.
  */
 import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
@@ -56,11 +49,11 @@ export interface Endpoint {
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
-const longestAnswer = ByteSize.mebibytes(1)
+const maxAnswerBytes = ByteSize.mebibytes(1)
 /** A longer pause is left to whoever wants the answer, who may have something else to do meanwhile. */
-const longestPause = Duration.minutes(1)
+const maxPause = Duration.minutes(1)
 /** What is wrong with the settings is not mended within seconds. */
-const pauseAfterRefusal = Duration.minutes(1)
+const refusalPause = Duration.minutes(1)
 
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
 const Count = Schema.optionalKey(Schema.NullOr(Schema.Int))
@@ -113,10 +106,10 @@ export const make = Effect.fnUntraced(function* (
     const response = yield* client.execute(request)
     const tooLong = new Failed({
       fault: "Length",
-      problem: `${baseUrl} answers with more than ${ByteSize.format(longestAnswer)}`,
+      problem: `${baseUrl} answers with more than ${ByteSize.format(maxAnswerBytes)}`,
     })
     const text = yield* response.stream.pipe(
-      Stream.limitBytes<Failed | HttpClientError.HttpClientError, never>(longestAnswer, () => Stream.fail(tooLong)),
+      Stream.limitBytes<Failed | HttpClientError.HttpClientError, never>(maxAnswerBytes, () => Stream.fail(tooLong)),
       Stream.decodeText,
       Stream.mkString,
     )
@@ -130,7 +123,7 @@ export const make = Effect.fnUntraced(function* (
     if (refusal !== undefined && retryAfter > 0) {
       return yield* new Failed({ fault: "Endpoint", problem: refusal, retryAfter })
     }
-    if (Duration.isGreaterThan(pause, longestPause)) {
+    if (Duration.isGreaterThan(pause, maxPause)) {
       const problem = `${baseUrl} asks for a pause of ${Duration.format(pause)}`
       return yield* new Failed({ fault: "Moment", problem, retryAfter })
     }
@@ -152,7 +145,7 @@ export const make = Effect.fnUntraced(function* (
     )
     if (response.status < 200 || response.status >= 300) {
       const failure = yield* JudgeFailure.ofStatus(response, text, asked, answered > 0)
-      const pause = failure.retryAfter ?? (failure.fault === "Endpoint" ? Duration.toMillis(pauseAfterRefusal) : 0)
+      const pause = failure.retryAfter ?? (failure.fault === "Endpoint" ? Duration.toMillis(refusalPause) : 0)
       if (failure.fault === "Moment" || failure.fault === "Endpoint") {
         notBefore = Math.max(notBefore, (yield* Clock.currentTimeMillis) + pause)
         refusal = failure.fault === "Endpoint" ? failure.problem : undefined
@@ -193,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
     Schedule.jittered,
     Schedule.setInputType<Failed>(),
     Schedule.upTo({ times: options.retries ?? defaults.retries }),
-    Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(longestPause)),
+    Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(maxPause)),
   )
 
   const complete = Effect.fn("JudgeEndpoint.complete")(function* (
@@ -206,7 +199,7 @@ export const make = Effect.fnUntraced(function* (
         if (fault === "Question" || (fault === "Length" && answered > before)) {
           return new JudgeError({ problem, isRetryable: false })
         }
-        const retryAfter = failure.retryAfter ?? (failure.isPassing ? undefined : Duration.toMillis(pauseAfterRefusal))
+        const retryAfter = failure.retryAfter ?? (failure.isPassing ? undefined : Duration.toMillis(refusalPause))
         return new JudgeError({ problem, isRetryable: true, ...(retryAfter === undefined ? {} : { retryAfter }) })
       }),
     )

@@ -1,17 +1,10 @@
 /**
- * A language model as judge: an expert that asks any OpenAI-compatible endpoint which of
- * two completions is better, each pair in both orders.
+ * A language model as judge: an expert that asks any OpenAI-compatible endpoint which of two completions is better.
  *
- * Guarantees: which completion comes first is drawn from the item's own text, so it is the
- * same after a restart and favours no place. A completion is preferred only where the model
- * prefers it in both orders; what it said in either is kept in `details`. An answer that
- * says nothing of use is asked for again, a bounded number of times; then the item is left
- * to others, never guessed at. Completions are hostile text; see `JudgePrompt`.
- *
- * Not guaranteed: that a model answers the same question alike twice, even at temperature 0.
- * A judgment that is broken off is asked for again from its beginning.
- *
- * The method, with its sources, is that of `PairwiseRanking`.
+ * Guarantees: each pair is asked in both orders, and preferred only if both agree (`PairwiseRanking`); the first order is
+ * drawn from the item's text, so it is the same after a restart. Unusable answers are asked for again, a bounded number of
+ * times; then the item is left to others. Completions are hostile text; see `JudgePrompt`.
+ * Does not: make a model repeatable, even at temperature 0; resume an interrupted judgment.
  */
 import { Effect, Option, Random, type Schema } from "effect"
 import type { HttpClient } from "effect/http"
@@ -145,8 +138,8 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   })
 
   // Each judgment has at least two requests under way.
-  const atOnce = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
-  return { name, judge, atOnce }
+  const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
+  return { name, judge, concurrency }
 })
 
 /** The model's own words on why the best is the best, after ours on what they are. */

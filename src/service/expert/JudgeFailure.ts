@@ -24,9 +24,9 @@ export class Failed extends Schema.TaggedError<Failed>()("JudgeFailed", {
   }
 }
 
-const longestQuote = 300
+const maxQuoteCharacters = 300
 /** However long the endpoint asks for, it is asked again once in that time. */
-const longestRetryAfter = Duration.hours(1)
+const maxRetryAfter = Duration.hours(1)
 
 /** What may be quoted of an answer. */
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
@@ -34,7 +34,7 @@ export const quote = (text: string, key: Redacted.Redacted<string> | undefined):
   const shown = secret === "" ? text : text.replaceAll(secret, "<key>")
   const line = shown.replace(/\s+/g, " ").trim()
   if (line === "") return "no reason given"
-  return (line.length <= longestQuote ? line : `${line.slice(0, longestQuote)}…`).toWellFormed()
+  return (line.length <= maxQuoteCharacters ? line : `${line.slice(0, maxQuoteCharacters)}…`).toWellFormed()
 }
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
@@ -88,7 +88,7 @@ export const ofStatus = Effect.fnUntraced(function* (
   const { status } = response
   const error = errorIn(text)
   const said = quote(error.words, apiKey)
-  const retryAfter = yield* RetryAfter.millis(response.headers["retry-after"], longestRetryAfter)
+  const retryAfter = yield* RetryAfter.millis(response.headers["retry-after"], maxRetryAfter)
   const failed = (fault: Failed["fault"], problem: string) =>
     new Failed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
 

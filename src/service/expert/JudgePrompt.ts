@@ -1,14 +1,10 @@
 /**
  * What a language model is asked about two completions, and how its answer is read.
  *
- * Guarantees: every text that comes from a task stands between marks that are drawn for
- * one question alone, so that no completion can close its own or open another; what is
- * filled in is not looked at for placeholders again. An answer is used only if it says one
- * thing: a JSON object with `best`, alone, in a code fence, or after other words; where two
- * such objects differ, nothing is read into them.
- *
- * Not guaranteed: that a model heeds what it is told. A completion may still talk a weak
- * model into preferring it; it can't make it say anything but A, B or tie.
+ * Guarantees: each text of a task stands between tags drawn for one question, so no completion can close its own or open
+ * another; filled-in text is not searched for placeholders. An answer is used only if all JSON objects with `best` in it
+ * agree.
+ * Does not: keep a completion from persuading a weak model; it can't make it say anything but A, B or tie.
  */
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -87,7 +83,7 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Said))
 
 const places: { readonly [best: string]: Verdict["place"] } = { A: 0, B: 1, TIE: undefined }
 
-const longestRationale = 4_000
+const maxRationaleCharacters = 4_000
 
 const verdictOf = (json: string): Option.Option<Verdict> =>
   Option.flatMap(decode(json), ({ best, rationale }) => {
@@ -96,7 +92,8 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
     const words = typeof rationale === "string" ? rationale.toWellFormed().trim() : ""
     return Option.some({
       place: places[named],
-      rationale: words.length <= longestRationale ? words : `${words.slice(0, longestRationale).toWellFormed()}…`,
+      rationale:
+        words.length <= maxRationaleCharacters ? words : `${words.slice(0, maxRationaleCharacters).toWellFormed()}…`,
     })
   })
 
@@ -111,13 +108,13 @@ export const read = (answer: string): Option.Option<Verdict> => {
   return last !== undefined && verdicts.every(({ place }) => place === last.place) ? Option.some(last) : Option.none()
 }
 
-const mostTries = 50
+const maxTries = 50
 
 /** Texts from a brace to the one that closes it, outside of one another. */
 const objectsIn = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let at = text.indexOf("{")
-  for (let tries = 0; at !== -1 && tries < mostTries; tries++) {
+  for (let tries = 0; at !== -1 && tries < maxTries; tries++) {
     const end = closing(text, at)
     if (end !== -1) found.push(text.slice(at, end + 1))
     at = text.indexOf("{", end === -1 ? at + 1 : end + 1)

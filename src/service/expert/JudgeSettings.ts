@@ -1,16 +1,9 @@
 /**
- * How `judge:MODEL` becomes a language model at an endpoint: what the program or the
- * command line says, and the environment where that says nothing.
+ * How `judge:MODEL` becomes a language model at an endpoint: by the program or the command line, else by
+ * `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY` (or `OPENAI_API_KEY`, for OpenAI's own endpoint only).
  *
- * | variable | what it is |
- * | --- | --- |
- * | `PREFSTREAM_JUDGE_BASE_URL` | the endpoint, with its version |
- * | `PREFSTREAM_JUDGE_API_KEY` | its key, if it wants one |
- * | `OPENAI_API_KEY` | the same, for OpenAI's own endpoint alone |
- *
- * Guarantees: no endpoint is assumed: what is judged goes nowhere that was not named. A
- * key for OpenAI is sent to nobody else. A template that leaves out what is to be judged
- * stops the start.
+ * Guarantees: no endpoint is assumed; a key for OpenAI is sent to nobody else; a template without the placeholders it
+ * needs stops the start.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import type { JudgeOptions } from "./JudgeExpert.ts"
@@ -23,7 +16,6 @@ export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
   readonly templateFile?: string | undefined
 }
 
-/** A judge can't be used as it is set. */
 export class JudgeSettingsError extends Schema.TaggedError<JudgeSettingsError>()("JudgeSettingsError", {
   expert: Schema.String,
   problem: Schema.String,
@@ -35,7 +27,6 @@ export class JudgeSettingsError extends Schema.TaggedError<JudgeSettingsError>()
 
 const openAi = "https://api.openai.com/"
 
-/** The options for one model. */
 export const resolve = Effect.fn("JudgeSettings.resolve")(function* (
   model: string,
   settings: JudgeSettings = {},

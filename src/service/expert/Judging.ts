@@ -14,13 +14,13 @@ import * as Outages from "./Outages.ts"
 
 export type Item = Claim["items"][number]
 
-const mostBreakdowns = 3
+const maxBreakdowns = 3
 
 export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>) {
   const outages = Outages.make()
   const byName = new Map<string, Expert & { readonly places: Semaphore.Semaphore | undefined }>()
   for (const expert of experts) {
-    const places = expert.atOnce === undefined ? undefined : yield* Semaphore.make(expert.atOnce)
+    const places = expert.concurrency === undefined ? undefined : yield* Semaphore.make(expert.concurrency)
     if (!byName.has(expert.name)) byName.set(expert.name, { ...expert, places })
   }
 
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     }
     const { breakdowns, inRow } = outages.failed(now, name, item.itemId, error)
     const problem = error?.problem ?? Cause.pretty(cause)
-    if (error === undefined && breakdowns >= mostBreakdowns) return Option.some(`broke down: ${problem}`)
+    if (error === undefined && breakdowns >= maxBreakdowns) return Option.some(`broke down: ${problem}`)
     if (inRow === 1) yield* say(`expert ${name} fails, and is asked again later: ${problem}`)
     return Option.none()
   })
@@ -119,9 +119,9 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     isAvailable,
     judge,
     /** How many of the items may be judged at once; undefined where all their experts answer at once. */
-    atOnce: (items: ReadonlyArray<Item>) => {
+    concurrency: (items: ReadonlyArray<Item>) => {
       const names = new Set(items.flatMap((item) => item.experts))
-      const limits = [...names].flatMap((name) => byName.get(name)!.atOnce ?? [])
+      const limits = [...names].flatMap((name) => byName.get(name)!.concurrency ?? [])
       return limits.length === 0 ? undefined : Math.max(...limits)
     },
     due: outages.due,

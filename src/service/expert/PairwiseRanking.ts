@@ -1,21 +1,10 @@
 /**
  * From comparisons of two completions, each asked in both orders, to the best of many.
  *
- * A comparison is won only by a completion that is preferred in both orders; else the two
- * are equal. So do Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot
- * Arena" (arXiv:2306.05685, section 3.4), against the bias for a position that Wang et al.
- * 2023 (arXiv:2305.17926) and Shi et al. 2024 (arXiv:2406.07791) measured. For more than
- * two completions it goes on as in Qin et al. 2023, "Large Language Models are Effective
- * Text Rankers with Pairwise Ranking Prompting" (arXiv:2306.17563):
- *
- * - `allPairs`: each pair is compared; a win counts 1, an equal comparison 1/2, and equal
- *   sums are equal ranks. All are ranked, for n(n-1) questions.
- * - `slidingPass`: one pass from the last of the order to the first, in which the better of
- *   two neighbours goes on, and of equals the one that stands earlier. Finds a best one, and
- *   ranks no others, for 2(n-1) questions.
- *
- * Guarantees: with an order drawn at random no place in the task is preferred, neither
- * within a pair nor among equals.
+ * A comparison is won only in both orders, else it is a tie (Zheng et al. 2023, arXiv:2306.05685, 3.4; for the position
+ * bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions as in Qin et al. 2023 (arXiv:2306.17563):
+ * `allPairs` ranks all by wins (a tie counts 1/2), for n(n-1) questions; `slidingPass` finds a best one in one pass
+ * from last to first, for 2(n-1) questions, and of equals keeps the earlier one.
  */
 import { Effect } from "effect"
 
@@ -27,7 +16,6 @@ export interface Answer {
   readonly rationale: string
 }
 
-/** Two completions in both orders. */
 export type Comparison = readonly [Answer, Answer]
 
 export interface Ranked {

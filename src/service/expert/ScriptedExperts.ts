@@ -19,37 +19,30 @@ const rule = (name: string, judge: (completions: ReadonlyArray<string>) => Judge
   judge: ({ completions }) => Effect.sync(() => Option.some(judge(completions))),
 })
 
-/** Prefers the first completion. */
 export const first = rule("first", (completions) => ({
   best_completion_index: 0,
   rationale: `First of ${completions.length} completions.`,
 }))
 
-/** Prefers the last completion. */
 export const last = rule("last", (completions) => ({
   best_completion_index: completions.length - 1,
   rationale: `Last of ${completions.length} completions.`,
 }))
 
-/** Prefers the completion with the most characters (Unicode code points); of equals the first. */
-export const longest = rule("longest", (completions) => {
-  const lengths = completions.map(countCharacters)
-  const length = Math.max(...lengths)
-  return {
-    best_completion_index: lengths.indexOf(length),
-    rationale: `Longest of ${completions.length} completions (${length} characters).`,
-  }
-})
+/** Prefers the completion with the extreme number of characters (Unicode code points); of equals the first. */
+const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyArray<number>) => number) =>
+  rule(name, (completions) => {
+    const lengths = completions.map(countCharacters)
+    const length = extreme(...lengths)
+    const title = `${name[0]!.toUpperCase()}${name.slice(1)}`
+    return {
+      best_completion_index: lengths.indexOf(length),
+      rationale: `${title} of ${completions.length} completions (${length} characters).`,
+    }
+  })
 
-/** Prefers the completion with the fewest characters (Unicode code points); of equals the first. */
-export const shortest = rule("shortest", (completions) => {
-  const lengths = completions.map(countCharacters)
-  const length = Math.min(...lengths)
-  return {
-    best_completion_index: lengths.indexOf(length),
-    rationale: `Shortest of ${completions.length} completions (${length} characters).`,
-  }
-})
+export const longest = byLength("longest", Math.max)
+export const shortest = byLength("shortest", Math.min)
 
 /** Prefers any completion; prompt and completions are the seed, so that the same question gets the same answer. */
 export const random: Expert = {
@@ -69,10 +62,8 @@ export const random: Expert = {
 /** Answers from a file of prompt items with `gold`; see `GoldExpert`. */
 export const gold = Gold.gold
 
-/** Asks a language model; see `JudgeExpert`. */
 export const judge = JudgeExpert.make
 
-/** No expert has this name. */
 export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownExpert", { found: Schema.String }) {
   override get message() {
     return `unknown expert "${this.found}": expected gold:FILE, ${Object.keys(rules).join(", ")}, judge:MODEL`

@@ -1,16 +1,10 @@
 /**
  * The automatic experts at work: items are taken from the queue, judged, recorded.
  *
- * Guarantees: each item is judged, whether it was created a moment ago or before a restart.
- * Of several experts those vote that are named first, until an item has its votes; one
- * without an answer leaves its place to the next. One that fails is asked again later, less and
- * less often, and the others' work goes on. Slow experts (`Expert.atOnce`) hold up nobody else's
- * tasks, and their votes are recorded one by one.
- *
- * A task that misses a vote which none of them can give stays open for others, or is cancelled;
- * it is tried again at the next start. The first thousand such tasks are named in the log, once each.
- *
- * Memory is bounded by 32 tasks, however many are pending.
+ * Guarantees: each item is judged, also after a restart. Experts vote in the order given, until an item has its votes; one
+ * without an answer leaves its place to the next, and one that fails is asked again later, with backoff. Slow experts
+ * (`Expert.concurrency`) delay nobody else's tasks. A task that misses votes that none can give stays open or is canceled,
+ * is logged once (the first thousand), and is tried again at the next start. Memory is bounded by 32 tasks.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -30,8 +24,9 @@ export interface WorkforceOptions {
 }
 
 /** Of quick experts: as many votes share a commit. Slow ones hold no more than they are at work on. */
-const tasksAtOnceOf = (experts: ReadonlyArray<Expert>) => (experts.some(({ atOnce }) => atOnce !== undefined) ? 8 : 32)
-const mostReported = 1_000
+const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
+  experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
+const maxReported = 1_000
 
 const lackingReason = (lacking: number, prompts: number) =>
   `no automatic expert can give the votes that ${lacking} of ${prompts} prompts miss`
@@ -41,7 +36,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const store = yield* TaskStore
   const turnaround = Duration.toMillis(options.turnaround ?? 0)
   const cancels = options.cancelUnanswered === true
-  const tasksAtOnce = tasksAtOnceOf(options.experts)
+  const maxConcurrentTasks = maxConcurrentTasksOf(options.experts)
   const judging = yield* Judging.make(options.experts)
   const roomy = yield* Latch.make(true)
   let underWay = 0
@@ -52,7 +47,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const lacking = new Set<string>()
   const report = (reported: Set<string>, taskId: string, ends: boolean, reason: string) =>
     Effect.suspend(() => {
-      if (reported.has(taskId) || reported.size === mostReported) return Effect.void
+      if (reported.has(taskId) || reported.size === maxReported) return Effect.void
       reported.add(taskId)
       return Effect.logWarning(`Task ${taskId} ${ends ? "is cancelled" : "stays open"}: ${reason}`)
     })
@@ -80,8 +75,8 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
         return outcome.judged
       })
 
-    const atOnce = judging.atOnce(items)
-    if (atOnce === undefined) {
+    const concurrency = judging.concurrency(items)
+    if (concurrency === undefined) {
       yield* persistently(queue.record(yield* Effect.forEach(items, judge)))
     } else {
       const untouched: Array<Judged> = []
@@ -91,7 +86,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
           untouched.push(judged)
           return Effect.void
         })
-      yield* Effect.forEach(items, judgeAndRecord, { concurrency: atOnce, discard: true })
+      yield* Effect.forEach(items, judgeAndRecord, { concurrency: concurrency, discard: true })
       if (untouched.length > 0) yield* persistently(queue.record(untouched))
     }
     if (unanswered > 0) yield* giveUp(taskId, lackingReason(unanswered, claim.prompts))
@@ -102,7 +97,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     queue.reconsider(judging.due(now))
     return yield* queue.claim({
       experts: judging.names,
-      tasks: tasksAtOnce - underWay,
+      tasks: maxConcurrentTasks - underWay,
       createdBefore: now - turnaround,
       isAvailable: judging.isAvailable(now),
     })
@@ -135,7 +130,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   )
 
   const takeTasks = Effect.gen(function* () {
-    if (underWay === tasksAtOnce) {
+    if (underWay === maxConcurrentTasks) {
       roomy.closeUnsafe()
       yield* roomy.await
     }

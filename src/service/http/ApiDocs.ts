@@ -42,7 +42,6 @@ const withPolicy = HttpRouter.middleware(
 /** Browsers ask for it beside each page that names none. */
 const noIcon = HttpRouter.add("GET", "/favicon.ico", HttpServerResponse.empty({ status: 204 }))
 
-/** The page at `path`. */
 export const layer = <Id extends string, Groups extends HttpApiGroup.Constraint>(
   api: HttpApi.HttpApi<Id, Groups>,
   path: `/${string}`,

@@ -1,12 +1,8 @@
 /**
- * Answers with a body that is the same for every request: compressed once, and kept.
+ * Answers with a body that is the same for every request: compressed once, and kept as long as the body itself.
  *
- * Guarantees: a body that stands in memory is compressed when it is first asked for in an encoding,
- * one body at a time, and every answer from then on shares those bytes: what many ask for at once
- * costs no more than what one asks for. It is kept as long as the body itself.
- *
- * Does not: compress what is streamed, or tell bodies apart by what they hold: an answer that is
- * made anew for each request does not belong here.
+ * Guarantees: a body in memory is compressed once per encoding, one body at a time, whatever the number of requests.
+ * Does not: compress streams, or recognize equal bodies that are made anew for each request.
  */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"

@@ -69,6 +69,5 @@ const make = Effect.fnUntraced(function* (options: OrganizationTokensOptions) {
 /** A new token: for a service that lives as long as its program. */
 export const draw = drawToken
 
-/** The tokens of the one organization. */
 export const layer = (options: OrganizationTokensOptions): Layer.Layer<OrganizationToken, never, Tokens> =>
   Layer.effect(OrganizationToken, make(options))

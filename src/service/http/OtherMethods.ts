@@ -17,7 +17,6 @@ interface Definition {
   readonly groups: Readonly<Record<string, { readonly endpoints: Readonly<Record<string, Route>> }>>
 }
 
-/** The endpoints of a definition. */
 export const routesOf = ({ groups }: Definition): ReadonlyArray<Route> =>
   Object.values(groups).flatMap(({ endpoints }) => Object.values(endpoints))
 
@@ -27,7 +26,6 @@ const refuse = Effect.fnUntraced(function* (allow: string) {
   return HttpServerResponse.setHeader(yield* Effect.orDie(HttpServerRespondable.toResponse(problem)), "allow", allow)
 })
 
-/** For all routes that are served. */
 export const layer = (routes: ReadonlyArray<Route>): Layer.Layer<never, never, HttpRouter.HttpRouter> =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {

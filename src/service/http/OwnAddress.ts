@@ -1,22 +1,14 @@
 /**
  * Under which address the service is reached, and so which requests come from its own pages.
  *
- * Guarantees: a service on loopback answers only to names of loopback (and to its public name),
- * so that no page on the web can reach it through a name that it lets point to 127.0.0.1 (DNS
- * rebinding); only the service's own origin counts as its own.
- *
- * A service that is bound wider answers to any `Host`, since it can't know its names: a request
- * is from its own pages where `Origin` and `Host` name the same host, or where `Origin` is that of
- * the public URL if one is set. Cookies are bound to the host by the browser in any case.
- *
- * Behind a proxy on this machine or in its private network, a request comes from where the proxy
- * says by the last entry of `X-Forwarded-For`. Addresses are told apart by IPv6 network (/64).
+ * Guarantees: a service on loopback answers to names of loopback and its public name only (DNS rebinding). Bound wider, it
+ * answers to any `Host`; a request is its own where `Origin` names that host, or the public URL if one is set.
+ * Behind a nearby proxy a client's address is the last entry of `X-Forwarded-For`; IPv6 clients count by /64 network.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 
-/** The public URL can't be used. */
 export class InvalidPublicUrl extends Schema.TaggedError<InvalidPublicUrl>()("InvalidPublicUrl", {
   found: Schema.String,
 }) {
@@ -119,7 +111,6 @@ export class OwnAddress extends Context.Service<
     readonly encrypted: boolean
     /** Whether only this machine can reach the service: it is bound to loopback, and no proxy is named. */
     readonly localOnly: boolean
-    /** Whether a request may name this `Host`. */
     readonly answersTo: (host: string | undefined) => boolean
     /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
     readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean

@@ -1,12 +1,9 @@
 /**
- * How the bodies of requests with a token are taken in, so that no token keeps the others waiting.
+ * How the bodies of requests with a token are taken in, so that no token blocks the others.
  *
- * Guarantees: the bodies that are read or worked on at once have at most `bodiesOfToken` times the
- * bytes of the largest one for each token, and `bodiesInAll` times for all tokens; a request beyond
- * that waits for its turn before its body is read, for 15 seconds at most, and is then answered 429
- * or 503. A body is parsed only if it is UTF-8 and has no more JSON values than a task within the limits.
- *
- * A body whose length is not announced counts as the largest one.
+ * Guarantees: concurrent bodies are at most `bodiesOfToken` times the largest body for each token, and `bodiesInAll` times
+ * for all; a request beyond that waits before its body is read, at most 15 seconds, and then gets 429 or 503. A body is
+ * parsed only if it is UTF-8 and has no more JSON values than a task within the limits. Unannounced length counts as largest.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"

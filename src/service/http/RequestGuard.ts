@@ -28,7 +28,6 @@ const hostless = Effect.orDie(
   HttpServerRespondable.toResponse(new MalformedRequest({ detail: "The request has no Host header." })),
 )
 
-/** For all routes of the router. */
 export const layer = (options: GuardOptions) => {
   const answering = ProblemResponses.answering({
     bodyBytes: ({ url }) => (url.startsWith("/v1/") ? options.bodyBytes : pageBodyBytes),

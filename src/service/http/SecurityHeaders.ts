@@ -12,8 +12,8 @@ const nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; fo
 
 /**
  * For the two pages, and the workers that they start. Completions are hostile text: should the
- * sanitiser let a script through, it is not run. Text becomes HTML or the address of a script by
- * the two policies that are named only (Trusted Types): the sanitiser's, and the one that starts the
+ * sanitizer let a script through, it is not run. Text becomes HTML or the address of a script by
+ * the two policies that are named only (Trusted Types): the sanitizer's, and the one that starts the
  * page's worker.
  */
 export const pagePolicy =

@@ -1,11 +1,9 @@
 /**
  * What the service takes: which tasks, and how large.
  *
- * Guarantees: a request that passes has prompts with text and at least two
- * completions each, within the limits, and no text with a lone surrogate (which
- * no file could keep unchanged), nor a group with a control character; one that
- * does not is refused with every place that is wrong (the first hundred), the
- * limit, and what was found.
+ * Guarantees: a request that passes has prompts with text and at least two completions each, within the limits, no lone
+ * surrogate, and no control character in its group. A refusal lists every wrong place (at most 100), the limit, and what
+ * was found.
  */
 import { Effect } from "effect"
 import { UnprocessableTask } from "../../api/Problems.ts"
@@ -31,18 +29,17 @@ export const defaultLimits: TaskLimits = {
 }
 
 const supportedTaskTypes: ReadonlyArray<string> = [rlhfRanking]
-const mostErrors = 100
+const maxErrors = 100
 
 type Place = ReadonlyArray<string | number>
 
-/** Fails where the service doesn't do what is asked. */
 export const check = (
   request: TaskRequest & { readonly group?: string },
   limits: TaskLimits,
 ): Effect.Effect<void, UnprocessableTask> => {
   const errors: Array<{ readonly path: Place; readonly message: string }> = []
   const expect = (holds: boolean, path: Place, message: string) => {
-    if (!holds && errors.length < mostErrors) errors.push({ path, message })
+    if (!holds && errors.length < maxErrors) errors.push({ path, message })
   }
   const expectText = (text: string, max: number, place: () => Place) => {
     const characters = text.length > max ? Array.from(text).length : text.length

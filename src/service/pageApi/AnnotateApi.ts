@@ -1,14 +1,9 @@
 /**
- * What the annotation page asks of the service, as one `HttpApi`: for the page's own use,
- * not part of the service's contract.
+ * The annotation page's own `HttpApi`, not part of the service's contract.
  *
- * Guarantees: an expert sees completions in an order of his or her own and names them by
- * their place in it; which completion that is stays with the service. So nothing on the page
- * tells which model wrote what.
- *
- * Every request but `join` needs the session cookie of an active expert. Every request that
- * changes anything must carry `content-type: application/json` or the header `x-prefstream: 1`,
- * and come from the page's own origin; see `Csrf`.
+ * Guarantees: an expert sees completions in an order of his or her own and names them by their place in it, so nothing
+ * on the page tells which model wrote what. All requests but `join` need an active expert's session; see `Csrf` for what
+ * every request that changes anything must carry.
  */
 import { Context, Schema } from "effect"
 import {
@@ -23,7 +18,6 @@ import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../..
 import { FlagKind } from "../../domain/Flag.ts"
 import { Conflict, NotSignedIn } from "./WebProblems.ts"
 
-/** The expert who is signed in. */
 export class SignedInExpert extends Context.Service<
   SignedInExpert,
   { readonly expertId: string; readonly name: string }
@@ -52,7 +46,6 @@ export const Draft = Schema.Struct({
 })
 export type Draft = typeof Draft.Type
 
-/** One item that the expert holds. */
 export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),

@@ -1,14 +1,9 @@
 /**
- * What the dashboard asks of the service, as one `HttpApi`: for the dashboard's own use,
- * not part of the service's contract.
+ * The dashboard's own `HttpApi`, not part of the service's contract.
  *
- * Guarantees: secrets (tokens, the webhook's secret, invitations) are in the answer to the
- * request that made them, and in no other. Times are epoch milliseconds. Lists come newest
- * first, a page at a time: `next` is what to pass as `before` for the page after, null at the end.
- *
- * Every request but those of `DashboardSignIn` needs the session cookie of an operator. Every
- * request that changes anything must carry `content-type: application/json` or the header
- * `x-prefstream: 1`, and come from the page's own origin; see `Csrf`.
+ * Guarantees: secrets are in the answer to the request that made them, and in no other. Times are epoch milliseconds.
+ * Lists come newest first: `next` is the `before` of the next page, null at the end. All requests but `DashboardSignIn`'s
+ * need an operator's session; see `Csrf` for what every request that changes anything must carry.
  */
 import { Context, Schema } from "effect"
 import {
@@ -24,7 +19,6 @@ import { Ranking, Vote } from "../../domain/Vote.ts"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
 import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
 
-/** The operator who is signed in. */
 export class SignedInOperator extends Context.Service<SignedInOperator, { readonly name: string }>()(
   "prefstream/service/SignedInOperator",
 ) {}
@@ -63,7 +57,7 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  // What no account has is not looked at: to normalise a long name takes long.
+  // What no account has is not looked at: to normalize a long name takes long.
   payload: Schema.Struct({
     name: Schema.String.check(Schema.isMaxLength(longest.name)),
     password: Schema.String.check(Schema.isMaxLength(longest.password)),
@@ -193,6 +187,7 @@ export const TokenSummary = Schema.Struct({
 })
 export type TokenSummary = typeof TokenSummary.Type
 const NewToken = Schema.Struct({ token: Schema.String, summary: TokenSummary })
+export type NewToken = typeof NewToken.Type
 
 const tokenParams = { token_id: Schema.String }
 const listTokens = HttpApiEndpoint.get("list", "/tokens", {
@@ -349,6 +344,7 @@ const NewInvitation = Schema.Struct({
   /** Path and code of the link, from the service's root on; it can be used once, for 7 days. */
   invitation: Schema.String,
 })
+export type NewInvitation = typeof NewInvitation.Type
 const listExperts = HttpApiEndpoint.get("list", "/experts", {
   success: Schema.Struct({ experts: Schema.Array(ExpertSummary) }),
   error,

@@ -13,7 +13,6 @@ export class NotSignedIn extends HttpApiError.Problem<NotSignedIn>()("NotSignedI
   title: "Sign in first.",
 }) {}
 
-/** 404: there is no such thing. */
 export class NotFound extends HttpApiError.Problem<NotFound>()("NotFound", {
   type: "tag:prefstream,2026:not-found",
   status: 404,

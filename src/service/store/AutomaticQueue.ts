@@ -14,7 +14,7 @@ import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting
 /** What an expert has to look at: these tasks, and those with items after the cursor. */
 interface Turn {
   cursor: number
-  /** Beyond `mostRemembered` the cursor goes back to the oldest instead. */
+  /** Beyond `maxRememberedTasks` the cursor goes back to the oldest instead. */
   readonly tasks: Set<number>
 }
 
@@ -30,8 +30,8 @@ interface AutomaticExpert {
 }
 
 /** Tasks that are looked at in one write before others have their turn. */
-const mostLookedAt = 100
-const mostRemembered = 1_000
+const maxTasksPerWrite = 100
+const maxRememberedTasks = 1_000
 
 const noClaim = { claim: undefined, lacking: 0 }
 
@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const reconsider = (itemIds: Iterable<number>) => {
     for (const itemId of itemIds) {
       for (const turn of turns.values()) {
-        if (turn.tasks.add(seqOf(itemId)).size > mostRemembered) goBack(turn)
+        if (turn.tasks.add(seqOf(itemId)).size > maxRememberedTasks) goBack(turn)
       }
     }
     work.openUnsafe()
@@ -159,7 +159,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
         const claims: Array<Claim> = []
         const unanswered: Array<Claims["unanswered"][number]> = []
-        for (let looked = 0; looked < mostLookedAt && claims.length < asking.tasks; looked++) {
+        for (let looked = 0; looked < maxTasksPerWrite && claims.length < asking.tasks; looked++) {
           const candidates: Array<number> = []
           for (const turn of looking) candidates.push(yield* candidateOf(turn))
           const seq = Math.min(...candidates)
@@ -189,7 +189,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       Effect.onError(() => Effect.sync(reconsiderAll)),
     )
 
-  /** Items of one task. */
   const recordTask = Effect.fnUntraced(function* (
     seq: number,
     judged: ReadonlyArray<Judged>,

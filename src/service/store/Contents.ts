@@ -1,19 +1,10 @@
 /**
- * Who has met which content: a prompt with its completions, in whatever order. Several tasks may
- * ask for the same, to get several votes on it, or to measure experts by it again and again.
+ * Who has seen which content: a prompt with its completions, in whatever order. Several tasks may ask for the same.
  *
- * Guarantees: a person is shown a content of an organization once, as long as anybody else is
- * awaited who has not met it: an active person who was here within the last week. So as many items
- * of a content as there are such people are judged by different ones; with fewer people, or with
- * one who stays away, every item is judged all the same. A person has met what he or she judged,
- * holds, or set aside. Automatic experts are asked about every item, and nobody waits for them.
- *
- * An item that a person passes because it is for others first is remembered, and returns to the
- * queue as soon as it may be for those who passed it: everybody has met its content, or somebody
- * no longer has. What returns may be passed again.
- *
- * Contents are told apart by 52 bits of a hash. Two that share them (one chance in 9,000 among a
- * million) are taken for one: that may have a vote wait for somebody else, and changes nothing more.
+ * Guarantees: a person is shown a content of an organization once, as long as an active person who was here within the
+ * last week has not seen it. Otherwise every item is judged all the same. An item that is deferred to others returns to
+ * the queue when that no longer holds. Automatic experts are asked about every item.
+ * Contents are told apart by 52 bits of a hash: a collision (1 in 9,000 among a million) only delays a vote.
  */
 import { Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -37,49 +28,49 @@ export const make = Effect.gen(function* () {
   const awaited = (content: Statement.Fragment) => sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
     WHERE other.kind = 'person' AND other.active = 1 AND other.away = 0
-      AND NOT EXISTS (SELECT 1 FROM met WHERE met.content = ${content} AND met.expert_no = other.expert_no)`
+      AND NOT EXISTS (SELECT 1 FROM seen_content WHERE seen_content.content = ${content} AND seen_content.expert_no = other.expert_no)`
 
   /** Whether the row of `item` is for others first. */
-  const isForOthers = (expertNo: number) => sql`
-    (EXISTS (SELECT 1 FROM met WHERE met.content = item.content AND met.expert_no = ${expertNo})
+  const isDeferred = (expertNo: number) => sql`
+    (EXISTS (SELECT 1 FROM seen_content WHERE seen_content.content = item.content AND seen_content.expert_no = ${expertNo})
       AND EXISTS (${awaited(sql`item.content`)}))`
 
-  /** These rows of `left_to_others` return to the queue, for whoever passed them; what is not open returns when it is. */
+  /** These rows of `deferred_item` return to the queue, for whoever passed them; what is not open returns when it is. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
-      yield* sql`INSERT OR REPLACE INTO returned (item_id)
-        SELECT item_id FROM left_to_others JOIN item USING (item_id) WHERE open > 0 AND ${rows} ORDER BY item_id`
-      yield* sql`DELETE FROM left_to_others WHERE ${rows}`
+      yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
+        SELECT item_id FROM deferred_item JOIN item USING (item_id) WHERE open > 0 AND ${rows} ORDER BY item_id`
+      yield* sql`DELETE FROM deferred_item WHERE ${rows}`
     })
 
   /** A person is shown an item. */
-  const meet = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
+  const markSeen = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
     const [met] = yield* sql<{ content: number; items: number }>`
-      INSERT INTO met (content, expert_no, items) SELECT content, ${expertNo}, 1 FROM item WHERE item_id = ${itemId}
+      INSERT INTO seen_content (content, expert_no, items) SELECT content, ${expertNo}, 1 FROM item WHERE item_id = ${itemId}
       ON CONFLICT DO UPDATE SET items = items + 1 RETURNING content, items`
     const { content, items } = met!
     if (items > 1) return
-    const last = yield* sql`SELECT 1 FROM left_to_others
+    const last = yield* sql`SELECT 1 FROM deferred_item
       WHERE content = ${content} AND NOT EXISTS (${awaited(sql`${content}`)}) LIMIT 1`
-    if (last.length > 0) yield* offerAgain(sql`left_to_others.content = ${content}`)
+    if (last.length > 0) yield* offerAgain(sql`deferred_item.content = ${content}`)
   })
 
   /** People have not met these items after all. Automatic experts, who meet nothing, are passed over. */
-  const unmeet = Effect.fnUntraced(function* (
+  const unmarkSeen = Effect.fnUntraced(function* (
     holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
   ) {
     for (const { expert_no, item_id } of holds) {
-      const [met] = yield* sql<{ content: number; items: number }>`UPDATE met SET items = items - 1
+      const [met] = yield* sql<{ content: number; items: number }>`UPDATE seen_content SET items = items - 1
         WHERE content = (SELECT content FROM item WHERE item_id = ${item_id}) AND expert_no = ${expert_no}
         RETURNING content, items`
       if (met === undefined || met.items > 0) continue
-      yield* sql`DELETE FROM met WHERE content = ${met.content} AND expert_no = ${expert_no}`
-      yield* offerAgain(sql`left_to_others.content = ${met.content}`)
+      yield* sql`DELETE FROM seen_content WHERE content = ${met.content} AND expert_no = ${expert_no}`
+      yield* offerAgain(sql`deferred_item.content = ${met.content}`)
     }
   })
 
   /** Fewer people are awaited than before. */
-  const awaitFewer = offerAgain(sql`NOT EXISTS (${awaited(sql`left_to_others.content`)})`)
+  const awaitFewer = offerAgain(sql`NOT EXISTS (${awaited(sql`deferred_item.content`)})`)
 
   /** Who stays away is awaited no longer, until he or she is here again; the same for who is not active now. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
@@ -88,5 +79,5 @@ export const make = Effect.gen(function* () {
     if (away.length > 0) yield* awaitFewer
   })
 
-  return { isForOthers, meet, unmeet, awaitFewer, awaitNoLonger }
+  return { isDeferred, markSeen, unmarkSeen, awaitFewer, awaitNoLonger }
 })

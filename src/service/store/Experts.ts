@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
       // Whoever is new has passed nothing, so that nothing which returned to the queue is for him or her.
       sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
         VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${created_at},
-          COALESCE((SELECT MAX(n) FROM returned), 0))
+          COALESCE((SELECT MAX(n) FROM returned_item), 0))
         ON CONFLICT DO UPDATE SET name = excluded.name RETURNING ${columns}`,
     )
     return toSummary(rows[0]!)
@@ -105,7 +105,6 @@ const make = Effect.gen(function* () {
 export class Experts extends Context.Service<
   Experts,
   {
-    /** A person. */
     readonly create: (name: string) => Effect.Effect<ExpertSummary, SqlError>
     /** An automatic expert, made where it is not there. */
     readonly ensure: (name: string) => Effect.Effect<ExpertSummary, SqlError>
@@ -121,7 +120,7 @@ export class Experts extends Context.Service<
       active: boolean,
       along?: Effect.Effect<void, SqlError>,
     ) => Effect.Effect<Option.Option<ExpertSummary>, SqlError>
-    /** Remembers that the expert was here, and is awaited again; written once a minute at the most. */
+    /** Remembers that the expert was here, and is awaited again; written once a minute at most. */
     readonly touch: (expertId: string) => Effect.Effect<void, SqlError>
   }
 >()("prefstream/service/Experts") {

@@ -1,11 +1,8 @@
 /**
- * The queue as people work on it: one item at a time, held, voted on, set aside, taken back.
- * See `VoteQueue` for what is guaranteed.
+ * The queue for people: one item at a time, held, voted on, set aside, taken back. See `VoteQueue`.
  *
- * An expert may hold several items: those that were taken back, the last one first, and then the
- * one that was held before. An item whose time is over is still the expert's until it has been
- * returned to the queue, and goes back with the order and the draft that the expert had.
- * Items whose content is for others first are passed; see `Contents`.
+ * An expert may hold several items: those that were taken back, the last one first, then the one held before. An expired
+ * hold is still the expert's until the item has been returned, which keeps its order and draft.
  */
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"
 import type { Statement } from "effect/sql"
@@ -32,7 +29,7 @@ interface ExpertCursors {
   readonly returned_cursor: number
 }
 
-const mostReleasedAtOnce = 500
+const maxReleasedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (options: {
   readonly voting: Voting
@@ -89,14 +86,14 @@ export const make = Effect.fnUntraced(function* (options: {
     items: Statement.Fragment,
   ) {
     const open = sql`${items} AND item.open > 0 AND ${notMine(expertNo)}`
-    const isForOthers = voting.contents.isForOthers(expertNo)
+    const isDeferred = voting.contents.isDeferred(expertNo)
     const columns = sql`${place} AS place, item.item_id`
-    const [first] = yield* sql<{ place: number; item_id: number; isForOthers: number }>`
-      SELECT ${columns}, ${isForOthers} AS "isForOthers" FROM ${open} ORDER BY ${place} LIMIT 1`
-    if (first === undefined || first.isForOthers === 0) return first
+    const [first] = yield* sql<{ place: number; item_id: number; isDeferred: number }>`
+      SELECT ${columns}, ${isDeferred} AS "isDeferred" FROM ${open} ORDER BY ${place} LIMIT 1`
+    if (first === undefined || first.isDeferred === 0) return first
     const [found] = yield* sql<{ place: number; item_id: number }>`
-      SELECT ${columns} FROM ${open} AND NOT ${isForOthers} ORDER BY ${place} LIMIT 1`
-    yield* sql`INSERT OR IGNORE INTO left_to_others (item_id, content)
+      SELECT ${columns} FROM ${open} AND NOT ${isDeferred} ORDER BY ${place} LIMIT 1`
+    yield* sql`INSERT OR IGNORE INTO deferred_item (item_id, content)
       SELECT item.item_id, item.content FROM ${open} AND ${place} < ${found?.place ?? Number.MAX_SAFE_INTEGER}`
     return found
   })
@@ -106,9 +103,9 @@ export const make = Effect.fnUntraced(function* (options: {
     // What lies beyond the item cursor is met there.
     const returned = yield* firstOpen(
       expert_no,
-      sql`returned.n`,
-      sql`returned CROSS JOIN item USING (item_id)
-        WHERE returned.n > ${returned_cursor} AND item.item_id <= ${item_cursor}`,
+      sql`returned_item.n`,
+      sql`returned_item CROSS JOIN item USING (item_id)
+        WHERE returned_item.n > ${returned_cursor} AND item.item_id <= ${item_cursor}`,
     )
     if (returned !== undefined) {
       yield* sql`UPDATE expert SET returned_cursor = ${returned.place} WHERE expert_no = ${expert_no}`
@@ -122,7 +119,7 @@ export const make = Effect.fnUntraced(function* (options: {
     // With nothing left, what was passed is not looked at again either: whatever opens again returns.
     const cursor = next === undefined ? sql`COALESCE((SELECT MAX(item_id) FROM item), 0)` : sql`${next.item_id}`
     yield* sql`UPDATE expert SET item_cursor = ${cursor},
-      returned_cursor = COALESCE((SELECT MAX(n) FROM returned), returned_cursor) WHERE expert_no = ${expert_no}`
+      returned_cursor = COALESCE((SELECT MAX(n) FROM returned_item), returned_cursor) WHERE expert_no = ${expert_no}`
     return next?.item_id
   })
 
@@ -144,7 +141,7 @@ export const make = Effect.fnUntraced(function* (options: {
         shown_order: JSON.stringify(order),
       })}
       ON CONFLICT DO UPDATE SET held_until = excluded.held_until, turn = 0 RETURNING ${columns}`
-    yield* voting.contents.meet(itemId, expertNo)
+    yield* voting.contents.markSeen(itemId, expertNo)
     return rows[0]!
   })
 
@@ -344,13 +341,13 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.gen(function* () {
         const holds = yield* sql<{ item_id: number; expert_no: number }>`
           UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
-            SELECT item_id, expert_no FROM hold WHERE ${condition} LIMIT ${mostReleasedAtOnce}
+            SELECT item_id, expert_no FROM hold WHERE ${condition} LIMIT ${maxReleasedPerWrite}
           ) RETURNING item_id, expert_no`
-        yield* voting.contents.unmeet(holds)
+        yield* voting.contents.unmarkSeen(holds)
         yield* giveBack(holds.map((hold) => hold.item_id))
         return holds.length
       }),
-    ).pipe(Effect.repeat({ until: (released) => released < mostReleasedAtOnce }), Effect.asVoid)
+    ).pipe(Effect.repeat({ until: (released) => released < maxReleasedPerWrite }), Effect.asVoid)
 
   const release = Effect.fn("VoteQueue.release")((expertId: string) =>
     releaseWhere(
@@ -373,7 +370,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const itemId = itemIdOf(task.seq, promptIndex)
         const setAside = yield* sql<{ item_id: number; expert_no: number }>`
           DELETE FROM set_aside WHERE item_id = ${itemId} RETURNING item_id, expert_no`
-        yield* voting.contents.unmeet(setAside)
+        yield* voting.contents.unmarkSeen(setAside)
         const open = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND open > 0`
         if (open.length === 0) return
         yield* voting.putBack([itemId])

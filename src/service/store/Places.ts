@@ -13,7 +13,6 @@ type Groups = ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>
 const mapGroups = (groups: Groups, f: (n: number) => number): Ranking =>
   groups.map(([head, ...rest]) => [f(head), ...rest.map(f)])
 
-/** The vote in indices, or what is wrong with it. */
 export const toIndices = (
   { best, ranking }: Pick<PersonVote, "best" | "ranking">,
   order: ReadonlyArray<number>,
@@ -30,7 +29,6 @@ export const toIndices = (
   return Result.succeed({ choice: index, ranking: mapGroups(ranking, (place) => order[place]!) })
 }
 
-/** The same vote in places. */
 export const toPlaces = (
   { choice, ranking }: Pick<Vote, "choice" | "ranking">,
   order: ReadonlyArray<number>,

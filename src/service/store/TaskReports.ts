@@ -81,7 +81,6 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     } satisfies TaskDetail)
   })
 
-  /** The items from `start` on, `end` not included. */
   const itemsOf = Effect.fnUntraced(function* (
     task: SummaryRow,
     prompts: ReadonlyArray<TaskPrompt>,

@@ -24,7 +24,7 @@ export interface TaskContent {
 }
 
 /** Of request bodies; in memory a text takes up to twice as much. */
-const mostBytes = 16 * 1024 * 1024
+const maxBytes = 16 * 1024 * 1024
 
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
     kept.set(seq, { content, bytes })
     keptBytes += bytes
     for (const oldest of kept.keys()) {
-      if (keptBytes <= mostBytes) break
+      if (keptBytes <= maxBytes) break
       forget(oldest)
     }
   }

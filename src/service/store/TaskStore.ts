@@ -1,13 +1,9 @@
 /**
  * The durable record of tasks: what was asked for, how far it is, what came of it.
  *
- * Guarantees: what an effect has changed is committed when it succeeds, so a task
- * outlives the process as soon as its creation has been answered; the same
- * organization and idempotency key name the same task, also after a restart and
- * even over a new store; an organization sees its own tasks only.
- *
- * Not checked here: what a request asks for; see `TaskLimits`. One process at a
- * time works a store; the file's lock sees to it. What the operator reads is in `TaskReports`.
+ * Guarantees: a change is committed when its effect succeeds; the same organization and idempotency key name the same
+ * task, also over a new store; an organization sees its own tasks only.
+ * Does not: check requests (`TaskLimits`), or exclude other processes; the file's lock does.
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -46,15 +42,12 @@ export interface NewTask {
   readonly idempotencyKey: string | undefined
   /** The request body as it came. It has to be a valid `TaskRequest`. */
   readonly body: Uint8Array
-  /** What stands in it. */
   readonly content: TaskContent
-  /** Votes for each prompt. */
   readonly votes: number
   /** None: a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
 
-/** The idempotency key was used before with another body. */
 export class IdempotencyKeyConflict extends Schema.TaggedError<IdempotencyKeyConflict>()("IdempotencyKeyConflict", {
   taskId: Schema.String,
 }) {}
@@ -175,7 +168,7 @@ export class TaskStore extends Context.Service<
     /** Newest first. */
     readonly list: (page: {
       readonly before?: number | undefined
-      /** 50 by default, 200 at the most. */
+      /** 50 by default, 200 at most. */
       readonly limit?: number | undefined
       readonly status?: TaskStatus | undefined
     }) => Effect.Effect<{ readonly tasks: ReadonlyArray<TaskSummary>; readonly next: number | null }, SqlError>

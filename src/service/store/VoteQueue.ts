@@ -1,19 +1,10 @@
 /**
  * The queue of votes: which expert judges which item, and what they said.
  *
- * Guarantees: an item never has more votes and holds together than its task asks votes for, so
- * two experts never hold the same vote; an expert votes once on an item, and a person once on the
- * same content in other tasks, as long as others have not met it (`Contents`); what an expert holds and
- * leaves alone returns to the queue; votes are stored with the order that was shown; when a
- * task is completed, its results are stored, and its group's event, in the same commit.
- * Oldest tasks first, prompts in their order; what returned to the queue comes before that for people.
- *
- * Finding the next item takes a time that does not grow with what is stored, nor with how much
- * the expert has judged; see `TaskTables`. Only items whose content is for others first are gone
- * through one by one: once by each person, and again when they return.
- *
- * At start, what automatic experts were at work on returns to the queue, and they are asked again
- * what they had no answer to: they, or what they answer from, may have changed.
+ * Guarantees: votes and holds of an item never exceed the votes that its task asks for; an expert votes once on an
+ * item, and a person once on the same content while others have not seen it (`Contents`); abandoned items return to the
+ * queue; a completed task's results and its group's event are stored in the same commit. Oldest tasks first; for people,
+ * returned items before that. Finding the next item takes constant time; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, type Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -6,7 +6,6 @@ import type { FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Ranking, Vote } from "../../domain/Vote.ts"
 
-/** An item that an expert holds. */
 export interface HeldItem {
   readonly itemId: number
   readonly taskId: string
@@ -40,7 +39,6 @@ export type SetAside =
   | { readonly kind: "skip"; readonly reason: string }
   | {
       readonly kind: "flag"
-      /** What is wrong with the item. */
       readonly problem: FlagKind
       /** May be blank. */
       readonly comment: string

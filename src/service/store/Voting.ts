@@ -1,13 +1,10 @@
 /**
- * What votes lead to: counts of experts, agreement on an item, the results of a task, the event
- * of a group. All of it is statements, for use within one write of `Database`.
+ * What votes lead to: counts of experts, agreement on an item, the results of a task, the event of a group. All of it is
+ * statements, for use within one write of `Database`.
  *
- * Guarantees: counts are those of the votes that are stored, whatever is taken back; a task whose
- * last vote is a person's is completed after a grace time, in which votes can be taken back; a task is
- * finished once, with one result per prompt in the order of its prompts; a group's event is
- * stored when its last open task finishes and, where the group has a size, as many tasks were created.
- * A group that gets another task after that is finished again with it, and says so again; where
- * that is to be expected, `Webhooks` waits a while.
+ * Guarantees: counts match the stored votes, also after undo; a task whose last vote is a person's is completed after a
+ * grace time; a task is finished once, with one result per prompt in order; a group's event is stored when its last open
+ * task finishes and, where the group has a size, all were created. A group that grows afterwards is announced again.
  */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
@@ -24,7 +21,6 @@ import { Database } from "../database/Database.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, storable } from "../database/TaskTables.ts"
 
-/** A task that is pending or in progress. */
 export interface OpenTask {
   readonly seq: number
   readonly task_id: string
@@ -266,7 +262,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     return due.length
   })
 
-  /** When the next grace time is over. */
   const nextCompletion = Effect.map(
     sql<{ completes_at: number }>`
       SELECT completes_at FROM task INDEXED BY task_completes WHERE completes_at IS NOT NULL
@@ -327,8 +322,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const { group_id: groupId, organization, seq, task_id } = task
     const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
     yield* sql`UPDATE task SET ${changes}, completes_at = NULL, finished_at = ${now} WHERE seq = ${seq}`
-    yield* sql`DELETE FROM returned WHERE item_id BETWEEN ${first} AND ${last}`
-    yield* sql`DELETE FROM left_to_others WHERE item_id BETWEEN ${first} AND ${last}`
+    yield* sql`DELETE FROM returned_item WHERE item_id BETWEEN ${first} AND ${last}`
+    yield* sql`DELETE FROM deferred_item WHERE item_id BETWEEN ${first} AND ${last}`
     yield* sql`DELETE FROM claim WHERE seq = ${seq}`
     if (groupId === task_id) return yield* webhooks.enqueue({ organization, groupId, taskIds: [task_id] })
 
@@ -343,7 +338,6 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* webhooks.enqueue({ organization, groupId, taskIds, mayGrow: groups[0].mayGrow === 1 })
   })
 
-  /** Ends a task without results. */
   const cancel = Effect.fnUntraced(function* (task: OpenTask, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
@@ -351,7 +345,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
       UPDATE hold SET held_until = NULL WHERE item_id BETWEEN ${first} AND ${last} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
-    yield* contents.unmeet(holds)
+    yield* contents.unmarkSeen(holds)
     // One that is opened again is shown in the same order again.
     if (!unanswered) yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
   })
@@ -359,7 +353,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   /** Items, which have something open, go to the experts who have passed them already. */
   const putBack = (itemIds: ReadonlyArray<number>): Effect.Effect<void, SqlError> =>
     Effect.asVoid(
-      sql`INSERT OR REPLACE INTO returned (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,
+      sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,
     )
 
   return {

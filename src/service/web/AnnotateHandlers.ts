@@ -180,5 +180,4 @@ const workHandlers = HttpApiBuilder.group(
   }),
 )
 
-/** The handlers of `AnnotateApi`. */
 export const layer = Layer.merge(joinHandlers, workHandlers)

@@ -1,12 +1,9 @@
 /**
  * Which requests the pages' interfaces take: those of the service's own pages.
  *
- * Guarantees: a request that changes anything is carried out only if it names the service's own
- * origin as `Origin`; or, without one, comes by `Sec-Fetch-Site: same-origin` or carries
- * `x-prefstream`. And it is one that a form on another site can't send: JSON, or with
- * `x-prefstream`. A browser sets `Origin` and `Sec-Fetch-Site` itself, and asks before it sends
- * another site's JSON or header, to which this service does not consent. So cookies alone, which
- * are SameSite=Strict and still shared by all ports of a host, never suffice.
+ * Guarantees: a request that changes anything must name the service's own `Origin`, or without one send
+ * `Sec-Fetch-Site: same-origin` or `x-prefstream`; and be one that another site's form can't send: JSON, or with
+ * `x-prefstream`. So cookies alone never suffice.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"
@@ -39,7 +36,6 @@ const refusal = (
   return site === "same-origin" || marked ? undefined : "The request does not say where it comes from."
 }
 
-/** For the routes of the pages' interfaces. */
 export const middleware = HttpRouter.middleware(
   Effect.gen(function* () {
     const { isOwnOrigin } = yield* OwnAddress

@@ -239,7 +239,6 @@ const expertHandlers = HttpApiBuilder.group(
   }),
 )
 
-/** The handlers of `DashboardApi`. */
 export const layer = Layer.mergeAll(
   signInHandlers,
   sessionHandlers,

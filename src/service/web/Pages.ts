@@ -1,11 +1,9 @@
 /**
  * The two pages and their files, as Vite has built them: `/dashboard/`, `/annotate/`, `/assets/…`.
  *
- * Guarantees: only files of the built folder are served; pages are asked for anew each time, while
- * files under `/assets/`, whose names change with their content, are kept by browsers for good.
- * Where the pages were not built, the answer says so. The files under `/assets/` that are there when
- * the service starts are read then, and compressed once each (see `KeptBodies`); those of a later
- * build are read for each request, and not compressed, until the service starts again.
+ * Guarantees: only files of the built folder are served; pages are never cached, `/assets/` (whose names change with their
+ * content) forever, compressed once (see `KeptBodies`). Files of a later build are served uncompressed until a restart.
+ * Where the pages were not built, the answer says so.
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
@@ -35,7 +33,6 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
   return new Map(Arr.getSomes(found))
 })
 
-/** The routes of the pages. */
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const path = yield* Path.Path

@@ -1,12 +1,9 @@
 /**
  * Sessions as cookies: who sends a request of the dashboard or of the annotation page.
  *
- * Guarantees: the cookies are HttpOnly, SameSite=Strict, sent to the page's own interface only,
- * and, where the service has an https address, Secure. An expert who was deactivated is signed out
- * at once, whatever cookie is sent.
- *
- * Browsers keep one set of cookies for all ports of a host: two services on one host sign each
- * other's people out. They can't enter there: each knows its own sessions only.
+ * Guarantees: cookies are HttpOnly, SameSite=Strict, limited to the page's own interface, and Secure under an https
+ * address. A deactivated expert is signed out at once.
+ * Does not: keep two services on one host apart: browsers share cookies between ports, so they sign each other's users out.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -33,7 +30,6 @@ const optionsOf = (kind: SessionKind, secure: boolean): Cookies.Cookie["options"
   secure,
 })
 
-/** Puts the session's cookie on the answer. */
 export const set = Effect.fnUntraced(function* (kind: SessionKind, session: string) {
   const { secure } = yield* OwnAddress
   yield* HttpApiBuilder.securitySetCookie(cookies[kind].security, session, {
@@ -42,7 +38,6 @@ export const set = Effect.fnUntraced(function* (kind: SessionKind, session: stri
   })
 })
 
-/** Ends the request's session and removes its cookie. */
 export const end = Effect.fnUntraced(function* (kind: SessionKind) {
   const { secure } = yield* OwnAddress
   const sessions = yield* Sessions

@@ -20,7 +20,6 @@ import { Sessions } from "../account/Sessions.ts"
 /** Who may sign in, and who is signed in. */
 export const accounts = Accounts.layer.pipe(Layer.provideMerge(Layer.merge(OneTimeCodes.layer, Sessions.layer)))
 
-/** All routes of the pages. */
 export const layer = Layer.merge(
   Pages.layer,
   Layer.merge(HttpApiBuilder.layer(AnnotateApi), HttpApiBuilder.layer(DashboardApi)).pipe(

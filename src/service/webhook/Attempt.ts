@@ -96,7 +96,6 @@ const meaning = (status: number): string | null => {
 
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
-  /** The header `user-agent`. */
   readonly userAgent: string
   /** Asked after the connection was made. */
   readonly hidesAnswers: (url: string) => boolean

@@ -1,11 +1,8 @@
 /**
- * Where deliveries go: the URL, whether it is in use, and the secrets that sign.
+ * Where deliveries go: the URL, whether it is enabled, and the secrets that sign.
  *
- * Guarantees: the newest secret signs until it is replaced, a replaced one until its time is
- * over, unless the old ones are ended at once (0 hours). Several replaced in a row each keep
- * theirs, so that a receiver that has none but the first goes on verifying; but the newest five
- * secrets sign, and no others: the header has to stay of a size that every receiver reads.
- *
+ * Guarantees: the newest secret signs until it is replaced, a replaced one until it expires; at most five sign, so that
+ * the header stays of a size that every receiver reads.
  * Effects whose names begin with `write` are statements for use within a write of `Database`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
@@ -36,7 +33,7 @@ export interface Target {
   readonly pausedUntil: number
 }
 
-const mostSecrets = 5
+const maxSecrets = 5
 
 const none: WebhookSettings = {
   url: null,
@@ -57,7 +54,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const valid = Effect.fnUntraced(function* (now: number) {
     return yield* sql<SecretRow>`
       SELECT secret, created_at, expires_at FROM webhook_secret
-      WHERE expires_at IS NULL OR expires_at > ${now} ORDER BY secret_id DESC LIMIT ${mostSecrets}`
+      WHERE expires_at IS NULL OR expires_at > ${now} ORDER BY secret_id DESC LIMIT ${maxSecrets}`
   })
 
   const settings = Effect.gen(function* () {

@@ -1,15 +1,9 @@
 /**
  * What is to be delivered, when it is next attempted, and what came of each attempt.
  *
- * Guarantees: a message is `waiting` until it is delivered or the schedule is through, and
- * its next attempt's time is in the database, so that a restart goes on where it was; what
- * a person does with a message during an attempt (resending, another URL) is not undone by
- * that attempt's failure.
- *
- * The event of a group that may get more tasks is gathered: it waits for a quiet time, and until
- * its first attempt a later event of the same group takes its place, or it is withdrawn. The
- * attempt seals it first, durably, so that one id never stands for two bodies.
- *
+ * Guarantees: a message is `waiting` until it is delivered or the schedule ends; the next attempt's time is stored, so it
+ * survives a restart. What a person does with a message during an attempt is not undone by its failure. The event of a
+ * group that may grow waits for a quiet time and can be replaced or withdrawn until its first attempt seals it.
  * Effects whose names begin with `write` are statements for use within a write of `Database`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
@@ -50,7 +44,7 @@ const maxPageSize = 100
 /** A message that is resent by hand again and again has no end of them. */
 const attemptsShown = 200
 /** Messages forgotten by one write, so that others' writes need not wait long. */
-const forgottenAtOnce = 500
+const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -112,7 +106,6 @@ export const make = Effect.fnUntraced(function* (
       WHERE state = 'waiting' AND next_attempt_at <= ${now} AND NOT ${sql.in("sequence", underWay)}
       ORDER BY next_attempt_at, sequence LIMIT ${limit}`
 
-  /** When the next message is due that is not being attempted. */
   const nextDue = (underWay: ReadonlyArray<number>) =>
     Effect.map(
       sql<{ next_attempt_at: number }>`
@@ -180,13 +173,11 @@ export const make = Effect.fnUntraced(function* (
       UPDATE webhook_message SET step = 0, next_attempt_at = ${now}
       WHERE state = 'waiting' AND gathering IS NULL AND (next_attempt_at > ${now} OR step > 0)`
 
-  /** All that waits has failed. */
   const writeAllFailed = (now: number) =>
     sql`
       UPDATE webhook_message SET state = 'failed', next_attempt_at = NULL, finished_at = ${now}, gathering = NULL
       WHERE state = 'waiting'`
 
-  /** @returns whether there is such a message. */
   const writeResend = Effect.fnUntraced(function* (messageId: string, now: number) {
     const rows = yield* sql`
       UPDATE webhook_message SET state = 'waiting', step = 0, next_attempt_at = ${now}, finished_at = NULL,
@@ -200,9 +191,9 @@ export const make = Effect.fnUntraced(function* (
     const rows = yield* sql`
       DELETE FROM webhook_message WHERE sequence IN (
         SELECT sequence FROM webhook_message WHERE state <> 'waiting' AND finished_at < ${finishedBefore}
-        ORDER BY finished_at LIMIT ${forgottenAtOnce}
+        ORDER BY finished_at LIMIT ${maxDeletedPerWrite}
       ) RETURNING sequence`
-    return rows.length === forgottenAtOnce
+    return rows.length === maxDeletedPerWrite
   })
 
   // The next attempt of what waits for the endpoint to be enabled has no time.

@@ -24,9 +24,9 @@ export const standardSchedule: RetrySchedule = [
   "24 hours",
 ]
 
-const longestRetryAfter = Duration.hours(24)
+const maxRetryAfter = Duration.hours(24)
 /** How long a receiver that says that it has too much to do keeps all deliveries waiting, not only the one. */
-const longestPause = Duration.hours(1)
+const maxPause = Duration.hours(1)
 
 /** A delay and up to a fifth more or less, so that what failed together is not retried together. */
 export const jittered = (delay: Duration.Duration): Effect.Effect<Duration.Duration> =>
@@ -34,7 +34,7 @@ export const jittered = (delay: Duration.Duration): Effect.Effect<Duration.Durat
 
 /** Milliseconds that a `Retry-After` header asks for, in either of its forms, at most a day; 0 where it is absent or malformed. */
 export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
-  Effect.map(RetryAfter.millis(header, longestRetryAfter), (millis) => millis ?? 0)
+  Effect.map(RetryAfter.millis(header, maxRetryAfter), (millis) => millis ?? 0)
 
 /** Milliseconds from a failed attempt to the one at `step` of the schedule (0 is the first); undefined where there is none. */
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {
@@ -45,4 +45,4 @@ export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, ste
 
 /** Milliseconds for which nothing is sent to a receiver, by the status and the `Retry-After` of its answer. */
 export const pause = (status: number, retryAfter: number): number =>
-  status === 429 || status === 503 ? Math.min(retryAfter, Duration.toMillis(longestPause)) : 0
+  status === 429 || status === 503 ? Math.min(retryAfter, Duration.toMillis(maxPause)) : 0

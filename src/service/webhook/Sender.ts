@@ -1,13 +1,9 @@
 /**
- * The sender: attempts each message when its time has come.
+ * The sender: attempts each message when it is due.
  *
- * Guarantees: at least once. An attempt's outcome is stored when it is over; one that the
- * process does not live to store counts as not made, and is made again under the same id.
- * Memory is bounded by `atOnce` messages, however many wait, and one slow answer takes up
- * one place of these. A database that cannot be written keeps outcomes waiting to be
- * stored, so that nothing is sent again and again meanwhile.
- *
- * Order is that of the due times, and no promise: receivers go by the id and the content.
+ * Guarantees: at least once; an attempt whose outcome was not stored is made again under the same id. Memory is bounded by
+ * `concurrency` messages. While the database can't be written, outcomes wait and hold their places, so nothing is sent
+ * again and again. Messages are sent in the order of their due times, without a promise.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"
@@ -25,8 +21,7 @@ export interface SenderOptions {
     secrets: Target["secrets"],
     message: AttemptedMessage,
   ) => Effect.Effect<Outcome, never, Mac.Mac>
-  /** Attempts under way at once. */
-  readonly atOnce: number
+  readonly concurrency: number
   /** How long messages are kept that are delivered or have failed. */
   readonly keep: Duration.Duration
 }
@@ -34,11 +29,11 @@ export interface SenderOptions {
 /** Without end: the database may come back, and nothing else would deliver the messages. */
 const untilItWorks = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])
 /** The longest that the sender waits without a look at the clock, which may be set meanwhile. */
-const longestSleep = Duration.toMillis("10 minutes")
+const maxSleepMillis = Duration.toMillis("10 minutes")
 
 /** Works until its scope closes. @returns what tells it that there may be something to do. */
 export const make = Effect.fnUntraced(function* (options: SenderOptions) {
-  const { atOnce, endpoint, keep, outbox, send, write } = options
+  const { concurrency, endpoint, keep, outbox, send, write } = options
   const work = yield* Latch.make(false)
   const wake = Effect.asVoid(work.open)
   const attempts = yield* FiberSet.make<void>()
@@ -83,7 +78,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   /** Until something changes, or that time has come. */
   const rest = (until: Option.Option<number>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const sleep = Option.isNone(until) ? longestSleep : Math.min(longestSleep, Math.max(1, until.value - now))
+      const sleep = Option.isNone(until) ? maxSleepMillis : Math.min(maxSleepMillis, Math.max(1, until.value - now))
       return Effect.asVoid(Effect.timeoutOption(work.await, sleep))
     })
 
@@ -91,7 +86,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     yield* work.close
     const now = yield* Clock.currentTimeMillis
     const target = yield* endpoint.target(now)
-    const free = atOnce - underWay.size
+    const free = concurrency - underWay.size
     if (Option.isNone(target) || free === 0) return yield* rest(Option.none())
     const { pausedUntil } = target.value
     if (pausedUntil > now) return yield* rest(Option.some(pausedUntil))

@@ -1,16 +1,10 @@
 /**
- * Where deliveries may go, so that nobody who can set the webhook's URL reaches through the
- * service into a network that is closed to him or her, or reads what is there.
+ * Where deliveries may go, so that nobody who can set the webhook's URL reaches a closed network through the service.
  *
- * Guarantees: only `http` and `https`, without a user, a password or a fragment; an address
- * is judged as the machine would understand it, however it is written (decimal, octal,
- * hexadecimal, IPv4 within IPv6). What is not known to be public is refused. Loopback and
- * private networks can be allowed; the unspecified address, multicast, broadcast, reserved
- * ranges and link-local addresses cannot, because no receiver is there, and a cloud's
- * machine credentials are.
- *
- * A name is resolved when it is set, to say at once what is wrong, and again at each
- * connection, which is what counts.
+ * Guarantees: only `http` and `https`, without user, password or fragment. An address is judged as the machine would
+ * understand it, however it is written; what is not known to be public is refused. Loopback and private networks can be
+ * allowed; unspecified, multicast, broadcast, reserved and link-local addresses (cloud credentials) can't.
+ * A name is resolved when it is set, and again at each connection, which is what counts.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"

@@ -1,22 +1,10 @@
 /**
  * Webhooks by Standard Webhooks 1.0.0: what is to be delivered, to where, and what came of it.
  *
- * Guarantees: an event is stored in the same commit as what it tells of, and attempted until a
- * 2xx came or the schedule is through; `webhook-id` is the same for each attempt. A delivery
- * arrives at least once: after a crash perhaps twice, under the same id.
- *
- * The body is `{"type", "timestamp", "data": {"group_id", "task_ids"}}`, thin: results are
- * fetched. It grows with the number of the group's tasks only.
- *
- * A group of unknown size is announced when it has been complete and quiet for a while; a task
- * created meanwhile withdraws that. One that grows after an attempt was made is announced again,
- * as a new message with all its tasks, so a receiver may hear of a task more than once.
- *
- * A receiver's 410 disables the webhook: what waits goes on waiting, new events join it, and
- * all of it goes out when the URL is set again, be it the same. Setting a URL sends what waits
- * at once, there, with the schedule from its beginning. Removing the webhook fails what waits;
- * it stays in the log and can be resent. The log shows the beginning of an answer, unless it comes from
- * a network that is closed to others (see `WebhookTarget`). What is delivered or failed is forgotten after a month.
+ * Guarantees: an event is stored in the same commit as what it reports, and attempted until a 2xx or the end of
+ * the schedule. Delivery is at least once; `webhook-id` is the same for each attempt. A group that grows after an
+ * attempt is announced again, with all its tasks. A receiver's 410 disables the webhook: messages wait until the
+ * URL is set again. Removing the webhook fails what waits. Finished messages are deleted after a month.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -62,10 +50,9 @@ export interface WebhooksOptions {
   readonly allowPrivate?: boolean | undefined
   /** Default: that of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined
-  /** For one attempt as a whole. Default 15 seconds. */
   readonly timeout?: Duration.Input | undefined
   /** Attempts under way at once. Default 8. */
-  readonly atOnce?: number | undefined
+  readonly concurrency?: number | undefined
   /** How long the log keeps what is delivered or has failed. Default 30 days. */
   readonly keep?: Duration.Input | undefined
   /** How long a group that may grow has to be complete before that is said. Default 2 seconds. */
@@ -109,7 +96,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
     endpoint,
     outbox,
     send,
-    atOnce: options.atOnce ?? 8,
+    concurrency: options.concurrency ?? 8,
     keep: Duration.fromInputUnsafe(options.keep ?? "30 days"),
   })
   const noWebhook = Effect.fail(new NoWebhook())

@@ -366,7 +366,7 @@ describe("the expert", () => {
     "is named after its model, and judges as many at once as its requests allow",
     Effect.gen(function* () {
       const expert = yield* JudgeStub.expertAt("http://127.0.0.1:9/v1", { model: "org/model:7b", concurrency: 5 })
-      assert.deepStrictEqual([expert.name, expert.atOnce], ["judge:org/model:7b", 3])
+      assert.deepStrictEqual([expert.name, expert.concurrency], ["judge:org/model:7b", 3])
     }).pipe(Effect.provide(JudgeStub.httpClient)),
   )
 

@@ -11,7 +11,7 @@ import * as Workforce from "../../../src/service/expert/Workforce.ts"
 import { create, next, results, statusOf, type Store, store, voteFor } from "../store/support.ts"
 import { platform, temporaryFile } from "../support.ts"
 
-const expert = (name: string, judge: Expert["judge"], atOnce?: number): Expert => ({ name, judge, atOnce })
+const expert = (name: string, judge: Expert["judge"], concurrency?: number): Expert => ({ name, judge, concurrency })
 const choose = (best_completion_index: number): JudgeVote => ({ best_completion_index, rationale: "I say so." })
 const always = (name: string, index: number): Expert => expert(name, () => Effect.succeedSome(choose(index)))
 const never = (name: string): Expert => expert(name, () => Effect.succeedNone)

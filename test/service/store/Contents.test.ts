@@ -272,7 +272,7 @@ describe("tasks that ask for the same", () => {
       yield* judgeNext(ann!)
       yield* nothingFor(ann!)
       const [row] = yield* sql<{ item_cursor: number; last: number; left: number }>`
-        SELECT item_cursor, (SELECT MAX(item_id) FROM item) AS last, (SELECT COUNT(*) FROM left_to_others) AS "left"
+        SELECT item_cursor, (SELECT MAX(item_id) FROM item) AS last, (SELECT COUNT(*) FROM deferred_item) AS "left"
         FROM expert WHERE expert_id = ${ann!}`
       assert.deepStrictEqual([row!.item_cursor, row!.left], [row!.last, 2])
       yield* judgeNext(bob!)

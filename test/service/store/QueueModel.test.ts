@@ -70,7 +70,7 @@ const check = Effect.gen(function* () {
   const twice = yield* sql`SELECT 1 FROM hold JOIN vote USING (item_id, expert_no)`
   assert.lengthOf(twice, 0, "an expert holds an item that he or she has voted on")
 
-  const met = yield* sql`SELECT content, expert_no, items FROM met ORDER BY content, expert_no`
+  const met = yield* sql`SELECT content, expert_no, items FROM seen_content ORDER BY content, expert_no`
   const remet = yield* sql`SELECT content, expert_no, COUNT(*) AS items FROM item JOIN (
       SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM set_aside
       UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
@@ -78,7 +78,7 @@ const check = Effect.gen(function* () {
     GROUP BY content, expert_no ORDER BY content, expert_no`
   assert.deepStrictEqual(met, remet)
 
-  const left = yield* sql`SELECT 1 FROM left_to_others JOIN task ON task.seq = item_id / 1048576
+  const left = yield* sql`SELECT 1 FROM deferred_item JOIN task ON task.seq = item_id / 1048576
     WHERE finished_at IS NOT NULL`
   assert.lengthOf(left, 0, "an item of a task that is over is remembered as left to others")
 

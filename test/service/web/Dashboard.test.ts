@@ -191,7 +191,7 @@ describe("signing in", () => {
       }))
   }
 
-  // A name is normalised, which takes time with the square of the marks on one letter.
+  // A name is normalized, which takes time with the square of the marks on one letter.
   test("by a name or a password that is too long for any account is refused before it is looked at", () =>
     Effect.gen(function* () {
       const { base } = yield* started()

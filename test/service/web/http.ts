@@ -19,7 +19,7 @@ export interface Sent {
   readonly body?: unknown
 }
 
-/** One request, as it is: no header is added, no redirect followed, the path is not normalised. */
+/** One request, as it is: no header is added, no redirect followed, the path is not normalized. */
 export const raw = (base: string, path: string, { body, headers = {}, method = "GET" }: Sent = {}) =>
   Effect.promise(
     () =>

@@ -59,7 +59,7 @@ const Nothing = ({ desk, dispatch, onKeys }: NothingProps) => {
     if (_tag === "undo") undo()
     if (_tag === "keys") onKeys()
   })
-  if (!desk.looked) {
+  if (!desk.isLoaded) {
     return (
       <main class="middle">
         {desk.trouble === null && desk.notice === null ? (

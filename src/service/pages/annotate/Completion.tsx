@@ -22,6 +22,12 @@ export interface CompletionProps {
   readonly onRead: () => void
 }
 
+const rankButtons = [
+  { sign: "↑", title: "Better (B)", label: "better", change: ranking.raise },
+  { sign: "=", title: "Tie with the one above (T)", label: "ties with the one above", change: ranking.tie },
+  { sign: "↓", title: "Worse (W)", label: "worse", change: ranking.lower },
+]
+
 export const Completion = ({
   place,
   text,
@@ -93,33 +99,18 @@ export const Completion = ({
             </button>
           ) : (
             <div class="joined" role="group" aria-label={`Rank of completion ${number}`}>
-              <button
-                type="button"
-                class="button compact"
-                title="Better (B)"
-                aria-label={`Completion ${number} better`}
-                onClick={() => onRank((ranks) => ranking.raise(ranks, place))}
-              >
-                <span aria-hidden="true">↑</span>
-              </button>
-              <button
-                type="button"
-                class="button compact"
-                title="Tie with the one above (T)"
-                aria-label={`Completion ${number} ties with the one above`}
-                onClick={() => onRank((ranks) => ranking.tie(ranks, place))}
-              >
-                <span aria-hidden="true">=</span>
-              </button>
-              <button
-                type="button"
-                class="button compact"
-                title="Worse (W)"
-                aria-label={`Completion ${number} worse`}
-                onClick={() => onRank((ranks) => ranking.lower(ranks, place))}
-              >
-                <span aria-hidden="true">↓</span>
-              </button>
+              {rankButtons.map(({ sign, title, label, change }) => (
+                <button
+                  key={sign}
+                  type="button"
+                  class="button compact"
+                  title={title}
+                  aria-label={`Completion ${number} ${label}`}
+                  onClick={() => onRank((ranks) => change(ranks, place))}
+                >
+                  <span aria-hidden="true">{sign}</span>
+                </button>
+              ))}
             </div>
           )}
         </div>

@@ -26,9 +26,6 @@ export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSub
     const chip = entry.best === null ? null : chips.current?.children[entry.best]
     chip?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [entry.best])
-  const switchTo = (mode: entries.Mode) => {
-    if (mode !== entry.mode) onEdit(entries.switchMode)
-  }
   return (
     <section class="judgment" aria-label="Your judgment">
       <div class="rationale">
@@ -58,24 +55,18 @@ export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSub
       <div class="dock">
         <div class="dock-choice">
           <div class="joined" role="group" aria-label="How to judge">
-            <button
-              type="button"
-              class="button compact"
-              aria-pressed={!ranks}
-              title="Change (R)"
-              onClick={() => switchTo("best")}
-            >
-              Choose best
-            </button>
-            <button
-              type="button"
-              class="button compact"
-              aria-pressed={ranks}
-              title="Change (R)"
-              onClick={() => switchTo("rank")}
-            >
-              Rank all
-            </button>
+            {(["best", "rank"] as const).map((mode) => (
+              <button
+                key={mode}
+                type="button"
+                class="button compact"
+                aria-pressed={entry.mode === mode}
+                title="Change (R)"
+                onClick={() => mode !== entry.mode && onEdit(entries.switchMode)}
+              >
+                {mode === "best" ? "Choose best" : "Rank all"}
+              </button>
+            ))}
           </div>
           <p class="statement numbers">
             <Statement entry={entry} />

@@ -1,5 +1,5 @@
 /**
- * How long an expert has looked at an item, in seconds.
+ * How long an expert has isLoaded at an item, in seconds.
  *
  * Guarantees: time counts while the page is visible, and until two minutes after the last sign
  * of the expert (a key, the pointer, scrolling). Time is passed in, in milliseconds; a clock
@@ -15,7 +15,7 @@ export interface Attention {
 }
 
 /** Without a sign for this long, the expert is taken to be away. */
-export const idleAfter = 120_000
+export const idleAfterMillis = 120_000
 
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({
   counted: seconds * 1_000,
@@ -42,6 +42,6 @@ export const isThere = (attention: Attention, now: number, within: number): bool
 
 const settle = (attention: Attention, now: number): Attention => {
   if (attention.since === null) return attention
-  const until = Math.min(now, attention.lastSign + idleAfter)
+  const until = Math.min(now, attention.lastSign + idleAfterMillis)
   return { ...attention, counted: attention.counted + Math.max(0, until - attention.since), since: now }
 }

@@ -6,14 +6,7 @@
  */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
-/** As much of a browser's `Storage` as is used. */
-export interface Store {
-  readonly getItem: (key: string) => string | null
-  readonly setItem: (key: string, value: string) => void
-  readonly removeItem: (key: string) => void
-  readonly key: (index: number) => string | null
-  readonly length: number
-}
+export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">
 
 export interface Copies {
   readonly keep: (expertId: string, itemId: number, draft: Draft, now: number) => void
@@ -28,28 +21,28 @@ export interface Copies {
 const prefix = "prefstream.draft."
 const week = 7 * 24 * 3_600_000
 
-export const make = (store: Store): Copies => {
+/** @param access gives the store; a browser may refuse it */
+export const make = (access: () => Store): Copies => {
   const keyOf = (expertId: string, itemId: number) => `${prefix}${expertId}.${itemId}`
-  const keys = () =>
-    Array.from({ length: store.length }, (_, index) => store.key(index)).filter(
-      (key) => key?.startsWith(prefix) === true,
-    )
   const removeWhere = (isMeant: (key: string) => boolean) =>
     attempt(() => {
-      for (const key of keys()) if (key !== null && isMeant(key)) store.removeItem(key)
+      const store = access()
+      const keys = Array.from({ length: store.length }, (_, index) => store.key(index) ?? "")
+      for (const key of keys) if (key.startsWith(prefix) && isMeant(key)) store.removeItem(key)
     }, undefined)
   return {
     keep: (expertId, itemId, draft, now) =>
-      attempt(() => store.setItem(keyOf(expertId, itemId), JSON.stringify({ at: now, draft })), undefined),
-    read: (expertId, itemId) => attempt(() => decode(store.getItem(keyOf(expertId, itemId)))?.draft ?? null, null),
-    forget: (expertId, itemId) => attempt(() => store.removeItem(keyOf(expertId, itemId)), undefined),
+      attempt(() => access().setItem(keyOf(expertId, itemId), JSON.stringify({ at: now, draft })), undefined),
+    read: (expertId, itemId) => attempt(() => decode(access().getItem(keyOf(expertId, itemId)))?.draft ?? null, null),
+    forget: (expertId, itemId) => attempt(() => access().removeItem(keyOf(expertId, itemId)), undefined),
     forgetAll: () => removeWhere(() => true),
-    forgetOld: (now) => removeWhere((key) => (decode(store.getItem(key))?.at ?? 0) < now - week),
+    forgetOld: (now) => removeWhere((key) => (decode(access().getItem(key))?.at ?? 0) < now - week),
   }
 }
 
-const attempt = <A>(run: () => A, otherwise: A): A => {
-  // A store may refuse any access, and hold anything.
+/** The store may be forbidden or full, and hold anything. */
+export const attempt = <A>(run: () => A, otherwise: A): A => {
+  // Each access may throw.
   try {
     return run()
   } catch {

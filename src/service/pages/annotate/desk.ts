@@ -1,15 +1,10 @@
 /**
- * The expert's desk: which item lies on it, what is entered, and what the service has of it.
+ * The expert's desk: which item is on it, what is entered, and what the service has of it. A pure step from state and
+ * event to state and commands; `useDesk` carries the commands out.
  *
- * A pure step from state and event to state and commands; `useDesk` carries the commands out.
- *
- * Guarantees:
- * - One request at a time, so a draft never overtakes the submission after it.
- * - What is entered is kept on this device until the service has it: through lost connections,
- *   an ended session, an item that is no longer held, and a closed page.
- * - A judgment whose answer was lost is not reported as failed when it had arrived, and undo is
- *   never sent twice.
- * - The hold on the item is renewed while the expert is there, and only then.
+ * Guarantees: one request at a time, so a draft never overtakes its submission; entries stay on this device until the
+ * service has them; a judgment whose answer was lost is not reported as failed, and undo is never sent twice; the hold is
+ * renewed only while the expert is there.
  */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
 import * as attention from "./attention.ts"
@@ -28,12 +23,12 @@ import {
 import * as entries from "./entry.ts"
 
 /** A draft is saved this long after the last change, and at the latest this long after the first. */
-export const saveAfter = 800
-export const saveWithin = 5_000
+export const saveDelayMillis = 800
+export const maxSaveDelayMillis = 5_000
 /** How often to look whether there is something new. */
-export const lookEvery = 15_000
+export const pollIntervalMillis = 15_000
 /** The expert is taken to need the item for this long after the last sign. */
-export const holdFor = 300_000
+export const awayAfterMillis = 300_000
 
 type Step = readonly [Desk, ReadonlyArray<Command>]
 
@@ -75,7 +70,7 @@ export const step = (desk: Desk, event: Event, now: number): Step => {
     case "leave":
       return send({ ...desk, saveDue: desk.saveDue || isUnsaved(desk) }, now, true)
     case "sign": {
-      const back = desk.item !== null && desk.visible && !attention.isThere(desk.attention, now, holdFor)
+      const back = desk.item !== null && desk.visible && !attention.isThere(desk.attention, now, awayAfterMillis)
       const next = { ...desk, attention: attention.sign(desk.attention, now) }
       return back ? send({ ...next, saveDue: true }, now) : [next, []]
     }
@@ -185,7 +180,7 @@ const edited = (desk: Desk, { itemId, change }: Event & { _tag: "edit" }, now: n
         itemId: desk.item.item_id,
         draft: entries.toDraft(entry, attention.seconds(desk.attention, now)),
       },
-      { _tag: "timer", timer: "save", after: Math.max(0, Math.min(saveAfter, since + saveWithin - now)) },
+      { _tag: "timer", timer: "save", after: Math.max(0, Math.min(saveDelayMillis, since + maxSaveDelayMillis - now)) },
       ...(entry.mode === desk.mode ? [] : [{ _tag: "mode", mode: entry.mode } as const]),
     ],
   ]
@@ -219,7 +214,7 @@ const answered = (desk: Desk, event: Event & { _tag: "answer" }, now: number): S
     trouble: null,
     unsure: null,
     progress: work.progress,
-    looked: true,
+    isLoaded: true,
     lost: arrived && desk.unsure?.broke ? null : desk.lost,
     notice: arrived ? hadArrived(desk.unsure?.broke ?? false) : noticeOf(ask, work, desk),
   }
@@ -271,8 +266,8 @@ const laid = (
     },
     [
       ...commands,
-      { _tag: "timer", timer: "save", after: newer ? saveAfter : null },
-      { _tag: "timer", timer: "look", after: item === null ? lookEvery : null },
+      { _tag: "timer", timer: "save", after: newer ? saveDelayMillis : null },
+      { _tag: "timer", timer: "look", after: item === null ? pollIntervalMillis : null },
       { _tag: "timer", timer: "hold", after: item === null ? null : every },
     ],
   ]
@@ -289,7 +284,7 @@ const noticeOf = (ask: Ask, work: Work, desk: Desk): Notice | null => {
   if (ask === "flag") return good(`Flagged: the operator will see it.${then}`)
   if (ask === "undo") return good("Taken back. Change what you like and submit it again.")
   if (desk.item !== null) return desk.notice
-  return desk.looked && desk.item === null && work.item !== null ? good("There is something new to judge.") : null
+  return desk.isLoaded && desk.item === null && work.item !== null ? good("There is something new to judge.") : null
 }
 
 const failed = (desk: Desk, ask: Ask, failure: Failure, now: number): Step => {
@@ -372,7 +367,7 @@ const rang = (desk: Desk, timer: Timer, now: number): Step => {
         : [desk, []]
     case "hold": {
       if (desk.item === null) return [desk, []]
-      const there = attention.isThere(desk.attention, now, holdFor)
+      const there = attention.isThere(desk.attention, now, awayAfterMillis)
       return also(send({ ...desk, saveDue: desk.saveDue || there }, now), [
         { _tag: "timer", timer: "hold", after: desk.holdEvery },
       ])

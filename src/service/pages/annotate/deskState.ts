@@ -33,11 +33,11 @@ export interface Desk {
   readonly name: string
   /** Null before the first answer. */
   readonly progress: Progress | null
-  /** Null while there is none; see `looked`. */
+  /** Null while there is none; see `isLoaded`. */
   readonly item: HeldItem | null
   readonly entry: Entry | null
   /** Whether the service has said what there is to do. */
-  readonly looked: boolean
+  readonly isLoaded: boolean
   readonly mode: Mode
   readonly attention: attention.Attention
   readonly visible: boolean
@@ -110,7 +110,7 @@ export const initial = (now: number, visible: boolean): Desk => ({
   progress: null,
   item: null,
   entry: null,
-  looked: false,
+  isLoaded: false,
   mode: "best",
   attention: attention.start(0, now, visible),
   visible,

@@ -11,27 +11,6 @@ export type Action =
   | { readonly _tag: "move"; readonly step: 1 | -1 }
   | { readonly _tag: ActionName }
 
-export type ActionName =
-  | "pick"
-  | "clear"
-  | "raise"
-  | "lower"
-  | "tie"
-  | "submit"
-  | "undo"
-  | "skip"
-  | "flag"
-  | "mode"
-  | "rationale"
-  | "leave"
-  | "reader"
-  | "difference"
-  | "base"
-  | "guidelines"
-  | "source"
-  | "expand"
-  | "keys"
-
 export interface Key {
   readonly key: string
   readonly ctrlKey: boolean
@@ -44,7 +23,7 @@ export interface Key {
 /** Where the focus is: in a text field, on a button or link, on what scrolls sideways, in a dialog, or on nothing of these. */
 export type Where = "text" | "control" | "scroller" | "dialog" | "page"
 
-const letters: Readonly<Record<string, ActionName>> = {
+const letters = {
   b: "raise",
   w: "lower",
   t: "tie",
@@ -60,7 +39,11 @@ const letters: Readonly<Record<string, ActionName>> = {
   v: "source",
   m: "expand",
   "?": "keys",
-}
+} as const
+
+export type ActionName = (typeof letters)[keyof typeof letters] | "pick" | "clear" | "submit" | "leave"
+
+const letterActions = new Map<string, ActionName>(Object.entries(letters))
 
 export const actionOf = (key: Key, where: Where): Action | null => {
   if (key.isComposing || where === "dialog") return null
@@ -85,7 +68,7 @@ export const actionOf = (key: Key, where: Where): Action | null => {
       return once(key, "leave")
   }
   if (/^[1-9]$/.test(key.key)) return key.repeat ? null : { _tag: "digit", digit: Number(key.key) }
-  const name = letters[key.key.toLowerCase()]
+  const name = letterActions.get(key.key.toLowerCase())
   return name === undefined ? null : once(key, name)
 }
 

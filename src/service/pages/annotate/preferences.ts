@@ -1,5 +1,6 @@
 /** How an expert likes the page, kept on this device. Where it keeps nothing, until the page is left. */
 import { useState } from "preact/hooks"
+import { attempt } from "./copies.ts"
 
 export type Preference =
   /** Choose the best, or rank. */
@@ -13,19 +14,11 @@ export type Preference =
 
 const prefix = "prefstream.preference."
 
-const attempt = <A>(run: () => A): A | null => {
-  // Storage may be forbidden, or full.
-  try {
-    return run()
-  } catch {
-    return null
-  }
-}
-
-export const readPreference = (name: Preference): string | null => attempt(() => localStorage.getItem(prefix + name))
+export const readPreference = (name: Preference): string | null =>
+  attempt(() => localStorage.getItem(prefix + name), null)
 
 export const writePreference = (name: Preference, value: string): void => {
-  attempt(() => localStorage.setItem(prefix + name, value))
+  attempt(() => localStorage.setItem(prefix + name, value), undefined)
 }
 
 export const usePreference = (name: Preference): readonly [string | null, (value: string) => void] => {

@@ -17,7 +17,7 @@ export type Dispatch = (event: Event) => void
 const api = makeApi("/annotate/api")
 /** Browsers refuse more than 64 kB in requests that outlive the page. */
 const keepaliveLimit = 50_000
-const signEvery = 5_000
+const signIntervalMillis = 5_000
 
 export const useDesk = (): readonly [Desk, Dispatch] => {
   const [desk, setDesk] = useState(() => initial(Date.now(), isVisible()))
@@ -53,7 +53,7 @@ const makeRuntime = (first: Desk, setDesk: (desk: Desk) => void): Runtime => {
   // Known from the session on.
   let expertId = ""
   const timers = new Map<Timer, ReturnType<typeof setTimeout>>()
-  const store = copies.make(localStore())
+  const store = copies.make(() => localStorage)
   store.forgetOld(Date.now())
 
   const dispatch: Dispatch = (event) => {
@@ -144,10 +144,10 @@ const on = (target: EventTarget, name: string, run: () => void): (() => void) =>
 }
 
 const onSigns = (run: () => void): (() => void) => {
-  let last = -signEvery
+  let last = -signIntervalMillis
   const sign = () => {
     const now = performance.now()
-    if (now - last < signEvery) return
+    if (now - last < signIntervalMillis) return
     last = now
     run()
   }
@@ -156,22 +156,5 @@ const onSigns = (run: () => void): (() => void) => {
   )
   return () => {
     for (const stop of stops) stop()
-  }
-}
-
-const nothing: copies.Store = {
-  getItem: () => null,
-  setItem: () => undefined,
-  removeItem: () => undefined,
-  key: () => null,
-  length: 0,
-}
-
-const localStore = (): copies.Store => {
-  // Where storage is forbidden, already asking for it fails.
-  try {
-    return localStorage
-  } catch {
-    return nothing
   }
 }

@@ -1,18 +1,16 @@
 /** The log of the webhook's deliveries, newest first. */
-import { useRef } from "preact/hooks"
 import type { Delivery } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { paging, start, type Trail, visit } from "./paging.ts"
+import { paging, useTrail } from "./paging.ts"
 import { ActionButton, Badge, Loaded, Pager, Section, Table, Time } from "./parts.tsx"
 import { format } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
 export const Deliveries = ({ before, sent }: { readonly before: number | undefined; readonly sent: number }) => {
   const resource = useResource(`${before} ${sent}`, () => client.deliveries(before), 5000)
-  const trail = useRef<Trail>(start)
-  trail.current = visit(trail.current, before)
+  const trail = useTrail(before)
   return (
     <Section id="deliveries" title="Deliveries">
       <Loaded resource={resource}>
@@ -28,7 +26,7 @@ export const Deliveries = ({ before, sent }: { readonly before: number | undefin
             <Pager
               label="Pages of deliveries"
               at={before}
-              paging={paging(trail.current, before, next)}
+              paging={paging(trail, before, next)}
               href={(before) => format({ page: "developer", before })}
             />
           </>

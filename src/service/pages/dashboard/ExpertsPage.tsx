@@ -5,7 +5,7 @@
  * page is left, and nowhere else.
  */
 import { useContext, useState } from "preact/hooks"
-import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
+import type { ExpertSummary, NewInvitation } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, percent } from "./format.ts"
@@ -16,12 +16,12 @@ import type { Label } from "./wording.ts"
 
 export const ExpertsPage = () => {
   const resource = useResource("experts", client.experts, 10_000)
-  const [made, setMade] = useState<client.NewInvitation>()
+  const [made, setMade] = useState<NewInvitation>()
   const [renewing, setRenewing] = useState<ExpertSummary>()
   const [stopping, setStopping] = useState<ExpertSummary>()
   const say = useContext(Say)
   const reload = () => void resource.reload()
-  const show = (invitation: client.NewInvitation) => {
+  const show = (invitation: NewInvitation) => {
     setMade(invitation)
     reload()
   }

@@ -1,12 +1,11 @@
 /** All tasks: how many in which state, and a page of them, newest first. */
-import { useRef } from "preact/hooks"
 import type { Overview, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import type { Answer } from "../shared/api.ts"
 import * as client from "./client.ts"
 import { FirstTask } from "./FirstTask.tsx"
 import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { paging, start, type Trail, visit } from "./paging.ts"
+import { paging, useTrail } from "./paging.ts"
 import { Badge, Loaded, Meter, PageHeading, Pager, Table, Time } from "./parts.tsx"
 import { allTasks, format, statuses, type TaskStatus } from "./routes.ts"
 import { statusLabel } from "./wording.ts"
@@ -33,8 +32,7 @@ export const TaskList = ({
   readonly before: number | undefined
 }) => {
   const resource = useResource(`${status} ${before}`, () => load(status, before), 5000)
-  const trail = useRef<{ readonly status: TaskStatus | undefined; readonly trail: Trail }>({ status, trail: start })
-  trail.current = { status, trail: visit(trail.current.status === status ? trail.current.trail : start, before) }
+  const trail = useTrail(before, status)
   const href = (before: number | undefined) => format({ page: "tasks", status, before })
   return (
     <>
@@ -47,12 +45,7 @@ export const TaskList = ({
             <>
               <Filters overview={overview} status={status} />
               {tasks.length === 0 ? <Nothing status={status} before={before} /> : <TaskTable tasks={tasks} />}
-              <Pager
-                label="Pages of tasks"
-                at={before}
-                paging={paging(trail.current.trail, before, next)}
-                href={href}
-              />
+              <Pager label="Pages of tasks" at={before} paging={paging(trail, before, next)} href={href} />
             </>
           )
         }

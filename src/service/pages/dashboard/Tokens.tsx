@@ -6,7 +6,7 @@
  */
 import type { ComponentChildren } from "preact"
 import { useContext, useState } from "preact/hooks"
-import type { TokenSummary } from "../../pageApi/DashboardApi.ts"
+import type { NewToken, TokenSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { plural } from "./format.ts"
@@ -21,12 +21,12 @@ const isUsable = (token: TokenSummary, now: number) =>
 
 export const Tokens = () => {
   const resource = useResource("tokens", client.tokens, 15_000)
-  const [made, setMade] = useState<client.NewToken>()
+  const [made, setMade] = useState<NewToken>()
   const [rotating, setRotating] = useState<TokenSummary>()
   const [revoking, setRevoking] = useState<TokenSummary>()
   const now = useContext(Now)
   const say = useContext(Say)
-  const show = (token: client.NewToken) => {
+  const show = (token: NewToken) => {
     setMade(token)
     void resource.reload()
   }
@@ -187,7 +187,7 @@ const Rotate = ({
 }: {
   readonly token: TokenSummary
   readonly onClose: () => void
-  readonly onDone: (token: client.NewToken) => void
+  readonly onDone: (token: NewToken) => void
 }) => {
   const [hours, setHours] = useState(defaultKeepHours)
   return (

@@ -9,6 +9,8 @@ import type {
   Delivery,
   DeliveryDetail,
   ExpertSummary,
+  NewInvitation,
+  NewToken,
   Overview,
   TaskDetail,
   TaskSummary,
@@ -16,19 +18,6 @@ import type {
   WebhookSettings,
 } from "../../pageApi/DashboardApi.ts"
 import type { TaskStatus } from "./routes.ts"
-
-export interface NewToken {
-  readonly token: string
-  readonly summary: TokenSummary
-}
-export interface NewInvitation {
-  readonly expert: ExpertSummary
-  readonly invitation: string
-}
-export interface NewSecret {
-  readonly settings: WebhookSettings
-  readonly secret: string
-}
 
 interface Operator {
   readonly name: string
@@ -93,7 +82,8 @@ export const webhook = () => get<WebhookSettings>("/webhook")
 export const setWebhook = (url: string) =>
   put<{ readonly settings: WebhookSettings; readonly secret: string | null }>("/webhook", { url })
 export const removeWebhook = () => ask<void>("DELETE", "/webhook")
-export const rotateSecret = (keep_hours: number) => post<NewSecret>("/webhook/rotate-secret", { keep_hours })
+export const rotateSecret = (keep_hours: number) =>
+  post<{ readonly settings: WebhookSettings; readonly secret: string }>("/webhook/rotate-secret", { keep_hours })
 export const testWebhook = () => post<{ readonly message_id: string }>("/webhook/test")
 
 export const deliveries = (before: number | undefined) =>

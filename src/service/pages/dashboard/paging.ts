@@ -6,6 +6,8 @@
  * a reload), "newer" leads to the newest page.
  */
 
+import { useRef } from "preact/hooks"
+
 /** The `before` of the pages from the newest on; the newest has none. */
 export type Trail = ReadonlyArray<number | undefined>
 
@@ -36,6 +38,13 @@ export const paging = (trail: Trail, before: number | undefined, next: number | 
     newer: at > 0 ? trail[at - 1] : undefined,
     older: next ?? undefined,
   }
+}
+
+/** The trail of a list; another `list` begins anew. */
+export const useTrail = (before: number | undefined, list = ""): Trail => {
+  const trail = useRef<{ readonly list: string; readonly trail: Trail }>({ list, trail: start })
+  trail.current = { list, trail: visit(trail.current.list === list ? trail.current.trail : start, before) }
+  return trail.current.trail
 }
 
 /** Pages of a list with a known length, by the place of their first element. */

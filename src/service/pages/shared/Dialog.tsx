@@ -21,7 +21,6 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
 }
 
 export interface DialogProps {
-  /** Its name, shown as the heading. */
   readonly title: string
   /** Without it the dialog can't be dismissed. */
   readonly onClose?: () => void

@@ -1,14 +1,14 @@
 /**
  * A text, as Markdown or as it was written.
  *
- * Guarantees: inert, whatever the text is (see `markdown` and `sanitise`); the page stays
+ * Guarantees: inert, whatever the text is (see `markdown` and `sanitize`); the page stays
  * responsive, as rendering happens in a worker and long texts are laid out as they come into
  * view; a text that is too long or takes too long to render is shown as it was written, with a
  * remark. Wide tables, code, formulas and unbroken lines scroll or wrap inside.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
-import { sanitise } from "./sanitise.ts"
+import { sanitize } from "./sanitize.ts"
 import { render } from "./textClient.ts"
 
 export interface RichTextProps {
@@ -46,7 +46,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
       render(text, below, {
         done: (html) => {
           if (html.length > htmlLimit) return setState("failed")
-          const fragment = sanitise(html)
+          const fragment = sanitize(html)
           const show = () => {
             place.current?.replaceChildren(fragment)
             setState("rendered")

@@ -1,14 +1,11 @@
 /**
- * How a page asks its service.
+ * How a page calls its service.
  *
- * Guarantees: an answer is a value, never a rejection: what the service said, or a problem in
- * words that can be shown. Each request carries the header that forms of other sites can't
+ * Guarantees: an answer is a value, never a rejection. Each request carries the header that forms of other sites can't
  * send, goes to the page's own origin, and ends after 30 seconds.
- *
  * Does not check what comes back: page and service are built together, from one interface.
  */
 
-/** Why a request failed. */
 export interface Problem {
   /** The HTTP status; 0 where no answer came: no connection, or too slow. */
   readonly status: number
@@ -25,7 +22,7 @@ export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE"
 
-const timeLimit = 30_000
+const timeoutMillis = 30_000
 
 /**
  * `base` is the path of the page's interface, such as "/annotate/api"; `A` is what the interface
@@ -35,7 +32,7 @@ const timeLimit = 30_000
 export const makeApi =
   (base: string) =>
   <A>(method: Method, path: string, body?: unknown, options?: { readonly keepalive: boolean }): Promise<Answer<A>> => {
-    const signal = AbortSignal.timeout(timeLimit)
+    const signal = AbortSignal.timeout(timeoutMillis)
     return fetch(base + path, {
       method,
       headers: { "x-prefstream": "1", ...(body === undefined ? {} : { "content-type": "application/json" }) },

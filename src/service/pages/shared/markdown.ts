@@ -1,14 +1,9 @@
 /**
- * Markdown to HTML, for text that nobody vouches for.
+ * Markdown to HTML, for untrusted text.
  *
- * Guarantees: HTML in the text stays text; links go to http, https and mailto addresses only,
- * and tell the page they lead to nothing; images are links with their description; no `style`,
- * `id` or handler is ever written. `sanitise` goes over the result once more, in the browser.
- *
- * Line breaks are kept as they were written. Code is colored where its language is named, up
- * to a length. Formulas are typeset, up to a length in all; what is no valid formula is shown as it
- * was written. KaTeX is loaded with the first text that has a formula. Some texts take long: run it
- * in a worker with a deadline (`textClient`).
+ * Guarantees: HTML in the text stays text; links go to http, https and mailto only; images become links; no `style`, `id`
+ * or handler is written. `sanitize` checks the result once more. Code is colored and formulas are typeset up to a length.
+ * Some texts take long: run it in a worker with a deadline (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"

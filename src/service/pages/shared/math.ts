@@ -1,11 +1,8 @@
 /**
  * Formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
  *
- * Guarantees: amounts of money stay text. A `$` opens a formula only where no letter or digit stands
- * before it and no space behind it; it closes one only where no space stands before it and no digit,
- * capital letter, `_` or `{` behind it, so that `$HOME/$USER` stays text too. An escaped bracket,
- * `\[`, opens a formula within a line only if what it encloses looks like one. A formula has no
- * backtick and no blank line; code is never part of one. It takes time linear in the text.
+ * Guarantees: amounts of money and `$HOME/$USER` stay text, by what stands around a `$`; an escaped bracket opens a formula
+ * within a line only if its content looks like one; a formula has no backtick and no blank line. Linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 

@@ -98,7 +98,7 @@ const run = (job: Job, done: (result: unknown) => void, failed: () => void): (()
   }
 }
 
-/** HTML that is still to be sanitised. */
+/** HTML that is still to be sanitized. */
 export const render = (text: string, below: number, { done, failed }: Told<string>): (() => void) =>
   run({ _tag: "render", text, below }, (html) => done(typeof html === "string" ? html : ""), failed)
 

@@ -1,13 +1,9 @@
 /**
  * A formula to HTML, by KaTeX.
  *
- * Guarantees: undefined for what KaTeX cannot read, for a formula that is too long, and for one with
- * a command that would link, load, or write attributes: such a formula is shown as it was written.
- * No formula draws anything larger than `maxSize`, expands more than `maxExpand` macros, or defines a
- * macro for another one.
- *
- * Does not write `style`, which the page's Content-Security-Policy forbids: `data-style` instead,
- * which `sanitise` checks and applies.
+ * Guarantees: undefined for what KaTeX can't read, for a formula that is too long, and for commands that link, load, or
+ * write attributes. Size and macro expansion are bounded; no formula defines a macro for another one. Styles are written as
+ * `data-style`, which `sanitize` checks and applies, since the page's Content-Security-Policy forbids `style`.
  */
 import katex from "katex"
 

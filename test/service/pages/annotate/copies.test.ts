@@ -20,7 +20,8 @@ const day = 86_400_000
 
 describe("copies", () => {
   it("finds a copy by expert and item only", () => {
-    const kept = copies.make(memory().store)
+    const { store } = memory()
+    const kept = copies.make(() => store)
     kept.keep("expert_a", 1, draft, 0)
     assert.deepStrictEqual(kept.read("expert_a", 1), draft)
     assert.isNull(kept.read("expert_b", 1))
@@ -31,7 +32,7 @@ describe("copies", () => {
 
   it("forgets what is older than a week, and what it can't read, and leaves other entries alone", () => {
     const { map, store } = memory()
-    const kept = copies.make(store)
+    const kept = copies.make(() => store)
     map.set("other", "x")
     map.set("prefstream.draft.e.9", "{")
     kept.keep("e", 1, draft, 0)
@@ -44,7 +45,7 @@ describe("copies", () => {
 
   it("takes nothing that is not a draft", () => {
     const { map, store } = memory()
-    const kept = copies.make(store)
+    const kept = copies.make(() => store)
     for (const value of ["", "null", "{}", '{"at":1,"draft":{}}', '{"at":1,"draft":{"mode":"best","best":-1}}']) {
       map.set("prefstream.draft.e.1", value)
       assert.isNull(kept.read("e", 1), value)
@@ -55,7 +56,7 @@ describe("copies", () => {
     const refuse = () => {
       throw new Error("refused")
     }
-    const kept = copies.make({ getItem: refuse, setItem: refuse, removeItem: refuse, key: refuse, length: 1 })
+    const kept = copies.make(refuse)
     kept.keep("e", 1, draft, 0)
     kept.forget("e", 1)
     kept.forgetAll()

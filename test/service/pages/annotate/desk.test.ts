@@ -183,8 +183,8 @@ describe("desk: drafts", () => {
   it("keeps each change on the device at once, and saves when the changes pause", () => {
     const driver = Driver.with(work(item(1))).write("a")
     assert.isTrue(driver.commands.some((each) => each._tag === "keep" && each.draft.rationale === "a"))
-    assert.strictEqual(driver.timer("save"), desk.saveAfter)
-    driver.after(desk.saveAfter, { _tag: "timer", timer: "save" })
+    assert.strictEqual(driver.timer("save"), desk.saveDelayMillis)
+    driver.after(desk.saveDelayMillis, { _tag: "timer", timer: "save" })
     assert.deepStrictEqual(driver.asks, [
       ["PUT", "/items/1/draft", { mode: "best", best: null, ranking: [], rationale: "a", seconds: 0.8 }],
     ])
@@ -250,7 +250,7 @@ describe("desk: the hold", () => {
     driver.after(120_000, { _tag: "timer", timer: "hold" })
     assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
     assert.strictEqual(driver.timer("hold"), 120_000)
-    driver.do({ _tag: "saved" }).after(desk.holdFor, { _tag: "timer", timer: "hold" })
+    driver.do({ _tag: "saved" }).after(desk.awayAfterMillis, { _tag: "timer", timer: "hold" })
     assert.deepStrictEqual(driver.asks, [])
     assert.deepStrictEqual(driver.after(1_000, { _tag: "sign" }).asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
   })
@@ -260,7 +260,7 @@ describe("desk: the hold", () => {
     assert.strictEqual(Driver.with(work(item(1, 2, { held_until: 0 }))).timer("hold"), 20_000)
   })
 
-  it("is looked after when the page comes to the front again", () => {
+  it("is isLoaded after when the page comes to the front again", () => {
     const driver = Driver.with(work(item(1))).do({ _tag: "visible", visible: false })
     driver.after(600_000, { _tag: "visible", visible: true })
     assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
@@ -388,11 +388,11 @@ describe("desk: without a connection", () => {
 describe("desk: nothing left, and leaving", () => {
   it("looks again every 15 seconds, while the page is visible", () => {
     const driver = Driver.with(work(null, 4))
-    assert.isTrue(driver.state.looked)
-    assert.strictEqual(driver.timer("look"), desk.lookEvery)
+    assert.isTrue(driver.state.isLoaded)
+    assert.strictEqual(driver.timer("look"), desk.pollIntervalMillis)
     assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "look" }).asks, [["POST", "/next"]])
     driver.do({ _tag: "answer", ask: "next", work: work(null, 4), copy: null })
-    assert.strictEqual(driver.timer("look"), desk.lookEvery)
+    assert.strictEqual(driver.timer("look"), desk.pollIntervalMillis)
     driver.do({ _tag: "visible", visible: false })
     assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "look" }).asks, [])
     assert.deepStrictEqual(driver.do({ _tag: "visible", visible: true }).asks, [["POST", "/next"]])

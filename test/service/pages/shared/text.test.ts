@@ -52,7 +52,7 @@ describe("difference", () => {
     })
   })
 
-  it("marks neighbouring words as one", () => {
+  it("marks neighboring words as one", () => {
     assert.deepStrictEqual(difference("a b c d", "a x y d")?.right, [
       { text: "a ", only: false },
       { text: "x y", only: true },

@@ -1,12 +1,9 @@
 /**
  * The last gate before rendered text enters the page.
  *
- * Guarantees: of HTML, only the elements and attributes listed here remain; links lead out, to
- * another tab, and carry no referrer; nothing is loaded or run. Only formulas have shapes (SVG) and
- * styles: the `data-style` of their elements, of which the properties and values listed here are set
- * one by one, as the page's policy allows no `style` attribute. The result is nodes, not a string, so
- * that the page needs no sink for strings: it works under `require-trusted-types-for 'script'` with
- * DOMPurify's own policy.
+ * Guarantees: only the elements and attributes listed here remain; links open another tab and carry no referrer; nothing
+ * is loaded or run. Only formulas keep SVG and styles, whose properties and values are checked one by one. The result is
+ * nodes, not a string, so it works under `require-trusted-types-for 'script'` with DOMPurify's own policy.
  */
 import DOMPurify from "dompurify"
 
@@ -56,7 +53,7 @@ const style = (element: HTMLElement | SVGElement) => {
   }
 }
 
-export const sanitise = (html: string): DocumentFragment => {
+export const sanitize = (html: string): DocumentFragment => {
   const fragment = purify.sanitize(html, {
     RETURN_DOM_FRAGMENT: true,
     ALLOWED_TAGS: [...tags, ...shapes],
