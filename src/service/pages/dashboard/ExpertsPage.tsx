@@ -11,7 +11,9 @@ import { Confirm } from "./Confirm.tsx"
 import { count, percent } from "./format.ts"
 import { Say, useAction, useResource } from "./hooks.ts"
 import { NameForm } from "./FieldForm.tsx"
-import { Badge, Loaded, PageHeading, Problem, Secret, Table, Time } from "./parts.tsx"
+import { Secret } from "./Copy.tsx"
+import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
+import { Table } from "./Table.tsx"
 import type { Label } from "./wording.ts"
 
 export const ExpertsPage = () => {

@@ -1,6 +1,6 @@
 /** What is shown where there is no task yet: how to send the first one. */
 import { curlLines, exportLines, runLines } from "./firstTask.ts"
-import { Lines } from "./parts.tsx"
+import { Lines } from "./Copy.tsx"
 import { developer, format } from "./routes.ts"
 
 export const FirstTask = () => (

@@ -13,7 +13,9 @@ import { plural } from "./format.ts"
 import { Now, Say, useResource } from "./hooks.ts"
 import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
 import { NameForm } from "./FieldForm.tsx"
-import { Badge, Loaded, Secret, Section, Table, Time } from "./parts.tsx"
+import { Secret } from "./Copy.tsx"
+import { Badge, Loaded, Section, Time } from "./parts.tsx"
+import { Table } from "./Table.tsx"
 import type { Label } from "./wording.ts"
 
 const isUsable = (token: TokenSummary, now: number) =>

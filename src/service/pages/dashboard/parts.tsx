@@ -1,6 +1,6 @@
 /** The small pieces that all views are made of. */
 import type { ComponentChildren } from "preact"
-import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
+import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
 import { beginning } from "../shared/chunks.ts"
 import { RichText } from "../shared/RichText.tsx"
@@ -69,65 +69,6 @@ export const Fact = ({
       {children}
     </dd>
   </div>
-)
-
-export interface Column<A> {
-  /** Empty: the column of buttons. */
-  readonly label: string
-  /** Null: there is nothing to show in this row. */
-  readonly cell: (row: A) => ComponentChildren
-  /** Shown where `cell` is null. Default "none". */
-  readonly nothing?: string
-  readonly class?: string
-}
-
-/** Rows under column headings; on a narrow page each row is a card. The first column names the row. */
-export const Table = <A,>({
-  label,
-  columns: [head, ...columns],
-  rows,
-  keyOf,
-  class: name = "",
-}: {
-  readonly label: string
-  readonly columns: readonly [Column<A>, ...ReadonlyArray<Column<A>>]
-  readonly rows: ReadonlyArray<A>
-  readonly keyOf: (row: A) => string
-  readonly class?: string
-}) => (
-  // Roles, since a table that is laid out as blocks is none to some screen readers.
-  <table class={`cards ${name}`} role="table" aria-label={label}>
-    <thead role="rowgroup">
-      <tr role="row">
-        {[head, ...columns].map(({ label }) => (
-          <th key={label} role="columnheader">
-            {label === "" ? <span class="unseen">Actions</span> : label}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody role="rowgroup">
-      {rows.map((row) => (
-        <tr key={keyOf(row)} role="row">
-          <th role="rowheader" scope="row" class={head.class}>
-            {head.cell(row)}
-          </th>
-          {columns.map(({ cell, class: name = "", label, nothing = "none" }) => {
-            const content = cell(row)
-            return label === "" ? (
-              <td key={label} role="cell" class="actions">
-                {content}
-              </td>
-            ) : (
-              <td key={label} role="cell" data-label={label} class={content === null ? "none" : name}>
-                {content ?? <span class="muted">{nothing}</span>}
-              </td>
-            )
-          })}
-        </tr>
-      ))}
-    </tbody>
-  </table>
 )
 
 export const Time = ({ at }: { readonly at: number }) => {
@@ -243,110 +184,6 @@ export const Loaded = <A,>({
         </div>
       )}
     </>
-  )
-}
-
-const copy = async (text: string): Promise<boolean> => {
-  // There is no clipboard over plain HTTP from another machine: the call itself fails.
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    const area = document.createElement("textarea")
-    area.value = text
-    area.className = "offscreen"
-    const focused = document.activeElement
-    // A modal dialog makes all that is outside it inert.
-    ;(document.querySelector("dialog:modal") ?? document.body).append(area)
-    area.select()
-    const copied = document.execCommand("copy")
-    area.remove()
-    if (focused instanceof HTMLElement) focused.focus()
-    return copied
-  }
-}
-
-export const CopyButton = ({ text, what }: { readonly text: string; readonly what: string }) => {
-  const [state, setState] = useState<"idle" | "copied" | "failed">("idle")
-  useEffect(() => {
-    if (state === "idle") return
-    const timer = setTimeout(() => setState("idle"), 4000)
-    return () => clearTimeout(timer)
-  }, [state])
-  return (
-    <span class="copy">
-      <button
-        type="button"
-        class="button compact"
-        aria-label={`Copy ${what}`}
-        onClick={() => void copy(text).then((copied) => setState(copied ? "copied" : "failed"))}
-      >
-        Copy
-      </button>
-      <span class="copied" role="status">
-        {state === "copied" && "Copied"}
-        {state === "failed" && "Select it and press Ctrl+C"}
-      </span>
-    </span>
-  )
-}
-
-/** Shell lines to be copied. */
-export const Lines = ({ text, what }: { readonly text: string; readonly what: string }) => (
-  <div class="lines">
-    <pre tabIndex={0} role="region" aria-label={what}>
-      {text}
-    </pre>
-    <CopyButton text={text} what={what} />
-  </div>
-)
-
-/** A secret that was just made. Takes the focus, for it is in no other place. */
-export const Secret = ({
-  title,
-  heading: Heading = "h3",
-  label,
-  what,
-  value,
-  children,
-  onDone,
-}: {
-  readonly title: string
-  readonly heading?: "h2" | "h3"
-  /** Of the field. */
-  readonly label: string
-  /** What the button copies. */
-  readonly what: string
-  readonly value: string
-  readonly children: ComponentChildren
-  readonly onDone: () => void
-}) => {
-  const id = useId()
-  const field = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    field.current?.focus()
-    field.current?.select()
-  }, [value])
-  return (
-    <section class="stack secret" aria-labelledby={id}>
-      <Heading id={id}>{title}</Heading>
-      <div class="row">
-        <input
-          ref={field}
-          class="input code"
-          aria-label={label}
-          readOnly
-          value={value}
-          spellcheck={false}
-          onFocus={(event) => event.currentTarget.select()}
-        />
-        <CopyButton text={value} what={what} />
-      </div>
-      {children}
-      <button type="button" class="button" onClick={onDone}>
-        Done
-      </button>
-    </section>
   )
 }
 

@@ -1,0 +1,107 @@
+/** Texts to be copied: shell lines, and secrets that are shown once. */
+import type { ComponentChildren } from "preact"
+import { useEffect, useId, useRef, useState } from "preact/hooks"
+
+const copy = async (text: string): Promise<boolean> => {
+  // There is no clipboard over plain HTTP from another machine: the call itself fails.
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    const area = document.createElement("textarea")
+    area.value = text
+    area.className = "offscreen"
+    const focused = document.activeElement
+    // A modal dialog makes all that is outside it inert.
+    ;(document.querySelector("dialog:modal") ?? document.body).append(area)
+    area.select()
+    const copied = document.execCommand("copy")
+    area.remove()
+    if (focused instanceof HTMLElement) focused.focus()
+    return copied
+  }
+}
+
+export const CopyButton = ({ text, what }: { readonly text: string; readonly what: string }) => {
+  const [state, setState] = useState<"idle" | "copied" | "failed">("idle")
+  useEffect(() => {
+    if (state === "idle") return
+    const timer = setTimeout(() => setState("idle"), 4000)
+    return () => clearTimeout(timer)
+  }, [state])
+  return (
+    <span class="copy">
+      <button
+        type="button"
+        class="button compact"
+        aria-label={`Copy ${what}`}
+        onClick={() => void copy(text).then((copied) => setState(copied ? "copied" : "failed"))}
+      >
+        Copy
+      </button>
+      <span class="copied" role="status">
+        {state === "copied" && "Copied"}
+        {state === "failed" && "Select it and press Ctrl+C"}
+      </span>
+    </span>
+  )
+}
+
+/** Shell lines to be copied. */
+export const Lines = ({ text, what }: { readonly text: string; readonly what: string }) => (
+  <div class="lines">
+    <pre tabIndex={0} role="region" aria-label={what}>
+      {text}
+    </pre>
+    <CopyButton text={text} what={what} />
+  </div>
+)
+
+/** A secret that was just made. Takes the focus, for it is in no other place. */
+export const Secret = ({
+  title,
+  heading: Heading = "h3",
+  label,
+  what,
+  value,
+  children,
+  onDone,
+}: {
+  readonly title: string
+  readonly heading?: "h2" | "h3"
+  /** Of the field. */
+  readonly label: string
+  /** What the button copies. */
+  readonly what: string
+  readonly value: string
+  readonly children: ComponentChildren
+  readonly onDone: () => void
+}) => {
+  const id = useId()
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [value])
+  return (
+    <section class="stack secret" aria-labelledby={id}>
+      <Heading id={id}>{title}</Heading>
+      <div class="row">
+        <input
+          ref={field}
+          class="input code"
+          aria-label={label}
+          readOnly
+          value={value}
+          spellcheck={false}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+        <CopyButton text={value} what={what} />
+      </div>
+      {children}
+      <button type="button" class="button" onClick={onDone}>
+        Done
+      </button>
+    </section>
+  )
+}
