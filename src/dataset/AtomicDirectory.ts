@@ -1,15 +1,10 @@
 /**
  * A directory that appears whole or not at all, in the place of an older one.
  *
- * Guarantees: at each moment, also when the process or the machine dies, the place
- * holds the old directory or the new one, whole and synced, except between two
- * renames that follow each other; what a death there leaves behind is put right by
- * the next write, or by `recover`. Only what prefstream wrote is ever replaced.
- * Where two write the same place at once, it holds what one of them wrote.
- *
- * Everything of a write happens in one directory beside the place, on the same file
- * system: `.NAME.partial-XXXXXX` holds `next`, which is being written, `previous`,
- * which was moved aside, and the lock by which others see that the writer lives.
+ * Guarantees: at each moment, also after a crash, the place holds the old directory or the new one, whole and synced,
+ * except between two renames; the next write, or `recover`, repairs that. Only what prefstream wrote is replaced. A write
+ * happens in `.NAME.partial-XXXXXX` beside the place: `next` is being written, `previous` was moved aside, and a lock
+ * shows that the writer lives.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"

@@ -1,14 +1,9 @@
 /**
- * The columns of the dataset: their order and their types, for every file.
+ * The columns of the dataset, the members of `PreferencePair`: their order and types, for every file.
  *
- * Guarantees: the columns are the members of `PreferencePair`, each of them, in either shape:
- *
- * - `standard`: prompt, chosen and rejected are text. A conversation is rendered
- *   (`Conversation.render`); one that is a single user message is that message's text.
- * - `conversational`: all three are lists of messages. A prompt that is text is one user
- *   message, a completion one assistant message.
- *
- * A pair with a lone surrogate, which UTF-8 can't carry, makes no row.
+ * In the `standard` shape, prompt, chosen and rejected are text, and a conversation is rendered (`Conversation.toText`);
+ * in the `conversational` one they are lists of messages, and a prompt that is text is one user message.
+ * A pair with a lone surrogate, which UTF-8 can't carry, has no row.
  */
 import * as Conversation from "../domain/Conversation.ts"
 import type { Message } from "../domain/Message.ts"

@@ -1,8 +1,7 @@
 /**
  * What is known of a dataset besides its rows: how it was made, of what, and under which terms.
  *
- * All of it may be left out. What is not given is not in the card and not in the manifest:
- * nothing is made up.
+ * All of it may be left out; what is not given is not in the card and not in the manifest.
  */
 import { Schema } from "effect"
 import { Judges } from "../domain/Judge.ts"
@@ -42,7 +41,7 @@ export interface DatasetFacts extends Provenance {
   readonly name?: string
   /** What the dataset is, as Markdown. */
   readonly description?: string
-  /** As the Hub names licences: `apache-2.0`, `cc-by-4.0`. */
+  /** As the Hub names licenses: `apache-2.0`, `cc-by-4.0`. */
   readonly license?: string
   /** ISO 639-1. */
   readonly languages?: ReadonlyArray<string>

@@ -1,13 +1,9 @@
 /**
  * The rows of one split as files: Parquet and JSON Lines, cut into shards at the same rows.
  *
- * Guarantees: each row is in one shard, in order; rows of the same item that follow each other
- * are in the same one; where a shard ends depends on the rows alone. A shard's last bytes
- * reach the disk while the next shard is being written. The total is in the names, so
- * shards have their names when `finish` is done.
- *
- * The limit is of the rows' size in memory, as it is for `datasets`: compressed, they are
- * less. A shard ends with the item that reaches it.
+ * Guarantees: each row is in one shard, in order; consecutive rows of an item are in the same one; where a shard ends
+ * depends on the rows alone. The limit is of the rows' size in memory, as for `datasets`; a shard ends with the item that
+ * reaches it. Names hold the number of shards, so files have their names when `finish` is done.
  */
 import type { Scope } from "effect"
 import { Effect, Fiber, FileSystem, Path } from "effect"

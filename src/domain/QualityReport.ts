@@ -129,7 +129,7 @@ export interface Rankings {
 }
 
 export interface FlagReport {
-  /** Judged items that an expert flagged; the dataset holds them unless `--drop flagged` left them out. */
+  /** Judged items that an expert flagged; the dataset holds them unless `--drop flagged` leaves them out. */
   readonly items: number
   /** How many flags there are of each kind, most frequent first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly flags: number }>
@@ -151,11 +151,11 @@ export interface Length {
   readonly rejected: Distribution
 }
 
-/** A property of the dataset with the value that it has, and the limit that it was held to. */
+/** A property of the dataset with the value that it has, and its limit. */
 export interface Check {
   /** As the command line calls it, such as `longer-chosen`. */
   readonly check: string
-  /** What `value` is, in words. */
+  /** What `value` is. */
   readonly measure: string
   readonly value: number | null
   /** How many items, pairs or votes it concerns. */

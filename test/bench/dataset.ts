@@ -7,7 +7,7 @@
  * fixed seed: it compresses about as prose does, and each run writes the same bytes. Prints a
  * table in Markdown.
  *
- * - prefstream, Parquet: `src/dataset/Parquet.ts` alone, without threads
+ * - prefstream, Parquet: `src/dataset/file/Parquet.ts` alone
  * - prefstream, dataset: `Dataset.write`, that is Parquet, JSON Lines, card and manifest
  * - DuckDB: `COPY`, where no row passes through JavaScript
  * - hand-written: a loop with `parquetjs-lite` and `p-limit`

@@ -158,7 +158,7 @@ describe("the report in a browser", () => {
   inBrowser("says first what failed and what to do, then each section in its order", () =>
     opened(reports.full(), wide, async (page) => {
       const verdict = await page.locator(".verdict").innerText()
-      assert.include(verdict, "No dataset was written: 2 of 7 limits were not kept")
+      assert.include(verdict, "No dataset was written: 2 of 7 limits were exceeded")
       assert.include(verdict, "longer-chosen")
       assert.include(verdict, "Balance the lengths")
       const headings = await page.getByRole("heading", { level: 2 }).allTextContents()
@@ -180,10 +180,10 @@ describe("the report in a browser", () => {
       assert.strictEqual(await page.locator("figure svg[role=img]").count(), 12)
       assert.include(
         (await section(page, "Models").innerText()).replace(/\s+/g, " "),
-        "2 models; large-2 wins the largest share of its pairs: 71.3%.",
+        "2 models; large-2 has the highest win rate: 71.3%.",
       )
       assert.deepStrictEqual(
-        await page.getByRole("region", { name: "Pairs won by model" }).locator("tbody tr").allInnerTexts(),
+        await page.getByRole("region", { name: "Win rate by model" }).locator("tbody tr").allInnerTexts(),
         ["large-2\t2,401\t1,802\t703\t71.3%", "small-1\t2,399\t690\t1,795\t28.0%"],
       )
     }),
@@ -191,7 +191,7 @@ describe("the report in a browser", () => {
 
   inBrowser("a section without data says so instead of drawing nothing", () =>
     opened(reports.minimal(), wide, async (page) => {
-      assert.include(await section(page, "Agreement").innerText(), "Each item has one vote: agreement can’t be told.")
+      assert.include(await section(page, "Agreement").innerText(), "Each item has one vote: agreement is unknown.")
       assert.include(await section(page, "Gold items").innerText(), "No item has a known answer")
       assert.include(await section(page, "Chosen position").innerText(), "is not known")
       assert.include(await section(page, "Models").innerText(), "The input does not say which model wrote which")

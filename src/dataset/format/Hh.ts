@@ -1,11 +1,7 @@
 /**
- * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022, "Training a Helpful and Harmless
- * Assistant with Reinforcement Learning from Human Feedback"): each side holds the whole
- * conversation, turns of `Human` and `Assistant` after an empty line each.
- *
- * Readers take what stands before the last `\n\nAssistant:` for the prompt. So a text that holds
- * such a mark itself is refused: it would move the cut, or pass for a turn. There is no place for
- * other roles.
+ * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022): each side holds the whole conversation, turns of `Human` and
+ * `Assistant` after an empty line each. Readers take what stands before the last `\n\nAssistant:` for the prompt, so a
+ * text that holds such a mark itself is omitted. There is no place for other roles.
  */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"

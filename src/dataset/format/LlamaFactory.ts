@@ -1,13 +1,10 @@
 /**
- * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking in Alpaca and in
- * ShareGPT form, and KTO in ShareGPT form; each file with its entry in `dataset_info.json`.
+ * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking in Alpaca and in ShareGPT form, and KTO in
+ * ShareGPT form; each file with its entry in `dataset_info.json`.
  *
- * Alpaca holds a system prompt and one question. Its `history` column is not written: where the
- * first 10 MB of a file had none, `load_dataset` would take the column for one of nulls, and fail
- * at the first conversation. Conversations of several turns are for the ShareGPT forms, whose
- * roles LLaMA-Factory wants in turn; it skips rows where they are not.
- *
- * The KTO reader knows a wanted completion by its not being empty; no format takes empty ones.
+ * Alpaca holds a system prompt and one question: its `history` is not written, since `load_dataset` would take the column
+ * for one of nulls. ShareGPT forms hold conversations with roles in turn; LLaMA-Factory skips other rows. The KTO reader
+ * knows a wanted completion by its not being empty; no format takes empty ones.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

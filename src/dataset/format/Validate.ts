@@ -1,13 +1,10 @@
 /**
  * Reads a trainer's file back from disk, and finds what the trainer would trip over.
  *
- * Guarantees: every row is held against the format's schema, columns that the trainer does not
- * read included, and against the rows before it: the same columns in every row, and numbers that
- * `load_dataset` takes for the type that they are. The stream of findings is in the file's order;
- * an empty one says that all is well. Memory holds a few rows, whatever the file's size.
+ * Guarantees: every row is checked against the format's schema, with no other column, and against the rows before it: the
+ * same columns, and numbers that `load_dataset` reads as the same type. Findings are in the file's order.
  *
- * Not checked: lengths in tokens, which trainers cut or drop by (TRL's reward trainer drops a pair
- * with a side over 1,024).
+ * Not checked: lengths in tokens (TRL's reward trainer drops a pair with a side over 1,024).
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"

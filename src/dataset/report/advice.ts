@@ -1,4 +1,4 @@
-/** What to do about a check that failed. Of a check that is not known here it says what can be said of any. */
+/** What to do about a check that failed.  */
 import type { Check } from "../../domain/QualityReport.ts"
 
 const advice: ReadonlyArray<readonly [check: RegExp, advice: string]> = [

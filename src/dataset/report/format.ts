@@ -36,7 +36,7 @@ export const decimal = (n: number, digits = 2): string => {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−")
 }
 
-/** Lengths, which are whole, and their means, which need not be told more exactly. */
+/** Lengths, which are whole, and their means, which need no more digits. */
 export const length = (n: number | null): string => (n === null ? "–" : count(Math.round(n)))
 
 const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
@@ -84,7 +84,7 @@ export const excerpt = (
   return { shown: text.slice(0, at).trimEnd(), cut: true }
 }
 
-/** Of how many characters (code points) a text is. */
+/** The number of characters (code points) of a text. */
 export const characters = (text: string): number => {
   let n = 0
   for (let i = 0; i < text.length; i++, n++) if ((text.codePointAt(i) ?? 0) > 0xffff) i++

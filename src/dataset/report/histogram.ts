@@ -71,22 +71,26 @@ const timeSteps = [
   1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
 ]
 
-/** Ticks of an axis; of times, at round numbers of minutes, hours, days. */
+/** The axis of numbers by Plot's own ticks; of times, by ticks at round numbers of minutes, hours, days. */
 export const ticksOf = (
   unit: Unit,
   isLog: boolean,
   [low, high]: readonly [number, number],
   width: number,
-): AxisXOptions => {
-  if (unit !== "seconds") return { tickFormat: unit === "share" ? shortShare : short, tickSpacing: 64 }
+): readonly [ticks: ReadonlyArray<number> | undefined, options: AxisXOptions] => {
+  if (unit !== "seconds") {
+    return [undefined, { tickFormat: unit === "share" ? shortShare : short, tickSpacing: isLog ? 120 : 64 }]
+  }
   const most = width / 68
-  if (!isLog) return { interval: timeSteps.find((step) => (high - low) / step <= most) ?? 1e7, tickFormat: seconds }
+  if (!isLog) {
+    return [undefined, { interval: timeSteps.find((step) => (high - low) / step <= most) ?? 1e7, tickFormat: seconds }]
+  }
   const ratio = (high / low) ** (1 / most)
   const ticks: Array<number> = []
   for (const step of timeSteps) {
     if (step >= low && step <= high && step >= (ticks.at(-1) ?? 0) * ratio) ticks.push(step)
   }
-  return { ticks, tickFormat: seconds }
+  return [ticks, { text: seconds }]
 }
 
 export interface HistogramOptions {
@@ -131,6 +135,7 @@ export const drawHistogram =
     const bins = worthDrawing(histogram, unit)
     const visible = marks.filter(({ at }) => at >= domain[0] && at <= domain[1])
     const [marginLeft, marginRight] = [44, 16]
+    const [ticks, axis] = ticksOf(unit, isLog, domain, width - marginLeft - marginRight)
     return plot({
       width,
       height,
@@ -142,7 +147,7 @@ export const drawHistogram =
       x: { type: isLog ? "log" : "linear", domain, label: null },
       y: { label: null, grid: true, ticks: 3, tickFormat: shortShare, nice: true },
       marks: [
-        axisX({ ...ticksOf(unit, isLog, domain, width - marginLeft - marginRight), label }),
+        axisX(ticks, { ...axis, label }),
         rectY(bins, {
           x1: (bin: Bin) => Math.max(bin.from, domain[0]),
           x2: "to",

@@ -1,7 +1,7 @@
 /**
  * Light or dark, as the system says until the reader says otherwise.
  *
- * Guarantees: paper is always light. The colours stand once, in the shared style: what changes
+ * Guarantees: paper is always light. The colors stand once, in the shared style: what changes
  * is on which media its dark part applies.
  */
 export type Scheme = "system" | "light" | "dark"

@@ -1,10 +1,8 @@
 /**
  * How far experts agree on items that several of them judged.
  *
- * Guarantees: kappa and alpha are of first choices, whatever the experts ranked below; a vote that ranks several
- * together at the top is a missing one. Kappa takes chance by item, 1/K of K texts, and is the same in whatever order
- * completions stand. Alpha pools chance by the completions' places in the input: where each place is one model, what
- * experts agree on because that model is better counts as chance.
+ * Guarantees: kappa and alpha are of first choices; a vote with several at the top is a missing one. Kappa takes chance by
+ * item, 1/K of K texts. Alpha pools chance by the completions' places in the input, and depends on their order.
  */
 import { Array as Arr } from "effect"
 import type { Agreement } from "../../domain/QualityReport.ts"

@@ -1,8 +1,8 @@
 /**
  * How often votes are right where the answer is known.
  *
- * Guarantees: a vote is right where the text that it chose is the text of the right answer, which may stand
- * there twice. Votes that rank several completions together at the top do not count. The interval is Wilson's, of 95%.
+ * Guarantees: a vote is right where its text is that of the right answer. Votes with several at the top don't count. The
+ * interval is Wilson's, of 95%.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
@@ -10,7 +10,7 @@ import type { Consensus } from "../votes/Consensus.ts"
 import { isDecided, type ItemVote, textOf } from "../votes/ItemVotes.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
 
-const wrongShown = 10
+const maxWrong = 10
 
 /** Whether a choice is right; none where the answer is not known. */
 const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
@@ -37,7 +37,7 @@ export const make = () => {
         if (said === true) right++
       }
       const choice = consensus.judgment.bestCompletionIndex
-      if (wrong.length < wrongShown && isRightChoice(item, choice) === false) {
+      if (wrong.length < maxWrong && isRightChoice(item, choice) === false) {
         wrong.push({
           item_id: item.itemId,
           prompt: item.prompt,

@@ -1,10 +1,8 @@
 /**
- * How long prompts and completions are, and whether the longer one is chosen.
+ * How long prompts and completions are, in Unicode code points, and whether the longer one is chosen.
  *
- * Guarantees: lengths are in Unicode code points. Whether the longer one is chosen, and Cohen's d, count each item
- * once: its pairs have an equal part of it, since a text of K completions is the chosen one in up to K − 1 pairs.
- * In the distributions, a prompt counts once for its item, chosen and rejected once for each pair. Cohen's d is of chosen against rejected as two groups (Cohen, 1988,
- * "Statistical Power Analysis for the Behavioral Sciences": 0.2 is small, 0.5 medium, 0.8 large).
+ * Guarantees: `share_longer` and Cohen's d count each item once, in equal parts for its pairs. In the distributions, a
+ * prompt counts once for its item, chosen and rejected once for each pair.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

@@ -1,12 +1,9 @@
 /**
- * Where the chosen completion stood in the order that the expert saw: whether what is shown
- * first is chosen more often than by its worth.
+ * Where the chosen completion stood in the order that the expert saw.
  *
- * Guarantees: counts votes, each once; not those that rank several completions together at the top, nor those for
- * a text that was shown at several positions. Where orders are drawn at random, the choice is as likely to stand in
- * the first half of the order as in the second, whatever its worth and however many completions there
- * are (the one in the middle of an odd number is in neither); the p-value is that of this, by the exact
- * two-sided binomial test.
+ * Guarantees: counts votes, each once; not those with several at the top, nor those for a text that was shown twice.
+ * Where orders are random, the first half is as likely as the second; the p-value is that of this, by the exact two-sided
+ * binomial test. The middle one of an odd number is in neither half.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

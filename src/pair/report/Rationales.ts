@@ -1,10 +1,8 @@
 /**
- * Experts' reasons that say nothing: those that are missing, and those that are copies.
+ * Rationales that are missing, and those that are copies.
  *
- * Guarantees: a copy is one whose normal form (case and white space apart) stood at an
- * earlier item, or is that of the prompt, of a message in it, or of a completion. Memory: some 40 bytes for each different
- * rationale, whose hashes are kept (52 bits: among a million, two different ones are taken for
- * the same with a probability of 1 in 9,000).
+ * Guarantees: a copy is one whose normal form stood at an earlier item, or is that of the prompt, a message or a
+ * completion. Memory: some 40 bytes for each different rationale, by hashes of 52 bits.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
@@ -34,6 +32,6 @@ export const make = () => {
   }
 }
 
-const sameText = (other: string, normalised: string): boolean =>
-  // What is far from it in length is not equal to it, and need not be normalised.
-  other.length <= 4 * normalised.length + 64 && NormalizedPrompt.ofText(other) === normalised
+const sameText = (other: string, normalized: string): boolean =>
+  // What is far from it in length is not equal to it, and need not be normalized.
+  other.length <= 4 * normalized.length + 64 && NormalizedPrompt.ofText(other) === normalized

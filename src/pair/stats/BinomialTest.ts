@@ -1,15 +1,10 @@
 /**
- * What a count of successes says of their probability: an exact test, and an interval.
+ * An exact two-sided binomial test, and a confidence interval of a share.
  *
- * The test sums the probabilities of all outcomes that are not more probable than the one observed, as
- * R's `binom.test` and SciPy's `binomtest` do: outcomes of the other tail count as not more probable up
- * to a relative difference of 1e-7, since rounding must not part what is equal.
- *
- * Guarantees: no normal approximation at any size. Probabilities come from Loader's saddle-point form
- * (C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities"), in which no large
- * numbers cancel: some twelve digits at ten million trials, where a difference of log-gammas has eight.
- * Tails are summed term by term until terms no longer count, some ten standard deviations at the most.
- * A value under 1e-300 may come out as 0.
+ * The p-value sums the probabilities of all outcomes that are not more probable than the one observed, up to a relative
+ * difference of 1e-7, as R's `binom.test` and SciPy's `binomtest` do. No normal approximation at any size: probabilities
+ * come from Loader's saddle-point form (C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities"), with
+ * some twelve digits at ten million trials. A value under 1e-300 may come out as 0.
  */
 
 /** The 0.975 quantile of the normal distribution: of a 95% interval. */
@@ -46,12 +41,12 @@ export const wilsonInterval = (
 ): { readonly low: number; readonly high: number } | null => {
   if (trials === 0) return null
   const share = successes / trials
-  const centre = share + (z * z) / (2 * trials)
+  const center = share + (z * z) / (2 * trials)
   const half = z * Math.sqrt((share * (1 - share)) / trials + (z * z) / (4 * trials * trials))
   const scale = 1 + (z * z) / trials
   return {
-    low: successes === 0 ? 0 : (centre - half) / scale,
-    high: successes === trials ? 1 : (centre + half) / scale,
+    low: successes === 0 ? 0 : (center - half) / scale,
+    high: successes === trials ? 1 : (center + half) / scale,
   }
 }
 

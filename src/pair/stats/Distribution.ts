@@ -1,11 +1,9 @@
 /**
  * A set of numbers in summary: mean, spread, exact quantiles, histogram.
  *
- * Guarantees: quantiles are of all numbers, by linear interpolation between the two nearest ranks
- * (type 7 of R. J. Hyndman and Y. Fan, 1996, "Sample quantiles in statistical packages", the default
- * of NumPy and R). Takes 4 bytes a number while all are whole and under 2^31 in size, then 8, and up to
- * three times that for a moment when it grows. The standard deviation is the sample's, null for fewer
- * than two numbers. Edges of bins: see `Histogram`.
+ * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of NumPy
+ * and R). Takes 4 bytes a number while all are whole and under 2^31 in size, then 8, up to three times that when it
+ * grows. The standard deviation is the sample's, null for fewer than two numbers.
  */
 import type { Distribution } from "../../domain/QualityReport.ts"
 import * as Histogram from "./Histogram.ts"

@@ -1,18 +1,10 @@
 /**
- * Randolph's free-marginal multirater kappa: how far raters agree beyond what choosing at random gives.
+ * Randolph's free-marginal multirater kappa: κ = (P − Pe) / (1 − Pe), where P is the mean share of pairs of ratings of a
+ * subject that agree, and Pe the mean of 1/K of K categories. 1 is perfect agreement, 0 is what chance gives.
+ * Source: J. J. Randolph, 2005, "Free-marginal multirater kappa", Joensuu Learning and Instruction Symposium.
  *
- * κ = (P − Pe) / (1 − Pe): P is the mean share of pairs of ratings of a subject that agree, Pe the mean of 1/K, where
- * K is the number of categories to choose from. 1 is perfect agreement, 0 is what chance gives, below 0 is less
- * than that. Source: J. J. Randolph, 2005, "Free-marginal multirater kappa (multirater κfree): an alternative to
- * Fleiss' fixed-marginal multirater kappa", Joensuu Learning and Instruction Symposium; there all
- * subjects have the same K and the same number of ratings, in which case this is the same number.
- *
- * Guarantees: chance is that of each subject by itself, so the categories may mean other things in each, and their
- * order makes no difference. Each subject counts once, however many ratings it has; those with fewer than two, or
- * with fewer than two categories, count for nothing.
- *
- * Of votes for completions, a subject is a prompt item, a category a text. Chance takes no account of one model being
- * better than the others: experts who all see it agree beyond chance.
+ * Guarantees: each subject counts once, with its own K; those with fewer than two ratings or categories don't count.
+ * Chance takes no account of one model being better than the others.
  */
 
 export interface FreeMarginalKappa {

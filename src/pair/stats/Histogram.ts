@@ -1,25 +1,16 @@
 /**
- * Counts of numbers in some 20 to 40 bins whose edges a person can read.
+ * Counts of numbers in some 20 to 40 bins with readable edges: multiples of 1, 2, 2.5 or 5 times a power of ten.
  *
- * Guarantees: edges follow from the numbers alone, ascend, and hold all of them; they are multiples of
- * 1, 2, 2.5 or 5 times a power of ten, or marks such as 1, 1.2, 1.5, 2 times one. Whole numbers get
- * whole edges, so that each bin holds as many of them as it is wide, and fewer bins where there are
- * fewer numbers to tell apart; the last edge is then above the greatest.
- *
- * The kinds of bins:
- * - none negative: of one width; or, where the greatest is more than a hundred times the least that is
- *   above 0, log-spaced, ten or five to the factor of ten, with a first bin from 0 on where there is a 0.
- *   What is under a 10^8th of the greatest is in that first bin too;
- * - some negative: of one width and mirrored at 0, which is an edge, as far as the middle 98% of the
- *   numbers reach on either side. What lies beyond is in one more bin at each end, as wide as it must
- *   be: long tails then leave the middle readable.
+ * Guarantees: edges follow from the numbers alone, ascend, and hold all of them; whole numbers get whole edges, the last
+ * one above the greatest. Bins have one width; or are log-spaced where the greatest number is more than a hundred times
+ * the least above 0; or, with negative numbers, are mirrored at 0, with one wide bin at each end for the outer 1%.
  */
 import type { Histogram } from "../../domain/QualityReport.ts"
 
 /** In ascending order, finite. */
 export type Sorted = Int32Array | Float64Array
 
-const mostBins = 40
+const maxBins = 40
 
 export const ofSorted = (sorted: Sorted): Histogram => {
   if (sorted.length === 0) return { edges: [], counts: [] }
@@ -78,17 +69,17 @@ const between = (first: number, last: number, step: Step): ReadonlyArray<number>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
 /** A width from which on edges are distinct: not too small beside the numbers themselves. */
-const leastWidth = (range: number, size: number, whole: boolean): number =>
-  Math.max(range === 0 ? 1 : range / mostBins, size * 2 ** -40, whole ? 1 : 0)
+const minWidth = (range: number, size: number, whole: boolean): number =>
+  Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 
 const equalWidths = (least: number, greatest: number, whole: boolean): ReadonlyArray<number> => {
   const ends = (step: Step): readonly [number, number] => {
     const first = stepsBelow(least, step)
     return [first, Math.max(first + 1, stepsAbove(greatest, step, whole))]
   }
-  const step = stepFor(leastWidth(greatest - least, greatest, whole), whole, (step) => {
+  const step = stepFor(minWidth(greatest - least, greatest, whole), whole, (step) => {
     const [first, last] = ends(step)
-    return last - first <= mostBins
+    return last - first <= maxBins
   })
   return between(...ends(step), step)
 }
@@ -99,11 +90,7 @@ const mirrored = (sorted: Sorted, whole: boolean): ReadonlyArray<number> => {
   const middle = Math.max(-sorted[tail]!, sorted[sorted.length - 1 - tail]!)
   const size = Math.max(-least, greatest)
   const reach = middle > 0 ? middle : size
-  const step = stepFor(
-    leastWidth(2 * reach, size, whole),
-    whole,
-    (step) => 2 * stepsAbove(reach, step, whole) <= mostBins,
-  )
+  const step = stepFor(minWidth(2 * reach, size, whole), whole, (step) => 2 * stepsAbove(reach, step, whole) <= maxBins)
   const half = stepsAbove(reach, step, whole)
   const below = Math.min(-half, stepsBelow(least, step))
   const above = Math.max(half, stepsAbove(greatest, step, whole))

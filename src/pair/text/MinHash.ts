@@ -1,24 +1,10 @@
 /**
- * What a text is made of, in 112 bytes: the share of bytes in which two signatures agree tells
- * how alike the texts are.
+ * Signatures of 112 bytes: the share of bytes in which two agree estimates the Jaccard index J of the texts' shingles.
  *
- * Guarantees: the same text has the same signature on every machine; the estimate of the Jaccard
- * index J of two texts' sets of shingles has no bias, but that it is never below 0, and a standard
- * deviation of at most √((J + ε)(1 − J) / 112), where ε is 1/255: 0.04 at J = 0.8.
- * Time is proportional to the text's length.
- *
- * Shingles are all runs of 5 UTF-16 code units, and of 3 that begin with one of East Asia's
- * (ideographs, kana, hangul), each of which says as much as half a word. Characters, not words:
- * a prompt of six words has two runs of five words, and Chinese, Japanese and Thai do not
- * separate words. A text that is shorter than a shingle is one shingle.
- *
- * Each shingle is thrown into one of 112 bins, and of those in a bin the least hash stays (Li,
- * Owen and Zhang, 2012, "One permutation hashing"). Bins that stay empty are filled by throwing
- * all shingles once more with other hashes (Dahlgaard, Knudsen and Thorup, 2017, "Fast similarity
- * sketching"): the estimate of a short text, most of whose bins are empty at first, is then as
- * good as that of a long one, where copies from other bins (Shrivastava, 2017, "Optimal
- * densification for fast and accurate minwise hashing") would make it worse. Of each hash one
- * byte is kept (Li and König, 2010, "b-Bit minwise hashing").
+ * Guarantees: the same text has the same signature on every machine; the estimate has no bias, and a standard deviation
+ * of at most √((J + ε)(1 − J) / 112), where ε is 1/255. Shingles are runs of 5 UTF-16 code units, and of 3 that begin
+ * with an ideograph, kana or hangul. Sources: Li, Owen and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen and
+ * Thorup, 2017, "Fast similarity sketching", for empty bins; Li and König, 2010, "b-Bit minwise hashing", for bytes.
  */
 
 /** Bytes of a signature. 14 bands of 8 rows, as datatrove has for FineWeb. */
@@ -40,13 +26,13 @@ const leavesEastAsian = power(shortestEastAsian)
  * Shingles that are kept for more than one throw. After so many different ones, a bin is still
  * empty once in 10^13 texts.
  */
-const mostKept = 4096
+const maxKept = 4096
 
 const empty = 0x7fffffff
 
 // Work space of one call, which never waits for anything.
 const shingles = new Int32Array(4096)
-const kept = new Int32Array(mostKept)
+const kept = new Int32Array(maxKept)
 const recent = new Int32Array(1024)
 const least = new Int32Array(bins)
 const isOpen = new Uint8Array(bins)
@@ -113,7 +99,7 @@ const throwFirst = (waiting: number, before: number): number => {
     const bin = ((hash >>> 16) * bins) >>> 16
     const order = orderOf(hash)
     if (order < least[bin]!) least[bin] = order
-    if (count < mostKept && recent[hash & 1023] !== hash) {
+    if (count < maxKept && recent[hash & 1023] !== hash) {
       recent[hash & 1023] = hash
       kept[count++] = hash
     }

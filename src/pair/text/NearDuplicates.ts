@@ -1,17 +1,12 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats.
  *
- * Guarantees: what is found for a prompt follows from the prompts before it alone. Of prompts with the same
- * normal form, the first stands for all. About 300 bytes for each normal form, outside the JavaScript heap.
+ * Guarantees: what is found follows from the prompts before alone. Of prompts with the same normal form, the first stands
+ * for all. About 300 bytes for each normal form, outside the JavaScript heap.
  *
- * Not guaranteed: that each near-duplicate is found. Signatures are compared where one of 18
- * bands of 6 bytes is equal (locality-sensitive hashing: Leskovec, Rajaraman and Ullman, 2020,
- * "Mining of massive datasets", 3.4), which of two texts with a Jaccard index of 0.8 happens with
- * probability 1 − (1 − 0.8⁶)¹⁸ = 0.996. Then the index is estimated from the signatures, with a standard deviation
- * of 0.04: of two texts with 0.8, one half is estimated below it. Where more than 32 prompts share a band, later
- * ones are not found by it.
- *
- * Two texts of one long template with little that differs are near-duplicates, too.
+ * Not guaranteed: that each is found. Signatures are compared where one of 18 bands of 6 bytes is equal (Leskovec,
+ * Rajaraman and Ullman, 2020, "Mining of massive datasets", 3.4): for a Jaccard index of 0.8, with a probability of
+ * 0.996. Its estimate has a standard deviation of 0.04. Of prompts that share a band, the first 32 are found by it.
  */
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"

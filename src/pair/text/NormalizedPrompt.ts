@@ -1,15 +1,9 @@
 /**
  * The normal form of a text: two prompts are the same where their normal forms are equal.
  *
- * Guarantees: letters' case, white space (its kind, its length, at either end), compatibility
- * forms (full-width letters, ligatures) and characters that do not show make no difference;
- * the normal form of a normal form is itself; the same on every machine and in every locale.
- *
- * The form is NFKC with Unicode's default caseless matching (The Unicode Standard, 3.13,
- * `toNFKC_Casefold`), then white space as single spaces. Punctuation, digits and accents stay:
- * pipelines for web pages remove them to find more (datatrove's `simplify_text`, with which
- * FineWeb was made), but of a prompt they are the content: `2+1` is not `2-1`. What differs in
- * no more than a comma is found as a near-duplicate.
+ * Guarantees: case, white space, compatibility forms and characters that do not show make no difference; the normal form
+ * of a normal form is itself; the same on every machine. It is Unicode's `toNFKC_Casefold` (3.13), with white space as
+ * single spaces. Punctuation, digits and accents stay: `2+1` is not `2-1`.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"

@@ -1,16 +1,11 @@
 /**
- * Which part of the dataset a prompt belongs to: training, validation or test.
+ * The split of each prompt: train, validation or test.
  *
- * Guarantees: an item's split follows from the seed, the shares and the prompts up to its own, so
- * it never changes when items are added after it. No normal form is in two splits. A prompt that
- * is found to nearly repeat earlier ones (see `NearDuplicates` for what is not found) is in the split of the
- * earliest of them; `crossSplitNearDuplicates` counts the prompts that repeat some of different splits, each of which has a
- * near-duplicate in another split, since an earlier prompt does not change its split.
+ * Guarantees: it follows from the seed, the shares and the prompts up to its own, so it never changes when items are
+ * added. No normal form is in two splits. A prompt that nearly repeats earlier ones is in the split of the earliest;
+ * `crossSplitNearDuplicates` counts those that repeat prompts of several splits. A share that grows keeps what it has.
  *
- * Of the prompts that repeat none, a share is expected in each split, not promised: each prompt
- * has a place from 0 to 1 by a hash of seed and normal form. Test takes the places from 0 up,
- * validation those from 1 down, training those between. So a share that grows keeps what it has,
- * and test and validation take from training before they take from each other.
+ * Not guaranteed: exact shares. Each prompt has a place from 0 to 1 by a hash of seed and normal form.
  */
 import { Effect, Schema } from "effect"
 import type { Prompt } from "../../domain/Message.ts"

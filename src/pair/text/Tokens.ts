@@ -1,14 +1,9 @@
 /**
- * A text in normal form as tokens, each as a hash: what n-grams are made of.
+ * A text in normal form as tokens, each as a hash, for n-grams.
  *
- * A token is a run of letters, combining marks and digits; or one code point of a script that
- * does not separate words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, Tibetan), marks
- * included; or one of what carries the meaning of formulas and code: symbols (`+`, `=`, `<`, `$`,
- * emoji), the characters `* / % & # @ \`, and a hyphen that is not inside a word. Other
- * punctuation, backticks and white space only separate.
- *
- * Guarantees: deterministic; text of any kind has tokens, lone surrogates and code points beyond
- * the first plane as one token each.
+ * A token is a run of letters, marks and digits; a code point of a script that does not separate words (Han, kana, Thai,
+ * Lao, Khmer, Myanmar, Tibetan); or one of what carries meaning in formulas and code: symbols, `* / % & # @ \\`, and a
+ * hyphen outside a word. Other punctuation only separates. Text of any kind has tokens.
  */
 
 /** What a UTF-16 code unit does. */

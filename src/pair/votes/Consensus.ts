@@ -1,11 +1,8 @@
 /**
  * The votes on an item, made into one judgment.
  *
- * Guarantees: pure; the same votes give the same judgment.
- *
- * By majority, what the service says of one task is best: how it makes several votes into one is its
- * own matter; the votes of several tasks are counted by the rules of `domain/Tally`. Or all votes are weighed by
- * how reliable the experts are (Dawid & Skene, 1979; see `stats/DawidSkene`).
+ * Guarantees: the same votes give the same judgment. By majority, what the service says of one task is best; the votes of
+ * several tasks are counted by the rules of `domain/Tally`. Or votes are weighted by how reliable the experts are.
  */
 import { Array as Arr, Option } from "effect"
 import { flagsIn } from "../../domain/Flag.ts"
@@ -24,7 +21,7 @@ export interface Consensus {
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that went to the best, 0 to 1; null where there is one vote. */
   readonly agreement: number | null
-  /** Whether votes were weighed by the experts' reliabilities. */
+  /** Whether votes were weighted by the experts' reliabilities. */
   readonly isWeighted: boolean
   /** Whether several votes, or their weights, leave several that are best. */
   readonly isTie: boolean
@@ -132,7 +129,7 @@ const judged = (
 
 /**
  * The pairs of a consensus' judgment, with what the votes say of each. Without pairs that more votes contradict than
- * support, unless votes are weighed: the mean ranks of several completions may order two of them against the majority.
+ * support, unless votes are weighted: the mean ranks of several completions may order two of them against the majority.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,

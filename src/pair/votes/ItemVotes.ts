@@ -1,14 +1,9 @@
 /**
- * The votes on an item: one for each expert who judged it, as far as the service tells them apart.
+ * The votes on an item: one for each expert who judged it, as far as the service names them.
  *
- * Guarantees: votes are for texts: completions of the same text are one choice. Votes stand in
- * the order of the tasks, and within a task in the order in which the service gives them. An expert who
- * judged an item several times, in several of its tasks, has one vote on it, the first: what they say again
- * is no second opinion.
- *
- * prefstream's own service lists the votes of a task in `annotations.votes`; of another service's, `expert` and
- * `choice` are enough. Where there is no such list, or one that does not fit, the task's result is one vote, of
- * the expert that `annotations.expert` names, if it does.
+ * Guarantees: completions of the same text are one choice. Votes stand in the order of the tasks and of the service. An
+ * expert who judged an item several times has one vote, the first. `annotations.votes` lists a task's votes; of another
+ * service's, `expert` and `choice` are enough. Without a valid list, the task's result is one vote.
  */
 import { Option, Schema } from "effect"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
@@ -36,7 +31,7 @@ export interface ItemVote {
 }
 
 /** More than thirty years say that a clock was wrong. */
-const longestSeconds = 1e9
+const maxSeconds = 1e9
 
 const ListedVote = Schema.Struct({
   ...Vote.fields,
@@ -79,7 +74,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
           choice,
           ranking,
           order: shown,
-          seconds: seconds >= 0 && seconds <= longestSeconds ? seconds : null,
+          seconds: seconds >= 0 && seconds <= maxSeconds ? seconds : null,
           rationale: textOf(rationale),
         }),
       ),

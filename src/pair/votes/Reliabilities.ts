@@ -1,9 +1,8 @@
 /**
- * How reliable each expert is, from how they judge the same items, and what that makes of their votes.
+ * How reliable each expert is, from how they judge the same items, and what that makes of their votes (`stats/DawidSkene`).
  *
- * Guarantees: experts are numbered in the order in which they turn up, so the same items in the same order
- * give the same numbers. Votes that name nobody are taken for one expert's. The model is the one-coin
- * model of `stats/DawidSkene`. Votes that rank several completions together at the top do not count. Memory: 8 bytes for each vote and each item of several votes.
+ * Guarantees: the same items in the same order give the same numbers. Votes that name nobody are taken for one expert's.
+ * Votes with several completions at the top don't count. Memory: 8 bytes for each vote, and each item of several votes.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
