@@ -74,7 +74,7 @@ describe("the example pipelines run", () => {
       )
       assert.strictEqual(said.status, 0, said.stderr)
       assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [20, 20])
-      for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(`${chosen}`, /^\d+$/)
+      for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(chosen, /^\d+$/)
     }))
 })
 
