@@ -76,6 +76,18 @@ describe("the example pipelines run", () => {
       assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [20, 20])
       for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(chosen, /^\d+$/)
     }))
+
+  test("pipelines/own-service.ts, with a client and a trainer format of its own", () =>
+    Effect.gen(function* () {
+      const folder = yield* workplace
+      const said = yield* Effect.promise(() => runSources(["pipelines/own-service.ts"], { cwd: folder }))
+      assert.strictEqual(said.status, 0, said.stderr)
+      const file = `${folder}/own-service/formats/own/train.jsonl`
+      assert.strictEqual(said.stdout, `144 pairs in own-service/formats/own/train.jsonl\n`)
+      const rows = yield* Effect.promise(() => jsonl(file))
+      assert.deepStrictEqual(Object.keys(rows[0] ?? {}), ["input", "outputs"])
+      assert.strictEqual(rows.length, 144)
+    }))
 })
 
 describe("a pipeline file", () => {
