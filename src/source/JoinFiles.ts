@@ -17,7 +17,7 @@ import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 export type { JoinOptions } from "./combine/JoinOptions.ts"
 
-/** Records of each file that are looked at. */
+/** Records of each file in which fields are checked. */
 const sampleSize = 20
 
 export const join = (options: JoinOptions.JoinOptions): Source => ({

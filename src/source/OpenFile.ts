@@ -1,5 +1,5 @@
 /**
- * A file by its name, opened once: its first records are looked at, and then all of them are read.
+ * A file by its name, opened once: its first records are sampled, and then all of them are read.
  */
 import { Array, Duration, Effect, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"

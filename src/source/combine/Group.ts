@@ -139,11 +139,11 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
   const head = group[0]
   const known = new Map<string, Map<string, Part>>()
   const members: Array<Part> = []
-  const strays: Array<SourceRecord> = []
+  const rejects: Array<SourceRecord> = []
   for (const part of group) {
     const same = part.model === undefined ? undefined : known.get(part.model)?.get(part.completion)
     if (!isSamePrompt(part.prompt, head.prompt)) {
-      strays.push(
+      rejects.push(
         reject(
           part.place,
           "invalid_shape",
@@ -151,7 +151,7 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
         ),
       )
     } else if (same !== undefined) {
-      strays.push(
+      rejects.push(
         reject(
           part.place,
           "duplicate_key",
@@ -166,7 +166,7 @@ const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord>
       members.push(part)
     }
   }
-  return [toRecord(head, members, keyIsId), ...strays]
+  return [toRecord(head, members, keyIsId), ...rejects]
 }
 
 const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): SourceRecord => {

@@ -1,5 +1,5 @@
 /**
- * What a join is told: its files, and where in their records the parts of an item stand.
+ * The options of a join: its files, and where in their records the parts of an item stand.
  */
 import { Effect, Path } from "effect"
 import type { FormatOptions } from "../format/Format.ts"

@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* <A>(
     "CREATE TABLE record (id INTEGER PRIMARY KEY, key TEXT, source INTEGER, size INTEGER, origin TEXT, data BLOB)",
   )
 
-  /** @param keyOf the record's key, and the number of the file or files that it is told apart by */
+  /** @param sourceOf the number of the file, or of the files that count as one */
   const insert = (
     records: ReadonlyArray<Result.Result<KeyedRecord<A>, Reject>>,
     keyOf: (record: KeyedRecord<A>) => string,

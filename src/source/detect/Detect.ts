@@ -74,8 +74,7 @@ const implied = ({ completion, completions, key }: LayoutOptions): LayoutName | 
 const ofElements = ({ members }: Sample.Sample): LayoutOptions => {
   const [found] = members.filter(({ name }) => name === "completions").flatMap(CompletionFinder.elements)
   if (found?.layout !== "items" || found.completions === "completions") return {}
-  const { completions, model } = found
-  return { completions, ...(model === undefined ? undefined : { model }) }
+  return given({ completions: found.completions, model: found.model })
 }
 
 const withCompletions = (
@@ -114,21 +113,20 @@ const nothingFound = (
 ): Result.Result<never, string> => {
   const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(sample, []))?.prompt
   const missing = prompt === undefined ? "no prompt and no completions" : `a prompt at "${prompt}" and no completions`
-  const flagsToSet = {
+  const set = {
+    any: `${prompt === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text), ${orJoin}`,
     items: flags.completions,
     wide: `${flags.completion}, once for each completion`,
     pairs: `${flags.completion}, for the better one and the other`,
     long: flags.completion,
   }
-  const set =
-    layout === undefined
-      ? `set ${prompt === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text), or join files of prompts and of completions with --completions FILE and ${flags.key}`
-      : `set ${flagsToSet[layout]}`
-  return Result.fail(`found ${missing} in ${seen(sample)}: ${set}`)
+  return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${set[layout ?? "any"]}`)
 }
 
-/** `the members "a" and "b"`, with what stands deeper in them. */
-const seen = (sample: Sample.Sample): string => {
+const orJoin = `or join files of prompts and of completions with --completions FILE and ${flags.key}`
+
+/** `"a", "b"`, with what stands deeper in them. */
+const shownMembers = (sample: Sample.Sample): string => {
   const names = sample.members.map(({ name }) => JSON.stringify(name))
   const shown = names.length > 12 ? [...names.slice(0, 12), `${names.length - 12} more`] : names
   const nested = Sample.nestedTexts(sample)
@@ -136,14 +134,8 @@ const seen = (sample: Sample.Sample): string => {
   return `${shown.join(", ")}${deeper}`
 }
 
-const noPrompt = (sample: Sample.Sample, what: string): string =>
-  `found ${what} and no prompt in ${seen(sample)}: set ${flags.prompt}, or join files of prompts and of completions with --completions FILE and ${flags.key}`
-
-const columnsOf = (texts: ReadonlyArray<string | undefined>): ReadonlyArray<string> =>
-  texts.flatMap((text) => {
-    const field = text === undefined ? undefined : Result.getOrUndefined(Field.parse(text))
-    return field?.columns ?? []
-  })
+const columnsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  texts.flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? [])
 
 const promptOf = (
   sample: Sample.Sample,
@@ -153,7 +145,9 @@ const promptOf = (
   if (options.prompt !== undefined) return Result.succeed({ prompt: options.prompt })
   return Result.flatMap(PromptFinder.prompt(sample, columnsOf(completions)), (prompt) =>
     prompt === undefined
-      ? Result.fail(noPrompt(sample, `completions at ${completions.map((path) => `"${path}"`).join(", ")}`))
+      ? Result.fail(
+          `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${flags.prompt}, ${orJoin}`,
+        )
       : Result.succeed(prompt),
   )
 }
@@ -173,7 +167,7 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   if (typeof completions === "string") return Result.succeed(options)
   const found = {
     ...idOf(sample),
-    ...modelsOf(sample, completions),
+    ...given({ model: CompletionFinder.modelColumns(sample, completions.map(columnOf)) }),
     ...metadataOf(sample),
     ...given(options),
   }
@@ -197,12 +191,7 @@ const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   const { members } = sample
   const id = members.find(({ plainName, values }) => KnownNames.ids.includes(plainName) && values.some(KeyFinder.isKey))
-  return id === undefined ? {} : { id: id.path }
-}
-
-const modelsOf = (sample: Sample.Sample, completions: ReadonlyArray<string>): LayoutOptions => {
-  const found = CompletionFinder.modelColumns(sample, completions.map(columnOf))
-  return found === undefined ? {} : { model: found }
+  return given({ id: id?.path })
 }
 
 const columnOf = (path: string): string => columnsOf([path])[0] ?? path
@@ -212,11 +201,10 @@ const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((own) => members.some(({ name }) => name === own))
 
 const metadataOf = (sample: Sample.Sample): LayoutOptions => {
-  if (isOfDataset(sample)) return { metadata: "metadata" }
-  const metadata = sample.members.find(
+  const isObjects = sample.members.some(
     ({ kinds, name }) => name === "metadata" && kinds.size === 1 && kinds.has("object"),
   )
-  return metadata === undefined ? {} : { metadata: "metadata" }
+  return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
 /** A member whose values all name a completion, or say that none is better. */
@@ -234,7 +222,7 @@ const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { mod
           return BestCompletion.isNone(value) || isGold(value) || Result.isSuccess(best(value, models))
         }),
     )
-  return gold === undefined ? {} : { gold: gold.path }
+  return given({ gold: gold?.path })
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
@@ -255,12 +243,6 @@ const long = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
     })
     const key = options.key ?? KeyFinder.key(sample, prompts)
     const model = options.model ?? KeyFinder.model(sample, prompts)
-    return {
-      ...metadataOf(sample),
-      ...found,
-      ...given(options),
-      ...(key === undefined ? undefined : { key }),
-      ...(model === undefined ? undefined : { model }),
-    }
+    return { ...metadataOf(sample), ...found, ...given({ ...options, key, model }) }
   })
 }

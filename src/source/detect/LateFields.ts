@@ -18,7 +18,7 @@ export interface LateFields {
   readonly check: (row: Row) => RowResult
 }
 
-/** More new names than these are not tried: each takes another look at the first records. */
+/** New names that are tried: each detects the layout anew. */
 const maxTries = 200
 
 /** What experts see depends on these. */
@@ -26,7 +26,7 @@ const partsOf = ({ completion, completions, layout, prompt, system }: LayoutOpti
   JSON.stringify([layout, prompt, system, completions, completion])
 
 /**
- * @param seen the records that were looked at
+ * @param seen the first records
  * @param given what was set
  * @param found what was found
  */

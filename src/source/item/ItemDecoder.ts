@@ -120,11 +120,8 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
 /** The value in the form that the schema has; it stays the same object where it is in this form already. */
 const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
   if (!isObject(value)) return Result.succeed(value)
-  if (isTextual || !isNormal(value)) {
-    const normal = toNormalForm(value, names, isTextual)
-    return Result.flatMap(normal, (object) => withTextId(object, names))
-  }
-  return withTextId(value, names)
+  const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)
+  return Result.flatMap(normal, (object) => withTextId(object, names))
 }
 
 type Members = { readonly [member: string]: unknown }
@@ -146,25 +143,23 @@ const hasTextsAlone = (values: unknown): boolean => {
   return true
 }
 
-const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> => {
-  const prompt = toPrompt(own(value, "prompt"), names.prompt ?? "prompt")
-  if (Result.isFailure(prompt)) return Result.fail(prompt.failure)
-  const completions = toCompletions(own(value, "completions"), prompt.success, names, isTextual)
-  if (Result.isFailure(completions)) return Result.fail(completions.failure)
-  const metadata = fromText(own(value, "metadata"))
-  const gold = fromText(own(value, "gold"))
-  const optional = {
-    id: own(value, "id"),
-    models: isTextual ? fromText(own(value, "models")) : own(value, "models"),
-    gold: isObject(gold) ? withoutEmpty(isTextual ? withNumber(gold) : gold, isTextual) : gold,
-    metadata,
-  }
-  return Result.succeed({
-    prompt: prompt.success,
-    ...(completions.success === undefined ? undefined : { completions: completions.success }),
-    ...withoutEmpty(optional, isTextual),
+const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> =>
+  Result.gen(function* () {
+    const prompt = yield* toPrompt(own(value, "prompt"), names.prompt ?? "prompt")
+    const completions = yield* toCompletions(own(value, "completions"), prompt, names, isTextual)
+    const gold = fromText(own(value, "gold"))
+    const optional = {
+      id: own(value, "id"),
+      models: isTextual ? fromText(own(value, "models")) : own(value, "models"),
+      gold: isObject(gold) ? withoutEmpty(isTextual ? withNumber(gold) : gold, isTextual) : gold,
+      metadata: fromText(own(value, "metadata")),
+    }
+    return {
+      prompt,
+      ...(completions === undefined ? undefined : { completions }),
+      ...withoutEmpty(optional, isTextual),
+    }
   })
-}
 
 const own = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
 
@@ -183,13 +178,8 @@ const toCompletions = (
 ): Result.Result<unknown, string> => {
   const values = isTextual ? fromText(value) : value
   if (!Array.isArray(values)) return Result.succeed(values)
-  const completions: Array<unknown> = []
-  for (const [i, completion] of values.entries()) {
-    const text = toCompletion(completion, prompt, names.completions?.nameAt(i) ?? `completions[${i}]`)
-    if (Result.isFailure(text)) return Result.fail(text.failure)
-    completions.push(text.success)
-  }
-  return Result.succeed(completions)
+  const nameAt = (i: number) => names.completions?.nameAt(i) ?? `completions[${i}]`
+  return Result.all(values.map((completion, i) => toCompletion(completion, prompt, nameAt(i))))
 }
 
 /** What is neither text nor messages stays as it is, for the schema to refuse. */

@@ -111,8 +111,8 @@ export const decodeCompletion = (
   })
 
 const isSame = (messages: ReadonlyArray<Message>, prompt: Prompt): boolean => {
-  const asked = typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
-  return messages.length === asked.length && messages.every((message, i) => isEqual(message, asked[i]))
+  const expected = typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
+  return messages.length === expected.length && messages.every((message, i) => isEqual(message, expected[i]))
 }
 
 export const isEqual = (one: Message, other: Message | undefined): boolean =>

@@ -143,7 +143,7 @@ export const merge = (all: ReadonlyArray<Metadata | undefined>): MergedMetadata 
   return { metadata: Object.fromEntries([...names].map((name) => [name, valueOf(name)])), lists }
 }
 
-/** The metadata of an item and what its completions bring along, whose names are told apart where both have one. */
+/** The metadata of an item and what its completions bring along; a name that both have is prefixed. */
 export const withCompletions = (
   metadata: Metadata | undefined,
   all: ReadonlyArray<Metadata | undefined>,

@@ -1,8 +1,8 @@
 /**
  * A layout, from the paths of its fields: what a record's parts are called in messages, and how an item is read.
  *
- * Guarantees: a layout's `toRecord` or `toPart` never throws, whatever a record holds. Records are not looked at
- * (`Detect` does that): an option that is not set has the layout's default, or is not read.
+ * Guarantees: a layout's `toRecord` or `toPart` never throws, whatever a record holds. No record is
+ * read here (`Detect` does that): an option that is not set has the layout's default, or is not read.
  */
 import { Record, Result } from "effect"
 import { joinWords } from "../../io/Values.ts"

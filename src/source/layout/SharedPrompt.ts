@@ -67,7 +67,7 @@ const decode = (value: unknown, name: string): Result.Result<ReadonlyArray<Messa
 export const isConversation = (value: unknown): boolean =>
   Messages.isList(value) ? value.length > 1 : typeof value === "string" && transcriptBegins.test(value)
 
-/** Two speakers: more is not looked at. */
+/** The first two speakers decide. */
 const transcriptBegins = /^\s*(?:Human|Assistant):[^]*?\n\n(?:Human|Assistant):/
 
 /** Nothing where the text is no transcript: where it does not begin with a speaker. */

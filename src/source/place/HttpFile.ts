@@ -141,7 +141,7 @@ const accepted = (
     const encoding = headers["content-encoding"]
     return encoding === undefined || storable.has(encoding)
       ? Effect.void
-      : Effect.fail(unreadable(name, `its server sends it compressed (${encoding}), though asked not to`))
+      : Effect.fail(unreadable(name, `its server sends it compressed (${encoding}) against the request`))
   }
   if (status === 404 || status === 410)
     return Effect.fail(new SourceError({ reason: new FileNotFound({ file: name }) }))

@@ -9,12 +9,12 @@ import type { InputFile } from "../../domain/InputFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import type { Input } from "./Input.ts"
 
-/** Who is told; nobody by default. */
+/** Called for each file; none by default. */
 export const InputAudit = Context.Reference<((input: InputFile) => void) | undefined>("prefstream/source/InputAudit", {
   defaultValue: () => undefined,
 })
 
-/** The same bytes; at their end, the log is told of the file. */
+/** The same bytes; at their end, the file is reported. */
 export const logged =
   (file: string) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
@@ -33,7 +33,7 @@ export const loggedLater = (file: string, bytes: Input["bytes"]) => {
   }
 }
 
-/** The same records; at their end, the log is told of the file with their number, usable or not. */
+/** The same records; at their end, the file is reported with their number, usable or not. */
 export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.unwrap(
     Effect.map(InputAudit, (tell) => {

@@ -33,7 +33,7 @@ export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/sour
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** The part of the longest silence after which a file is read on over another connection. */
+/** The fraction of `idle` after which a file is read on over another connection. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)
@@ -135,7 +135,7 @@ const pieces = (
       Stream.mapEffect(count),
       Stream.concat(Stream.fromEffectDrain(isWhole)),
       Stream.mapError((error) =>
-        // What fails after its last byte, as a check of the whole does, can't be mended by more bytes.
+        // What fails after its last byte, as a check of the whole does, cannot be corrected by more bytes.
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
@@ -157,8 +157,8 @@ const again = ({ pause, retries }: RemoteTimeouts) =>
     Schedule.upTo({ times: retries }),
     Schedule.while(({ input }) => isConnectionLost(input)),
     Schedule.modifyDelay(({ duration, input }) => {
-      const asked = Duration.millis(isConnectionLost(input) ? (input.retryAfter ?? 0) : 0)
-      return Effect.succeed(Duration.min(Duration.max(duration, asked), maxPause))
+      const retryAfter = Duration.millis(isConnectionLost(input) ? (input.retryAfter ?? 0) : 0)
+      return Effect.succeed(Duration.min(Duration.max(duration, retryAfter), maxPause))
     }),
   )
 

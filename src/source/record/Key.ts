@@ -11,10 +11,10 @@ export const digest = (key: string): string => `sha256:${Sha256.hex(key)}`
 export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(key))
 
 /** In UTF-16 units. */
-const mostLength = 64
+const maxLength = 64
 
 /**
  * As a table of a scratch database has it: different for different keys; one that is longer, or has NUL, which some
  * databases end a text at, is its SHA-256, which with its name is longer than any that stays.
  */
-export const short = (key: string): string => (key.length <= mostLength && !key.includes("\0") ? key : digest(key))
+export const short = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

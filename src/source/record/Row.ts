@@ -11,7 +11,7 @@ import type { Reject } from "../../domain/Reject.ts"
 
 /** Where a record stands, and its text for the reject. */
 export interface Place extends Origin {
-  /** As it stands in the file; of a format without text, as JSON. May be computed when it is asked for. */
+  /** As it stands in the file; of a format without text, as JSON. May be computed on access. */
   readonly raw: string | undefined
 }
 

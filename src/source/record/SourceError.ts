@@ -33,7 +33,7 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
 
 /** How the records make items can't be told by looking at them. */
 export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUnknown", {
-  /** The file that was looked at. */
+  /** The file with the first records. */
   file: Schema.String,
   /** What was found, and which options tell it. */
   problem: Schema.String,

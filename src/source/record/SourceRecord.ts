@@ -15,7 +15,7 @@ export type SourceRecord = Result.Result<SourceItem, Reject>
 
 /** What files are, and how their records make items. */
 export interface InputSummary {
-  /** Those that were looked at: the first ones, up to one that has records. */
+  /** The first files, up to one that has records. */
   readonly files: ReadonlyArray<{
     readonly name: string
     /** Such as `CSV with ";", gzip`. */ readonly description: string
@@ -26,7 +26,7 @@ export interface InputSummary {
   readonly empty: ReadonlyArray<string>
   /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing where there is no record. */
   readonly layout: string | undefined
-  /** What was set, and no record has of those that were looked at: `"winer" (--gold-path)`. */
+  /** Fields that are set and that none of the first records has: `"winer" (--gold-path)`. */
   readonly unknownFields: ReadonlyArray<string>
   /** What the records may be meant to be, and how to say so. */
   readonly hints: ReadonlyArray<string>
