@@ -1,7 +1,7 @@
 /**
  * The command line, as a function from arguments to an exit status.
  *
- * Guarantees: data goes to stdout and talk to stderr; an expected failure is one line
+ * Guarantees: data goes to stdout, messages to stderr; an expected failure is one line
  * that says what to do, without a stack; a bug is logged with its stack, on stderr
  * too; the status is that of `ExitStatus`.
  */
@@ -20,7 +20,8 @@ import { scheduleCommand } from "./commands/Schedule.ts"
 import { serveCommand } from "./commands/Serve.ts"
 import { statusCommand } from "./commands/Status.ts"
 import { submitCommand } from "./commands/Submit.ts"
-import * as Messages from "./output/Messages.ts"
+import * as Log from "./output/Log.ts"
+import { say } from "./output/Text.ts"
 import { verifyCommand } from "./commands/Verify.ts"
 import { validateCommand } from "./commands/Validate.ts"
 import { version } from "../node/Version.ts"
@@ -50,7 +51,7 @@ const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
       ? Effect.andThen(
-          Effect.forEach(event.errors, ({ message }) => Messages.say(message.replace(/\n\s*/g, " ")), {
+          Effect.forEach(event.errors, ({ message }) => say(message.replace(/\n\s*/g, " ")), {
             discard: true,
           }),
           Console.error(`See ${event.commandPath.join(" ")} --help.`),
@@ -63,13 +64,15 @@ const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, 
 
 const isFinished = Schema.is(ExitStatus.Finished)
 
-/** What is mended on the command line, and not in the files. */
+/** What is corrected on the command line, not in the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
+
+const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)
 
 /** The status for a failure, after it was said. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
-  yield* Messages.say(messageOf(failure))
+  yield* say(messageOf(failure))
   return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
 })
 
@@ -78,18 +81,18 @@ export const main = (args: ReadonlyArray<string>) =>
     Effect.as(ExitStatus.done),
     Effect.catchTags({
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
-      UsageError: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
-      TermsChanged: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
-      NoSuchCampaign: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
-      DatasetSettingsInvalid: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
-      SplitsInvalid: ({ message }) => Effect.as(Messages.say(message), ExitStatus.usage),
+      UsageError: wrongUsage,
+      TermsChanged: wrongUsage,
+      NoSuchCampaign: wrongUsage,
+      DatasetSettingsInvalid: wrongUsage,
+      SplitsInvalid: wrongUsage,
       SourceError: ({ message, reason }) =>
-        Effect.as(Messages.say(message), isSetting(reason._tag) ? ExitStatus.usage : ExitStatus.failure),
-      TooManyRejects: ({ message }) => Effect.as(Messages.say(message), ExitStatus.rejects),
+        Effect.as(say(message), isSetting(reason._tag) ? ExitStatus.usage : ExitStatus.failure),
+      TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),
-    Effect.provide(Messages.layer),
+    Effect.provide(Log.layer),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
   )

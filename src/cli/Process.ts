@@ -6,7 +6,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import { main } from "./Main.ts"
-import * as Stop from "./output/Stop.ts"
+import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
 
@@ -32,14 +32,14 @@ const flushed = (stream: NodeJS.WriteStream) =>
   Effect.callback<void>((resume) => void stream.write("", () => resume(Effect.void)))
 
 const program = Effect.gen(function* () {
-  const received = yield* Queue.unbounded<Stop.Signal>()
-  for (const signal of Record.keys(Stop.signals)) {
+  const received = yield* Queue.unbounded<Signals.Signal>()
+  for (const signal of Record.keys(Signals.signals)) {
     process.on(signal, () => {
       isStopped = true
       Queue.offerUnsafe(received, signal)
     })
   }
-  return yield* Stop.supervise(Effect.provide(main(process.argv.slice(2)), platform), received)
+  return yield* Signals.supervise(Effect.provide(main(process.argv.slice(2)), platform), received)
 })
 
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {

@@ -1,19 +1,16 @@
 /**
- * A job that is started again and again by a cron expression, in one process: for where there
- * is no cron.
+ * A job that is started at the times of a cron expression, in one process: for machines without cron.
  *
- * Guarantees: runs never overlap. A time that comes while a run is going on is skipped, and
- * said. A time that passes while the machine sleeps, or that its clock jumps over, is made up
- * for by one run as soon as it is noticed, within half a minute; of several, by one run for all.
- * In the hour that a time zone leaves out in spring, a job runs once that hour is over; of the
- * hour that it repeats in autumn, the first counts, unless the job is for every hour.
+ * Guarantees: runs never overlap; a time that comes during a run is skipped. A time that passes while the machine sleeps,
+ * or that its clock jumps over, is made up for by one run within half a minute of wake-up. All of this is logged.
+ * Daylight saving: what falls into the hour left out in spring runs after it; of the hour repeated in autumn, the first
+ * counts, unless the job runs every hour.
  *
- * Does not: remember across processes when it last ran. Whoever starts it between two times
- * waits for the second one.
+ * Does not remember across processes when it last ran.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 
-/** A cron expression or time zone that is none, or times that never come. */
+/** An invalid cron expression or time zone, or one whose time never comes. */
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
   what: Schema.Literals(["expression", "time zone"]),
   message: Schema.String,
@@ -23,27 +20,20 @@ export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron"
   }
 }
 
-/** What a schedule tells of itself. */
-export type Event =
-  /** It waits for this time. */
-  | { readonly _tag: "Waiting"; readonly due: DateTime.Zoned }
-  /** A run starts. `late` is how long after its time that is, `missed` how many more times have passed since. */
-  | { readonly _tag: "Starting"; readonly late: Duration.Duration; readonly missed: number }
-  /** Times came while the run was going on, from the first to the last. */
-  | { readonly _tag: "Skipped"; readonly times: number; readonly first: DateTime.Zoned; readonly last: DateTime.Zoned }
-
 export interface Options {
   readonly cron: Cron.Cron
   /** Whether to run at once, before the first time comes. */
   readonly now?: boolean | undefined
-  readonly onEvent?: ((event: Event) => Effect.Effect<void>) | undefined
 }
 
-/** The clock is looked at this often: a timer stands still while the machine sleeps. */
-const longestSleep = Duration.toMillis("30 seconds")
+/** The clock is read this often: a timer stands still while the machine sleeps. */
+const maxSleepMillis = Duration.toMillis("30 seconds")
+
+/** Later starts than this are logged. */
+const maxLateMillis = Duration.toMillis("1 minute")
 
 /** More skipped times than this are not counted. */
-const mostCounted = 1000
+const maxCounted = 1000
 
 /** Names for expressions, as cron has them. */
 const nicknames: { readonly [name: string]: string } = {
@@ -57,9 +47,8 @@ const nicknames: { readonly [name: string]: string } = {
 }
 
 /**
- * Reads a cron expression: minute, hour, day of the month, month, day of the week, and seconds
- * before them if there are six fields; or a name such as `@daily`. The time zone is that of the
- * machine unless one is named.
+ * Reads a cron expression: minute, hour, day of the month, month, day of the week, and seconds before them if there are
+ * six fields; or a name such as `@daily`. The default time zone is that of the machine.
  */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
@@ -74,17 +63,22 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   const fields = nicknames[expression.trim()] ?? expression
   const found = JSON.stringify(expression)
   const invalid = (message: string) => new InvalidCron({ what: "expression", message })
+  const reversed = fields.split(/[\s,]+/).find((part) => {
+    const [, from, to] = /^(\d+)-(\d+)(\/\d+)?$/.exec(part) ?? []
+    return Number(from) > Number(to)
+  })
   return Cron.parse(fields, zone.value, { onDstOverlap: "both" }).pipe(
     Result.flatMap((cron) =>
-      // No hours at all stand for all of them.
+      // An empty set of hours means every hour.
       cron.hours.size === 0 || cron.hours.size === 24
         ? Result.succeed(cron)
         : Cron.parse(fields, zone.value, { onDstOverlap: "earlier" }),
     ),
     Result.mapError(() =>
       invalid(
-        wrapped(fields) ??
-          `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", or one of ${Object.keys(nicknames).join(", ")}, found ${found}`,
+        reversed === undefined
+          ? `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", or one of ${Object.keys(nicknames).join(", ")}, found ${found}`
+          : `the range ${reversed} begins after its end; write two ranges, such as 22-23,0-2`,
       ),
     ),
     Result.flatMap((cron) =>
@@ -96,54 +90,35 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   )
 }
 
-/** From the last field to the first: the first and last value of each. */
-const limits: ReadonlyArray<readonly [first: number, last: number]> = [
-  [0, 6],
-  [1, 12],
-  [1, 31],
-  [0, 23],
-  [0, 59],
-  [0, 59],
-]
-
-/** What to write in place of a range that goes over the end of its field, such as `22-2`; undefined where there is none. */
-const wrapped = (expression: string): string | undefined => {
-  for (const [i, field] of expression.trim().split(/\s+/).toReversed().entries()) {
-    for (const part of field.split(",")) {
-      const [, from, to, step] = /^(\d+)-(\d+)(\/\d+)?$/.exec(part) ?? []
-      const [first, last] = limits[i] ?? []
-      if (from === undefined || to === undefined || first === undefined || Number(from) <= Number(to)) continue
-      const instead =
-        step === undefined ? `; write ${from}-${last},${first}-${to}` : "; write its values, separated by commas"
-      return `the range ${part} begins after its end${instead}`
-    }
-  }
-  return undefined
-}
-
 /** Runs the job at each of its times, without end; fails when the job does. */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,
-  { cron, now = false, onEvent = () => Effect.void }: Options,
+  { cron, now = false }: Options,
 ): Effect.fn.Return<never, E, R> {
-  const zone = Option.getOrElse(cron.tz, () => DateTime.zoneMakeLocal())
-  const at = (time: number) => DateTime.makeZonedUnsafe(time, { timeZone: zone })
+  const timeZone = Option.getOrElse(cron.tz, () => DateTime.zoneMakeLocal())
+  const format = (time: number) =>
+    DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone })).replace(/\.\d+/, "")
   const nextAfter = (time: number): number => Cron.next(cron, time).getTime()
   const started = yield* Clock.currentTimeMillis
   let due = now ? started : nextAfter(started)
   while (true) {
-    if (due > (yield* Clock.currentTimeMillis)) yield* onEvent({ _tag: "Waiting", due: at(due) })
+    if (due > (yield* Clock.currentTimeMillis)) yield* Effect.logInfo(`next run at ${format(due)}`)
     yield* sleepUntil(due)
     const start = yield* Clock.currentTimeMillis
-    const missed = timesBetween(cron, due, start)
-    yield* onEvent({ _tag: "Starting", late: Duration.millis(start - due), missed: missed.length })
+    if (start - due >= maxLateMillis) {
+      const { length: missed } = timesBetween(cron, due, start)
+      yield* Effect.logWarning(
+        `starting ${Duration.format(Duration.millis(start - due))} late, in place of ${missed} later runs, too: the machine slept, or its clock was set`,
+      )
+    }
     yield* job
     const end = yield* Clock.currentTimeMillis
     const skipped = timesBetween(cron, start, end)
-    const [first] = skipped
-    const last = skipped.at(-1)
+    const [first, last] = [skipped[0], skipped.at(-1)]
     if (first !== undefined && last !== undefined) {
-      yield* onEvent({ _tag: "Skipped", times: skipped.length, first: at(first), last: at(last) })
+      yield* Effect.logWarning(
+        `skipped ${skipped.length}, from ${format(first)} to ${format(last)}: the previous run was still going on`,
+      )
     }
     due = nextAfter(Math.max(end, due))
   }
@@ -151,7 +126,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
 
 const sleepUntil = Effect.fnUntraced(function* (time: number) {
   for (let now = yield* Clock.currentTimeMillis; now < time; now = yield* Clock.currentTimeMillis) {
-    yield* Effect.sleep(Math.min(time - now, longestSleep))
+    yield* Effect.sleep(Math.min(time - now, maxSleepMillis))
   }
 })
 
@@ -159,7 +134,7 @@ const sleepUntil = Effect.fnUntraced(function* (time: number) {
 const timesBetween = (cron: Cron.Cron, after: number, upTo: number): ReadonlyArray<number> => {
   const times: Array<number> = []
   for (const time of Cron.sequence(cron, after)) {
-    if (time.getTime() > upTo || times.length === mostCounted) break
+    if (time.getTime() > upTo || times.length === maxCounted) break
     times.push(time.getTime())
   }
   return times

@@ -8,8 +8,8 @@
  * `run` is `submit` and `collect` at once, and then `exportDataset`. Each of the
  * three may also be run alone, in other processes and on other days.
  */
-import { Cause, Duration, Effect, Exit, Fiber, Latch, Layer, Option } from "effect"
-import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
+import { Cause, type Duration, Effect, Exit, Latch, Layer, Option } from "effect"
+import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { InputFile } from "../domain/InputFile.ts"
 import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
@@ -24,6 +24,7 @@ import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
+import * as Stop from "./Stop.ts"
 
 export { type DatasetSettings, DatasetSettingsInvalid } from "./DatasetSettings.ts"
 export { LimitsNotKept } from "./Export.ts"
@@ -87,7 +88,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })])
         : Effect.all([submitting, collecting], { concurrency: 2 })
-      const ended = yield* loops.pipe(within(settings), listening(settings.webhook), thenWriteRejects(settings))
+      const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
       const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0], stopped }
       return !once && (stopped || (yield* RunReport.outstanding) > 0)
         ? read
@@ -100,7 +101,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
-    readAndSubmit(settings).pipe(within(settings), thenWriteRejects(settings)),
+    readAndSubmit(settings).pipe(stoppable(settings), thenWriteRejects(settings)),
   )
   return yield* RunReport.make({
     elapsed,
@@ -134,78 +135,39 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
   options: Pick<Settings, "timeout" | "grace" | "webhook"> & { readonly once?: boolean | undefined },
 ) {
   const [elapsed] = yield* Effect.timed(
-    collectLoop({ once: options.once }).pipe(within(options), listening(options.webhook)),
+    collectLoop({ once: options.once }).pipe(stoppable(options), listening(options.webhook)),
   )
   return yield* RunReport.make({ elapsed })
 })
 
-/** Longer than one request may take: where keys are ignored, a creation that is cut off is in doubt. */
-const longerThan = (requestTimeout: Duration.Input) =>
-  Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
-
-/** That of a service whose `requestTimeout` is the default. */
-export const defaultGrace = longerThan(defaults.requestTimeout)
-
-/** The grace time as it is set, or else that of the service. */
-export const graceOf = ({ grace }: Pick<Settings, "grace">) =>
-  grace === undefined
-    ? ServiceProfile.useSync(({ requestTimeout }) => longerThan(requestTimeout))
-    : Effect.succeed(Duration.fromInputUnsafe(grace))
-
 /**
- * Ends the effect after a time, without failing: what is left to do is seen from the ledger.
- * What is under way then is waited for within the grace time, and else left as it stands: the
- * fiber that is left behind starts nothing, and records nothing once the ledger is closed.
+ * Ends the effect after its timeout, without failing: what is left to do is seen from the ledger. Tells a supervisor, such
+ * as that of the command line, how to stop it, too.
  */
-const within =
-  (settings: Pick<Settings, "timeout" | "grace">) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> => {
-    const { timeout } = settings
-    return timeout === undefined
-      ? Effect.asSome(effect)
-      : Effect.flatMap(graceOf(settings), (grace) => stoppedAfter(effect, timeout, grace))
-  }
-
-const stoppedAfter = Effect.fnUntraced(function* <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  timeout: Duration.Input,
-  grace: Duration.Duration,
-): Effect.fn.Return<Option.Option<A>, E, R | Ledger> {
-  const fiber = yield* Effect.forkDetach(effect)
-  const ended = Fiber.await(fiber)
-  const interrupt = Fiber.interrupt(fiber)
-  const first = yield* ended.pipe(
-    Effect.timeoutOption(timeout),
-    Effect.onInterrupt(() => interrupt),
-  )
-  if (Option.isSome(first)) return Option.some(yield* first.value)
-  yield* Effect.forkChild(interrupt, { startImmediately: true })
-  const underWay = Ledger.use((ledger) => ledger.counts).pipe(
-    Effect.map(({ submitting: { tasks } }) =>
-      tasks === 0 ? "what is" : tasks === 1 ? "1 request that is" : `${tasks} requests that are`,
-    ),
-    Effect.orElseSucceed(() => "what is"),
-  )
-  const announce = Effect.gen(function* () {
-    yield* Effect.sleep(Duration.min(shortWait, grace))
-    yield* Effect.logInfo(
-      `the time is over: waiting for ${yield* underWay} under way to end, for ${Duration.format(grace)} at the most`,
-    )
-    yield* Effect.sleep(Duration.subtract(grace, shortWait))
-  })
-  yield* Effect.onInterrupt(Effect.raceFirst(ended, announce), () => interrupt)
-  const exit = fiber.pollUnsafe()
-  if (exit === undefined) {
-    yield* Effect.logWarning(`the grace time is over: left for the next run to settle, ${yield* underWay} under way`)
-    return Option.none()
-  }
-  // It may have ended, well or not, in the very moment.
-  if (Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
-  return Option.some(yield* exit)
-})
-
-/** What ends sooner than this says nothing of waiting. */
-const shortWait = Duration.millis(500)
+const stoppable =
+  ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      const terms: Stop.Terms = {
+        ...(yield* Stop.CurrentTerms),
+        grace: yield* Stop.graceOf(grace),
+        underWay: ledger.counts.pipe(
+          Effect.map(({ submitting: { tasks } }) =>
+            tasks === 0 ? Option.none() : Option.some(tasks === 1 ? "1 request" : `${tasks} requests`),
+          ),
+          Effect.orElseSucceed(() => Option.none()),
+        ),
+      }
+      const supervised = Stop.withTerms(terms)(effect)
+      if (timeout === undefined) return yield* Effect.asSome(supervised)
+      const stop = Effect.as(Effect.sleep(timeout), "timeout")
+      const { exit, reason } = yield* Stop.until(supervised, { stop, terms, announce: Effect.logInfo })
+      if (exit === undefined) return Option.none()
+      // It may have ended, well or not, in this very moment.
+      if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
+      return Option.some(yield* exit)
+    })
 
 /** Receives webhooks while the effect runs, if asked to. */
 const listening =

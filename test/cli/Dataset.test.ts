@@ -253,7 +253,7 @@ describe("refused are", () => {
   wrong(/name each split once/, "--split", "test=0.1", "--split", "test=0.2")
   wrong(/--split-seed: only with --split/, "--split-seed", "3")
   wrong(/--evaluation-path: only with --evaluation-prompts/, "--evaluation-path", "q")
-  wrong(/contamination can be found with --evaluation-prompts only/, "--drop", "contamination")
+  wrong(/contamination needs --evaluation-prompts/, "--drop", "contamination")
   wrong(/share from 0 to 1/, "--min-agreement", "2")
 })
 

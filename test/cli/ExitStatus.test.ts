@@ -186,7 +186,7 @@ describe("2: the command line or a setting is wrong", () => {
     ["a missing file", ["run", "absent.jsonl"], /absent\.jsonl: there is no such file/],
     ["a missing file of completions", ["run", sample, "--completions", "absent.jsonl"], /absent\.jsonl: there is no/],
     ["a missing file of guidelines", ["run", sample, "--guidelines-file", "absent.md"], /absent\.md/],
-    ["a join of one file of completions", ["run", sample, "--completions", sample], /two files or more/],
+    ["a join of one file of completions", ["run", sample, "--completions", sample], /at least two files/],
     ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
     ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
     [
@@ -201,13 +201,17 @@ describe("2: the command line or a setting is wrong", () => {
     ],
     ["an empty token", ["submit", sample, "--base-url", "http://host/v1", "--token", " "], /token is empty/],
     ["a service without a token", ["serve", "--token", ""], /token is empty/],
-    ["one file of completions", ["run", sample, "--completions", sample], /two files or more/],
+    ["one file of completions", ["run", sample, "--completions", sample], /at least two files/],
     [
       "an expert with a base URL",
       ["run", sample, "--base-url", "http://h/v1", "--expert", "first"],
-      /embedded service/,
+      /--expert: not with a base URL/,
     ],
-    ["guidelines twice", ["run", sample, "--guidelines", "a", "--guidelines-file", sample], /give one of them/],
+    [
+      "guidelines twice",
+      ["run", sample, "--guidelines", "a", "--guidelines-file", sample],
+      /--guidelines-file: not with --guidelines/,
+    ],
     [
       "a gold file that is missing",
       ["run", sample, "--expert", "gold:absent.jsonl"],
@@ -216,18 +220,22 @@ describe("2: the command line or a setting is wrong", () => {
     [
       "a pipeline to submit, with flags that it says itself",
       ["submit", `${root}pipelines/quickstart.ts`, "--batch-size", "3"],
-      /--batch-size: not together/,
+      /--batch-size: not with a pipeline file/,
     ],
     ["no token", ["submit", sample, "--base-url", "http://localhost/v1"], /PREFSTREAM_TOKEN/],
     ["no ledger", ["status"], /there is no ledger at .*--dir/],
     ["no ledger to export from", ["export"], /there is no ledger at .*--dir/],
     ["a time that is none", ["run", sample, "--timeout", "soon"], /--timeout.*"soon".*30s/],
-    ["a batch of nothing", ["run", sample, "--batch-size", "0"], /--batch-size.*"0".*greater than 0/],
-    ["flags that no join has", ["run", sample, "--completions", sample, "--id-path", "x"], /--id-path: not in a join/],
+    ["a batch of nothing", ["run", sample, "--batch-size", "0"], /--batch-size.*"0".*greater than or equal to 1/],
+    [
+      "flags that no join has",
+      ["run", sample, "--completions", sample, "--id-path", "x"],
+      /--id-path: not with --completions/,
+    ],
     [
       "a pipeline file together with what it says itself",
       ["run", `${root}pipelines/quickstart.ts`, "--batch-size", "3", "--expert", "first"],
-      /--expert, --batch-size: not together with the pipeline file/,
+      /--batch-size, --expert: not with a pipeline file/,
     ],
     ["a pipeline file that is missing", ["run", "absent.ts"], /can't load the pipeline absent\.ts/],
     [

@@ -18,7 +18,7 @@ const mixedLines = [
 
 const escape = "\u001b"
 
-describe("stdout is data, stderr is talk", () => {
+describe("stdout is data, messages go to stderr", () => {
   test("run --json prints one line of JSON, and counts every record", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
@@ -180,7 +180,7 @@ describe("broken off", () => {
       const ended = yield* Effect.promise(() => slow.ended)
       assert.strictEqual(ended.status, 130)
       assert.strictEqual(ended.stdout, "")
-      assert.match(ended.stderr, /the same command goes on from here/)
+      assert.match(ended.stderr, /the next run goes on from here/)
 
       const again = yield* cli([...args, "--json"])
       assert.strictEqual(again.status, 0, again.stderr)

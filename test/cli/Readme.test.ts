@@ -82,7 +82,7 @@ describe("README.md", () => {
       }
     }))
 
-  test("has the exit statuses of src/cli/ExitStatus.ts, in the same words", () =>
+  test("has the exit statuses of src/cli/output/ExitStatus.ts, in the same words", () =>
     Effect.gen(function* () {
       const promised = tableUnder(readme, "exit status")
       assert.deepStrictEqual(
@@ -91,7 +91,7 @@ describe("README.md", () => {
           .filter((value) => typeof value === "number")
           .toSorted((a, b) => a - b),
       )
-      const documented = tableUnder(readFileSync(`${root}src/cli/ExitStatus.ts`, "utf8"), "status")
+      const documented = tableUnder(readFileSync(`${root}src/cli/output/ExitStatus.ts`, "utf8"), "status")
       assert.deepStrictEqual(documented, promised)
     }))
 
@@ -108,6 +108,7 @@ describe("README.md", () => {
       for (const args of [
         ["submit", sample],
         ["collect", "--dir", job],
+        ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--listen", "0"],
         ["export", "--dir", job],
         ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "nobody"],
         ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "judge:m"],

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Result } from "effect"
-import * as Settings from "../../src/cli/flags/Settings.ts"
+import { DryRun } from "../../src/cli/flags/PipelineFile.ts"
 import * as CronJob from "../../src/pipeline/CronJob.ts"
 import { cli } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -32,7 +32,7 @@ const assertRight = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   const here = words.map((word) => (/^(\/data\/)?items$/.test(word) ? `${folder}/items` : word))
   assert.notDeepEqual(here, words)
   const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "token" }
-  const said = yield* Effect.provideService(cli(here, env), Settings.Checking, true)
+  const said = yield* Effect.provideService(cli(here, env), DryRun, true)
   assert.strictEqual(said.status, 0, said.stderr)
 })
 

@@ -67,7 +67,7 @@ describe("--listen", () => {
       // Stopped while it listens: it goes at once, and leaves what a later run goes on from.
       child.kill("SIGTERM")
       const said = yield* Effect.promise(() => ended)
-      assert.match(said.stderr, /stopped; the same command goes on from here/)
+      assert.match(said.stderr, /stopped; the next run goes on from here/)
     }))
 
   const listening = ["--listen", "0", "--webhook-secret", secret]
@@ -80,13 +80,13 @@ describe("--listen", () => {
     ["with what is no secret after one", ["--listen", "0", "--webhook-secret", `${secret} hunter2`], {}, /expected base64 after whsec_$/m],
     ["with a path that is none", ["--listen", "0", "--webhook-secret", secret, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
     ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path: only with --listen$/m],
-    ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz tells that it listens$/m],
+    ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the health check$/m],
     ["with a secret and a scheme and nowhere to listen", ["--webhook-secret", secret, "--webhook-scheme", "svix"], {}, /--webhook-secret, --webhook-scheme: only with --listen$/m],
     ["with a scheme that is none", [...listening, "--webhook-scheme", "md5"], {}, /--webhook-scheme: expected one of standard-webhooks, svix, stripe, github, shared-secret$/m],
     ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: expected one of/],
-    ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: the headers of svix have names of their own$/m],
+    ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: the headers of svix cannot be renamed$/m],
     ["with a header that is none", [...listening, "--webhook-scheme", "github", "--webhook-header", "x a:"], {}, /--webhook-header: expected the name of a header/],
-    ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: github signs no time$/m],
+    ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: github does not sign a time$/m],
     ["with no tolerance at all", [...listening, "--webhook-tolerance", "0s"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
     ["with a tolerance for longer than deliveries are remembered", [...listening, "--webhook-tolerance", "61m"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
     ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: expected a duration such as/],
@@ -153,7 +153,7 @@ describe("--listen", () => {
       const flags = ["--listen", "0", "--webhook-secret", secret]
       const once = yield* cli(["collect", "--dir", job, "--once", ...flags], to(service))
       assert.deepStrictEqual([once.status, once.stdout], [2, ""])
-      assert.match(once.stderr, /--listen: not together with --once/)
+      assert.match(once.stderr, /--listen: not with --once/)
       const embedded = yield* cli(["run", ...args, ...flags])
       assert.deepStrictEqual([embedded.status, embedded.stdout], [2, ""])
       assert.match(embedded.stderr, /--listen: only with a base URL/)

@@ -46,7 +46,7 @@ const untilSo = (isSo: () => boolean) =>
     Effect.repeat({ until: isSo }),
   )
 
-const waiting = "the time is over: waiting for 1 request that is under way to end, for 10s at the most"
+const waiting = "timeout: waiting for 1 request to finish, at most 10s"
 
 describe("a run whose time is over", () => {
   for (const [keys, status, posts] of [
@@ -61,7 +61,7 @@ describe("a run whose time is over", () => {
         const report = yield* Fiber.join(first)
         assert.deepStrictEqual(logs.messages, [
           waiting,
-          "the grace time is over: left for the next run to settle, 1 request that is under way",
+          "the grace time is over; left unfinished: 1 request; the next run goes on from here",
         ])
         assert.deepStrictEqual([report.status, report.not_submitted], ["stopped", 1])
         assert.deepStrictEqual(report.tasks.submitting, { tasks: 1, items: 1 })

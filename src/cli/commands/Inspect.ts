@@ -1,8 +1,8 @@
 /**
  * `prefstream inspect`: what files hold, and what a run would make of them, before anything is sent.
  */
-import { Console, Effect, Option, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Console, Effect, Option } from "effect"
+import { Command } from "effect/cli"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
@@ -10,41 +10,37 @@ import * as Inspection from "../../pipeline/Inspection.ts"
 import type { InputSummary } from "../../source/record/SourceRecord.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
-import { annotationFlags, drawOf } from "../flags/AnnotationFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { inputFlags, sourceOf } from "../flags/InputFlags.ts"
-import * as Settings from "../flags/Settings.ts"
-import { count, duplicates, number, printable, rejectCount, type Rows, table } from "../output/Summary.ts"
+import { ledgerFlags } from "../flags/LedgerFlags.ts"
+import { check } from "../flags/Rules.ts"
+import { fromEnvironment, type ServiceFlags, serviceFlags } from "../flags/ServiceFlags.ts"
+import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
+import { integer, option } from "../flags/Values.ts"
+import { duplicates, rejectCount } from "../output/Summary.ts"
+import { count, number, printable, type Rows, table } from "../output/Text.ts"
 
 export const inspectCommand = Command.make(
   "inspect",
   {
     ...inputFlags,
-    batchSize: Settings.task.batchSize,
-    batchBytes: Settings.task.batchBytes,
-    keepReordered: Settings.task.keepReordered,
-    baseUrl: Settings.service.baseUrl,
-    token: Settings.service.token,
-    maxCompletions: Settings.service.maxCompletions,
-    votes: annotationFlags.votes,
-    completionsPerItem: annotationFlags.completionsPerItem,
-    completionsSeed: annotationFlags.completionsSeed,
-    show: Flag.Int("show").pipe(
-      Flag.withMetavar("N"),
-      Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-      Flag.withDescription("How many items to show (default: 3)"),
-      Flag.optional,
-    ),
-    json: Settings.json,
+    ...batchFlags,
+    baseUrl: serviceFlags.baseUrl,
+    token: serviceFlags.token,
+    maxCompletions: serviceFlags.maxCompletions,
+    show: option(integer("show", { min: 0 }), "N", "Number of items to show (default: 3)"),
+    json: ledgerFlags.json,
   },
   Effect.fn("prefstream inspect")(function* (given) {
-    const flags = yield* Settings.fromEnvironment(given)
+    const flags = yield* fromEnvironment(given)
+    yield* check(flags)
     const source = yield* sourceOf(flags)
     const found = source.summary === undefined ? undefined : yield* source.summary
     const inspection = yield* Inspection.inspect(source, {
-      batch: Settings.batchOf(flags),
+      batch: batchOf(flags),
       keepReordered: flags.keepReordered,
-      ...(yield* drawOf(flags)),
+      completionsPerItem: Option.getOrUndefined(flags.completionsPerItem),
+      completionsSeed: Option.getOrUndefined(flags.completionsSeed),
       maxCompletions: Option.isSome(flags.maxCompletions) ? flags.maxCompletions.value : yield* limitOf(flags),
       votes: Option.getOrUndefined(flags.votes),
       show: Option.getOrUndefined(flags.show),
@@ -72,7 +68,7 @@ export const inspectCommand = Command.make(
 )
 
 /** What the service takes that a run would send to. */
-const limitOf = ({ baseUrl, token }: Pick<Settings.ServiceFlags, "baseUrl" | "token">) =>
+const limitOf = ({ baseUrl, token }: Pick<ServiceFlags, "baseUrl" | "token">) =>
   Option.isNone(baseUrl)
     ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
     : PublishedLimits.maxCompletions({ baseUrl: baseUrl.value, token })

@@ -1,134 +1,113 @@
 /**
- * The flags of every command that works a job, for those who start it unattended: how long to
- * wait for another run of the same job, and to finish what is under way when stopped; what
- * counts as done; and when to say nothing.
+ * What `run`, `submit` and `collect` share: from flags and pipeline file, over a service and a ledger, to a report and
+ * an exit status.
  */
-import { Cause, Console, Duration, Effect, Option, Schedule, Schema, type Stdio } from "effect"
-import { Flag } from "effect/cli"
+import { Cause, Console, type Duration, Effect, type Layer, Option, Schedule, Schema, type Stdio } from "effect"
+import type { Command } from "effect/cli"
+import type { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as FileLock from "../../node/FileLock.ts"
 import { LimitsNotKept } from "../../pipeline/Export.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
+import * as Stop from "../../pipeline/Stop.ts"
+import type { Source } from "../../source/Source.ts"
 import { AnnotationClientError } from "../../task/client/AnnotationClientError.ts"
+import { sayFound } from "../flags/InputFlags.ts"
+import { jobFlags } from "../flags/JobFlags.ts"
+import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
+import { endOfDryRun, type Loaded, loadPipeline, reported } from "../flags/PipelineFile.ts"
+import { check } from "../flags/Rules.ts"
+import { fromEnvironment, serviceFlags, serviceOf, serviceRequired } from "../flags/ServiceFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
+import * as Progress from "../output/Progress.ts"
 import * as Quiet from "../output/Quiet.ts"
-import * as Settings from "../flags/Settings.ts"
-import * as Stop from "../output/Stop.ts"
-import { say } from "../output/Messages.ts"
+import * as Summary from "../output/Summary.ts"
+import { say } from "../output/Text.ts"
 
-const grace = Settings.duration("grace").pipe(
-  Flag.withDescription(
-    `Time that requests under way have to finish when stopped (default: 5s more than one may take, ${Duration.format(Pipeline.defaultGrace)})`,
-  ),
-  Flag.optional,
-)
+export const commonFlags = { ...serviceFlags, ...jobFlags, ...ledgerFlags }
 
-/** As the flag says, or else the pipeline. */
-export const graceOf = (
-  flags: Pick<JobFlags, "grace">,
-  pipeline?: { readonly grace?: Duration.Input | undefined },
-): Duration.Input | undefined => Option.getOrElse(flags.grace, () => pipeline?.grace)
+type Flags = Command.Command.Config.Infer<typeof commonFlags>
 
-/** Gives requests under way this time, or else that of the service, when the effect is stopped. */
-export const withGrace =
-  (grace: Duration.Input | undefined) =>
-  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.flatMap(Pipeline.graceOf({ grace }), (time) => Stop.withGrace(time)(effect))
-
-export const jobFlags = {
-  lockWait: Settings.duration("lock-wait").pipe(
-    Flag.withDescription(
-      `Wait this long for another run over the same job to end, before giving up with ${ExitStatus.busy}`,
-    ),
-    Flag.optional,
-  ),
-  grace,
-  waitingOk: Flag.Boolean("waiting-ok").pipe(
-    Flag.withDescription(
-      `Exit with ${ExitStatus.done}, not ${ExitStatus.waiting}, while results are outstanding: for schedulers that know only success and failure`,
-    ),
-    Flag.withDefault(false),
-  ),
-  quiet: Flag.Boolean("quiet").pipe(
-    Flag.withAlias("q"),
-    Flag.withDescription(
-      "Print nothing where all is well, also while results are outstanding; and everything where it is not",
-    ),
-    Flag.withDefault(false),
-  ),
+interface Job<F extends Flags = Flags> {
+  readonly flags: F
+  readonly pipeline: Loaded | undefined
+  readonly place: Place
 }
 
-interface JobFlags {
-  readonly grace: Option.Option<Duration.Duration>
-  readonly waitingOk: boolean
-  readonly quiet: boolean
-  readonly json: boolean
-}
+/** Reads the pipeline file, if there is one, and checks that the flags fit together and with it. */
+export const begin = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
+  const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
+  const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
+  yield* check(flags, pipeline)
+  return { flags, pipeline, place: yield* placeOf(flags, pipeline) } satisfies Job
+})
+
+/** When the job stops, as the flags say, or else the pipeline. */
+export const limitsOf = ({ flags, pipeline }: Job) => ({
+  timeout: Option.getOrUndefined(flags.timeout) ?? pipeline?.timeout,
+  grace: Option.getOrUndefined(flags.grace) ?? pipeline?.grace,
+})
+
+/** The service at `--base-url`, or else the job's own, if it has one. Here a dry run ends. */
+export const ready = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
+  const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
+  yield* endOfDryRun(own === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
+  return service
+})
+
+/** Says what is read, before anything is sent. */
+export const announce = Effect.fnUntraced(function* (source: Source, { directory }: Place) {
+  yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
+  yield* sayFound(source)
+})
+
+/** Works the job, shows its progress, and prints the report; waits for another run of the job if asked to. */
+export const carryOut = <E, R, E2, R2>(
+  { flags, place }: Job,
+  service: Layer.Layer<ServiceProfile, E2, R2>,
+  work: Effect.Effect<RunReport.RunReport, E, R>,
+  { finish = Summary.finish, later }: { readonly finish?: typeof Summary.finish; readonly later?: string } = {},
+) =>
+  Progress.during(work).pipe(
+    orReported,
+    Effect.provide(Pipeline.layer({ directory: place.directory, ledger: place.location, service })),
+    Effect.flatMap((report) => finish(report, { ...place, json: flags.json, later })),
+    waitForOthers(flags.lockWait),
+  )
 
 const isFinished = Schema.is(ExitStatus.Finished)
-
-const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.status === ExitStatus.waiting
-
-/** Whether it is worth telling that a command failed: not that it waits. */
-const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
-
-/** Carries out a command that works a job as its flags say. */
-export const asJob = <A, E, R>(
-  effect: Effect.Effect<A, E, R>,
-  flags: JobFlags,
-): Effect.Effect<void, E, R | Stdio.Stdio> =>
-  Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
-    Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
-    Stop.withGrace(Option.getOrElse(flags.grace, () => Pipeline.defaultGrace)),
-  )
-
 const isClientError = Schema.is(AnnotationClientError)
-
-/**
- * Where a service broke down and left tasks in doubt, these are what the command ends with:
- * the failure is told, and then how the job stands.
- */
-export const orInDoubt = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
-  Effect.catchIf(
-    effect,
-    isClientError,
-    Effect.fnUntraced(function* (failure) {
-      const report = yield* RunReport.make({})
-      if (report.status !== "in_doubt") return yield* failure
-      yield* say(messageOf(failure))
-      return report
-    }),
-  )
-
-/** A dataset that did not keep to its limits: that is told, and then how the job stands. */
-export const orLimits = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
-  Effect.catchIf(
-    effect,
-    isLimitsNotKept,
-    Effect.fnUntraced(function* (failure) {
-      yield* say(failure.message)
-      return { ...(yield* RunReport.make({})), status: "limits_not_kept" as const }
-    }),
-  )
-
 const isLimitsNotKept = Schema.is(LimitsNotKept)
-
 const isFileLockError = Schema.is(FileLock.FileLockError)
+
+/** Failures that leave the job in a state of its own, tasks in doubt or a limit exceeded: said, and then reported. */
+export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
+  effect.pipe(
+    Effect.catch(
+      Effect.fnUntraced(function* (failure: E) {
+        if (!isLimitsNotKept(failure) && !isClientError(failure)) return yield* Effect.fail(failure)
+        const report = yield* RunReport.make({})
+        if (isClientError(failure) && report.status !== "in_doubt") return yield* Effect.fail(failure)
+        yield* say(messageOf(failure))
+        return isLimitsNotKept(failure) ? { ...report, status: "limits_not_kept" as const } : report
+      }),
+    ),
+  )
 
 /** Whether something failed because another process works the same job. */
 export const isBusy = (failure: unknown): boolean => isFileLockError(failure) && failure.reason._tag === "FileLocked"
 
-/** Starts again, until the time is over, while another process works the same job. */
-export const waitForOthers =
-  ({ lockWait }: { readonly lockWait: Option.Option<Duration.Duration> }) =>
+/** Starts again, for at most this time, while another process works the same job. */
+const waitForOthers =
+  (lockWait: Option.Option<Duration.Duration>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
     if (Option.isNone(lockWait)) return effect
-    let said = false
+    let isSaid = false
     return effect.pipe(
       Effect.tapError((failure) => {
-        if (said || !isBusy(failure)) return Effect.void
-        said = true
+        if (isSaid || !isBusy(failure)) return Effect.void
+        isSaid = true
         return Console.error(`Waiting: ${messageOf(failure)}`)
       }),
       Effect.retry({
@@ -137,3 +116,17 @@ export const waitForOthers =
       }),
     )
   }
+
+const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.status === ExitStatus.waiting
+
+const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
+
+/** Carries out a command with its `--quiet`, `--waiting-ok` and `--grace`. */
+export const asJob = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json">,
+): Effect.Effect<void, E, R | Stdio.Stdio> =>
+  Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
+    Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
+    Stop.withTerms({ grace: Option.getOrElse(flags.grace, () => Stop.defaultGrace) }),
+  )

@@ -7,14 +7,11 @@ import * as LedgerMaintenance from "../../task/ledger/LedgerMaintenance.ts"
 import type { CheckReport } from "../../task/ledger/LedgerCheck.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import { ledgerFlags, ledgerOf, misnamed } from "../flags/LedgerFlags.ts"
-import * as Settings from "../flags/Settings.ts"
-import { count, number, printable, size } from "../output/Summary.ts"
-
-const flags = { directory: Settings.directory, ...ledgerFlags, json: Settings.json }
-
-const locationOf = (flags: Parameters<typeof ledgerOf>[0] & { readonly directory: Option.Option<string> }) =>
-  ledgerOf(flags, Settings.directoryOf(flags.directory))
+import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
+import { endOfDryRun } from "../flags/PipelineFile.ts"
+import { check } from "../flags/Rules.ts"
+import { option, parseDuration, toggle } from "../flags/Values.ts"
+import { count, number, printable, size } from "../output/Text.ts"
 
 const isMissing = Schema.is(LedgerLocation.LedgerMissing)
 const isNotForPostgres = Schema.is(LedgerMaintenance.NotForPostgres)
@@ -22,7 +19,7 @@ const isNotForPostgres = Schema.is(LedgerMaintenance.NotForPostgres)
 /** Failures that are mistakes of the command line. */
 const usage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExitStatus.UsageError, R> =>
   Effect.mapError(effect, (failure) => {
-    if (isMissing(failure)) return misnamed(failure)
+    if (isMissing(failure)) return noSuchLedger(failure)
     return isNotForPostgres(failure) ? new ExitStatus.UsageError({ message: failure.message }) : failure
   })
 
@@ -35,15 +32,12 @@ const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
 const checkCommand = Command.make(
   "check",
   {
-    quick: Flag.Boolean("quick").pipe(
-      Flag.withDescription("Leave requests and results unread, which is most of the work"),
-      Flag.withDefault(false),
-    ),
-    ...flags,
+    quick: toggle("quick", "Skip requests and results, which are most of the work"),
+    ...ledgerFlags,
   },
   Effect.fn("prefstream ledger check")(function* (flags) {
-    const location = yield* locationOf(flags)
-    yield* Settings.endOfCheck()
+    const { location } = yield* placeOf(flags)
+    yield* endOfDryRun()
     const report = yield* LedgerMaintenance.check(location, { quick: flags.quick }).pipe(usage)
     const { findings, items, results, seconds, tasks } = report
     const place = LedgerLocation.describe(location)
@@ -85,11 +79,11 @@ const backupCommand = Command.make(
         "Where the copy is to be; must not be there yet. In a folder that is there, it is named by the time",
       ),
     ),
-    ...flags,
+    ...ledgerFlags,
   },
   Effect.fn("prefstream ledger backup")(function* (flags) {
-    const location = yield* locationOf(flags)
-    yield* Settings.endOfCheck()
+    const { location } = yield* placeOf(flags)
+    yield* endOfDryRun()
     const report = yield* LedgerMaintenance.backup(location, yield* backupFile(flags.file)).pipe(usage)
     const { bytes, items, path, results, tasks } = report
     yield* print(
@@ -114,10 +108,10 @@ const backupCommand = Command.make(
 
 const compactCommand = Command.make(
   "compact",
-  flags,
+  ledgerFlags,
   Effect.fn("prefstream ledger compact")(function* (flags) {
-    const location = yield* locationOf(flags)
-    yield* Settings.endOfCheck()
+    const { location } = yield* placeOf(flags)
+    yield* endOfDryRun()
     const report = yield* LedgerMaintenance.compact(location).pipe(usage)
     yield* print(
       flags.json,
@@ -133,50 +127,41 @@ const compactCommand = Command.make(
 )
 
 /** `2026-01-31` (midnight, UTC), a time with its zone, or an age such as `90d`. */
-const before = Flag.String("before").pipe(
-  Flag.withMetavar("TIME"),
-  Flag.filterMap(
-    (text): Option.Option<(now: number) => number> => {
-      const age = Settings.readDuration(text)
-      if (Option.isSome(age)) return Option.some((now) => now - Duration.toMillis(age.value))
-      const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text) ? Date.parse(text) : Number.NaN
-      return Number.isNaN(time) ? Option.none() : Option.some(() => time)
-    },
-    () => "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
+const before = option(
+  Flag.String("before").pipe(
+    Flag.filterMap(
+      (text): Option.Option<(now: number) => number> => {
+        const age = parseDuration(text)
+        if (Option.isSome(age)) return Option.some((now) => now - Duration.toMillis(age.value))
+        const time = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
+          ? Date.parse(text)
+          : Number.NaN
+        return Number.isNaN(time) ? Option.none() : Option.some(() => time)
+      },
+      () => "a date such as 2026-01-31, a time such as 2026-01-31T12:00Z, or an age such as 90d",
+    ),
   ),
-  Flag.withDescription("Only what is older: a date such as 2026-01-31, or an age such as 90d"),
-  Flag.optional,
+  "TIME",
+  "Only what is older: a date such as 2026-01-31 (UTC), or an age such as 90d",
 )
 
 const pruneCommand = Command.make(
   "prune",
   {
     before,
-    results: Flag.Boolean("results").pipe(
-      Flag.withDescription(
-        "Also the requests and results of tasks that were completed before that time: datasets that are written later lack them",
-      ),
-      Flag.withDefault(false),
-    ),
-    dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Only say what would be removed"),
-      Flag.withDefault(false),
-    ),
-    ...flags,
+    results: toggle("results", "Also remove requests and results of completed tasks; later datasets lack them"),
+    dryRun: toggle("dry-run", "Only say what would be removed"),
+    ...ledgerFlags,
   },
   Effect.fn("prefstream ledger prune")(function* (flags) {
-    if (flags.results && Option.isNone(flags.before)) {
-      return yield* new ExitStatus.UsageError({
-        message: "--results: only with --before, which says how old they must be",
-      })
-    }
-    const location = yield* locationOf(flags)
+    yield* check(flags)
+    const { location } = yield* placeOf(flags)
     const now = yield* Clock.currentTimeMillis
     const time = Option.map(flags.before, (timeAt) => timeAt(now))
     if (Option.exists(time, (time) => time > now)) {
-      return yield* new ExitStatus.UsageError({ message: "--before: this time is still to come" })
+      return yield* new ExitStatus.UsageError({ message: "--before: expected a time in the past" })
     }
-    yield* Settings.endOfCheck()
+    yield* endOfDryRun()
     const report = yield* LedgerMaintenance.prune(location, {
       before: Option.getOrUndefined(time),
       results: flags.results,

@@ -15,9 +15,10 @@ import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { TaskState } from "../../task/ledger/Model.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { existingLedger, givenOf, ledgerFlags, ledgerOf } from "../flags/LedgerFlags.ts"
-import * as Settings from "../flags/Settings.ts"
-import { count, printable } from "../output/Summary.ts"
+import { existingLedger, givenOf, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
+import { check } from "../flags/Rules.ts"
+import { option, text, toggle } from "../flags/Values.ts"
+import { count, printable } from "../output/Text.ts"
 import * as IssueList from "../output/IssueList.ts"
 
 /** What can't be done as it was said is told like any wrong command line. */
@@ -38,28 +39,11 @@ const flags = {
     Argument.withDescription("Tasks by their numbers, as they are listed"),
     Argument.variadic(),
   ),
-  all: Flag.Literals("all", Struct.keys(states)).pipe(
-    Flag.withDescription("All tasks in this state, instead of numbers"),
-    Flag.optional,
-  ),
-  adopt: Flag.String("adopt").pipe(
-    Flag.withMetavar("TASK_ID"),
-    Flag.withDescription("It is at the service, under this id: ask for its result from now on; for one task"),
-    Flag.optional,
-  ),
-  sendAgain: Flag.Boolean("send-again").pipe(
-    Flag.withDescription(
-      "The next run sends it again; one in doubt that is at the service after all is then paid for twice",
-    ),
-    Flag.withDefault(false),
-  ),
-  giveUp: Flag.Boolean("give-up").pipe(
-    Flag.withDescription("Don't send it again, nor wait for it; its items without another vote are rejects"),
-    Flag.withDefault(false),
-  ),
-  directory: Settings.directory,
+  all: option(Flag.Literals("all", Struct.keys(states)), "STATE", "All tasks in STATE, instead of task numbers"),
+  adopt: text("adopt", "TASK_ID", "The task is at the service as TASK_ID: poll it from now on; for one task"),
+  sendAgain: toggle("send-again", "Send the task again in the next run; it is billed twice if it had arrived"),
+  giveUp: toggle("give-up", "Don't send the task again, nor wait for it; items without another vote are rejected"),
   ...ledgerFlags,
-  json: Settings.json,
 }
 
 export const resolveCommand = Command.make(
@@ -67,16 +51,16 @@ export const resolveCommand = Command.make(
   flags,
   Effect.fn("prefstream resolve")(
     function* (flags) {
-      const directory = Settings.directoryOf(flags.directory)
-      const location = yield* ledgerOf(flags, directory)
+      yield* check(flags)
+      const { directory, location } = yield* placeOf(flags)
       const decision = yield* decisionOf(flags)
       // A ledger that stands elsewhere may belong to another folder than the usual one.
       const isOwn =
-        Option.isSome(flags.directory) || (location._tag === "File" && location.path === JobFolder.ledger(directory))
+        Option.isSome(flags.dir) || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
-      const given = yield* givenOf(flags, flags.directory)
+      const given = yield* givenOf(flags, flags.dir)
       const printJson = Effect.flatMap(IssueList.make(numbers).pipe(read), (tasks) =>
         Console.log(JSON.stringify(tasks)),
       )
@@ -117,25 +101,19 @@ export const resolveCommand = Command.make(
 
 type Decision = { readonly verb: "adopt"; readonly taskId: string } | { readonly verb: "sendAgain" | "giveUp" }
 
-interface Flags {
-  readonly tasks: ReadonlyArray<number>
-  readonly all: Option.Option<keyof typeof states>
-  readonly adopt: Option.Option<string>
-  readonly sendAgain: boolean
-  readonly giveUp: boolean
-}
+type Flags = Command.Command.Config.Infer<typeof flags>
 
 const refuse = (message: string) => new UsageError({ message })
 
 const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain, tasks }: Flags) {
-  const decisions: ReadonlyArray<Decision> = [
-    ...Option.match(adopt, { onNone: () => [], onSome: (id) => [{ verb: "adopt" as const, taskId: id.trim() }] }),
-    ...(sendAgain ? [{ verb: "sendAgain" as const }] : []),
-    ...(giveUp ? [{ verb: "giveUp" as const }] : []),
-  ]
-  if (decisions.length > 1) return yield* refuse("--adopt, --send-again, --give-up: say one of them")
+  const decision: Decision | undefined = Option.isSome(adopt)
+    ? { verb: "adopt", taskId: adopt.value.trim() }
+    : sendAgain
+      ? { verb: "sendAgain" }
+      : giveUp
+        ? { verb: "giveUp" }
+        : undefined
   if (tasks.length > 0 && Option.isSome(all)) return yield* refuse("name tasks by their numbers, or by --all, not both")
-  const [decision] = decisions
   if (decision === undefined) return undefined
   if (tasks.length === 0 && Option.isNone(all)) {
     return yield* refuse("name the tasks: by their numbers, which `prefstream resolve` lists, or with --all STATE")
@@ -143,10 +121,10 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   if (decision.verb === "adopt") {
     if (tasks.length !== 1) return yield* refuse("--adopt: name the one task that has this id at the service")
     if (decision.taskId === "" || /[\u0000-\u001f\u007f]/.test(decision.taskId)) {
-      return yield* refuse("--adopt: that is no id of a task")
+      return yield* refuse("--adopt: not a valid task id")
     }
     if (!IdLimit.fits(decision.taskId)) {
-      return yield* refuse(`--adopt: the id of a task has at most ${IdLimit.limit}`)
+      return yield* refuse(`--adopt: a task id has at most ${IdLimit.limit}`)
     }
   }
   return decision

@@ -1,7 +1,7 @@
 /**
  * `prefstream serve`: the annotation service by itself, for pipelines in other processes.
  */
-import { Config, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Config, Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { mostVotes } from "../../api/AnnotationApi.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
@@ -10,14 +10,18 @@ import { Accounts } from "../../service/account/Accounts.ts"
 import { OwnAddress } from "../../service/http/OwnAddress.ts"
 import { Tokens } from "../../service/account/Tokens.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { judgeOf } from "../flags/JudgeFlags.ts"
-import * as Settings from "../flags/Settings.ts"
-import * as Stop from "../output/Stop.ts"
+import { expertFlags, judgeOf } from "../flags/ExpertFlags.ts"
+import { check } from "../flags/Rules.ts"
+import { usableToken } from "../flags/ServiceFlags.ts"
+import { duration, file, integer, option, text, toggle } from "../flags/Values.ts"
+import * as Stop from "../../pipeline/Stop.ts"
+
+const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
 
 /** What whoever starts the service has to know: all that is said, then the settings of its clients as data. */
 const announce = Effect.fnUntraced(function* (flags: {
   readonly apiOnly: boolean
-  readonly experts: ReadonlyArray<string>
+  readonly expert: ReadonlyArray<string>
   readonly hasToken: boolean
   readonly signInLink: boolean
 }) {
@@ -44,7 +48,7 @@ const announce = Effect.fnUntraced(function* (flags: {
         ? `Sign in to the dashboard by this link, once and within 24 hours: ${origin}${yield* accounts.signInLink}`
         : `The dashboard is at ${origin}/dashboard/ (password lost: restart with --sign-in-link).`,
     )
-  } else if (flags.experts.length === 0) {
+  } else if (flags.expert.length === 0) {
     yield* Console.error("No --expert: tasks are taken, and wait for one.")
   }
   if (token !== undefined) {
@@ -57,100 +61,60 @@ const announce = Effect.fnUntraced(function* (flags: {
 export const serveCommand = Command.make(
   "serve",
   {
-    database: Flag.String("database").pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription("SQLite file that holds the tasks; created if need be (default: prefstream-service.db)"),
-      Flag.withDefault("prefstream-service.db"),
+    database: text("database", "FILE", `SQLite file of the service, created if absent (default: ${defaults.database})`),
+    host: text("host", "ADDRESS", `Address to listen on (default: ${defaults.host})`),
+    port: option(
+      integer("port", { min: 0, max: 65_535 }),
+      "PORT",
+      `Port to listen on; 0 is a free one (default: ${defaults.port})`,
     ),
-    host: Flag.String("host").pipe(
-      Flag.withMetavar("ADDRESS"),
-      Flag.withDescription("Address to listen on (default: 127.0.0.1)"),
-      Flag.withDefault("127.0.0.1"),
+    token: option(
+      Flag.Redacted("token").pipe(Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN"))),
+      "TOKEN",
+      "Organization token, beside the dashboard's (default: printed at the first start) [PREFSTREAM_TOKEN]",
     ),
-    port: Flag.Int("port").pipe(
-      Flag.withMetavar("PORT"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
-      Flag.withDescription("Port to listen on; 0 takes a free one (default: 8484)"),
-      Flag.withDefault(8484),
+    publicUrl: text("public-url", "URL", "Address of the service behind a proxy, such as https://annotate.example"),
+    signInLink: toggle("sign-in-link", "Print a one-time link to the dashboard, for a lost password or a new operator"),
+    apiOnly: toggle("api-only", "Serve the HTTP interface only: no dashboard, and no annotation page"),
+    votes: option(
+      integer("votes", { min: 1, max: mostVotes }),
+      "N",
+      `Votes per prompt, if a task does not say (default: ${defaults.votes})`,
     ),
-    token: Flag.Redacted("token").pipe(
-      Flag.withMetavar("TOKEN"),
-      Flag.withDescription(
-        "Organization token that clients may carry beside those of the dashboard; without it, and as long as there are none, one is made and printed [PREFSTREAM_TOKEN]",
-      ),
-      Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN")),
-      Flag.optional,
+    undoGrace: duration("undo-grace", "Time to undo a task's last votes, before it is completed (default: 30s)"),
+    gold: file("gold", "Items with known answers, as JSON Lines, to measure experts"),
+    rateLimit: option(
+      integer("rate-limit", { min: 0, max: 100_000 }),
+      "N",
+      `Requests per second and token, with bursts of twice as many; 0: no limit (default: ${defaultRateLimit.perSecond})`,
     ),
-    publicUrl: Flag.String("public-url").pipe(
-      Flag.withMetavar("URL"),
-      Flag.withDescription("Where people reach the service behind a proxy, such as https://annotate.example"),
-      Flag.optional,
-    ),
-    signInLink: Flag.Boolean("sign-in-link").pipe(
-      Flag.withDescription(
-        "Print a one-time link to the dashboard: for a password that was lost, for another operator, or to shut one out by a new password. The first start prints one by itself",
-      ),
-      Flag.withDefault(false),
-    ),
-    apiOnly: Flag.Boolean("api-only").pipe(
-      Flag.withDescription("Serve the HTTP interface only: no dashboard, and no annotation page"),
-      Flag.withDefault(false),
-    ),
-    votes: Flag.Int("votes").pipe(
-      Flag.withMetavar("N"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostVotes }))),
-      Flag.withDescription("Experts who judge each prompt, where a task does not say (default: 1)"),
-      Flag.withDefault(1),
-    ),
-    undoGrace: Settings.duration("undo-grace").pipe(
-      Flag.withDescription("Time to take back a task's last votes before it is completed (default: 30s)"),
-      Flag.optional,
-    ),
-    gold: Flag.File("gold", { mustExist: true }).pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription("Prompt items with gold answers, as JSON lines: experts are measured by them"),
-      Flag.optional,
-    ),
-    rateLimit: Flag.Int("rate-limit").pipe(
-      Flag.withMetavar("N"),
-      Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 }))),
-      Flag.withDescription(
-        `Requests per second for each token, twice as many at once; 0 for no limit (default: ${defaultRateLimit.perSecond})`,
-      ),
-      Flag.withDefault(defaultRateLimit.perSecond),
-    ),
-    allowPrivateWebhooks: Flag.Boolean("allow-private-webhooks").pipe(
-      Flag.withDescription("Let webhooks go to private networks and to this machine; their answers are not logged"),
-      Flag.withDefault(false),
-    ),
-    ...Settings.embedded,
+    allowPrivateWebhooks: toggle("allow-private-webhooks", "Send webhooks to private networks and this machine, too"),
+    ...expertFlags,
   },
   Effect.fn("prefstream serve")(function* (flags) {
-    const judge = yield* judgeOf(flags)
-    if (flags.apiOnly && flags.signInLink) {
-      return yield* new UsageError({ message: "--sign-in-link: not with --api-only, which has no dashboard" })
-    }
-    const token = Option.isSome(flags.token) ? yield* Settings.usableToken(flags.token.value) : undefined
+    yield* check(flags)
+    const token = Option.isSome(flags.token) ? yield* usableToken(flags.token.value) : undefined
+    const requestsPerSecond = Option.getOrElse(flags.rateLimit, () => defaultRateLimit.perSecond)
     const service = AnnotationService.layerServer({
-      database: flags.database,
-      experts: flags.experts,
-      judge,
+      database: Option.getOrElse(flags.database, () => defaults.database),
+      experts: flags.expert,
+      judge: judgeOf(flags),
       turnaround: Option.getOrUndefined(flags.turnaround),
-      host: flags.host,
-      port: flags.port,
+      host: Option.getOrElse(flags.host, () => defaults.host),
+      port: Option.getOrElse(flags.port, () => defaults.port),
       token,
       publicUrl: Option.getOrUndefined(flags.publicUrl),
       pages: !flags.apiOnly,
-      votes: flags.votes,
+      votes: Option.getOrElse(flags.votes, () => defaults.votes),
       undoGrace: Option.getOrUndefined(flags.undoGrace),
       gold: Option.getOrUndefined(flags.gold),
-      rateLimit: flags.rateLimit === 0 ? "none" : { perSecond: flags.rateLimit, burst: 2 * flags.rateLimit },
+      rateLimit: requestsPerSecond === 0 ? "none" : { perSecond: requestsPerSecond, burst: 2 * requestsPerSecond },
       allowPrivateWebhooks: flags.allowPrivateWebhooks,
     })
     const announced = Layer.effectDiscard(announce({ ...flags, hasToken: token !== undefined }))
     return yield* Layer.launch(Layer.provideMerge(announced, service)).pipe(
       Effect.catchTag("InvalidPublicUrl", ({ message }) => new UsageError({ message: `--public-url: ${message}` })),
-      Stop.isNormalEnd,
+      Stop.withTerms({ isNormalEnd: true }),
     )
   }),
 ).pipe(

@@ -1,33 +1,28 @@
 /**
  * `prefstream validate`: whether every record of the input can be used, and which can't and why.
  */
-import { Console, Effect, FileSystem, Option, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Console, Effect, FileSystem, Option } from "effect"
+import { Command } from "effect/cli"
 import * as Origin from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
-import * as Listing from "../../source/place/Listing.ts"
-import * as PlaceName from "../../source/place/PlaceName.ts"
 import { allows, TooManyRejects } from "../../task/plan/RejectLimit.ts"
 import { counts } from "./Inspect.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { type InputFlags, inputFlags, maxRejects, sayFound, sourceOf } from "../flags/InputFlags.ts"
-import * as Settings from "../flags/Settings.ts"
-import { number, printable } from "../output/Summary.ts"
+import { type InputFlags, inputFlags, localInputs, maxRejects, sayFound, sourceOf } from "../flags/InputFlags.ts"
+import { ledgerFlags } from "../flags/LedgerFlags.ts"
+import { check } from "../flags/Rules.ts"
+import { integer, option, text } from "../flags/Values.ts"
+import { number, printable } from "../output/Text.ts"
 
 const defaultShown = 100
 
 /** What is to be written must not be what is read. */
-const refuseInput = Effect.fnUntraced(function* (
-  rejects: string,
-  { completions, files }: Pick<InputFlags, "files" | "completions">,
-) {
+const refuseInput = Effect.fnUntraced(function* (rejects: string, flags: Pick<InputFlags, "files" | "completions">) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(rejects))) return
-  const local = [...files, ...completions].filter((name) => PlaceName.kindOf(name) === "local")
-  const inputs = yield* Effect.mapError(Listing.expand(local), ({ message }) => new UsageError({ message }))
   const real = yield* fs.realPath(rejects)
-  for (const input of inputs.files) {
+  for (const input of yield* localInputs(flags)) {
     if ((yield* fs.realPath(input)) === real) {
       return yield* new UsageError({ message: `--rejects: ${rejects} is an input; name another file` })
     }
@@ -38,28 +33,13 @@ export const validateCommand = Command.make(
   "validate",
   {
     ...inputFlags,
-    maxRejects: maxRejects.pipe(
-      Flag.withDescription(
-        "Exit with 5 when more records than this, or a larger share of them, are refused (default: 0)",
-      ),
-      Flag.optional,
-    ),
-    show: Flag.Int("show").pipe(
-      Flag.withMetavar("N"),
-      Flag.withSchema(Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))),
-      Flag.withDescription(`How many refused records to print (default: ${defaultShown})`),
-      Flag.optional,
-    ),
-    rejects: Flag.String("rejects").pipe(
-      Flag.withMetavar("FILE"),
-      Flag.withDescription(
-        "Write all refused records into this file, one JSON object a line: file, line, reason, text",
-      ),
-      Flag.optional,
-    ),
-    json: Settings.json,
+    maxRejects: maxRejects("Maximum rejected records, or their share, before exit status 5 (default: 0)"),
+    show: option(integer("show", { min: 0 }), "N", `Number of rejected records to print (default: ${defaultShown})`),
+    rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text"),
+    json: ledgerFlags.json,
   },
   Effect.fn("prefstream validate")(function* (flags) {
+    yield* check(flags)
     const fs = yield* FileSystem.FileSystem
     const source = yield* sourceOf(flags)
     yield* sayFound(source)
@@ -92,15 +72,15 @@ export const validateCommand = Command.make(
   }, Effect.scoped),
 ).pipe(
   Command.withDescription(
-    "Read the input as a run would, and print each record that can't be used, one line each: file and line, field, what was expected, what was found. " +
-      "Sends nothing, and writes nothing but --rejects. Ends with 0 where all can be used, and with 5 where more are refused than --max-rejects allows.",
+    "Read the input as a run would, and print each rejected record on one line: file and line, field, what was expected, what was found. " +
+      "Sends nothing, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
   ),
-  Command.withShortDescription("Check the input alone: every record that can't be used, and why"),
+  Command.withShortDescription("Check the input: print every rejected record, and why"),
   Command.withExamples([
     { command: "prefstream validate items.jsonl", description: "Is every record usable?" },
     {
       command: "prefstream validate items.csv --max-rejects 1% --rejects refused.jsonl",
-      description: "Allow one in a hundred, and keep what is refused",
+      description: "Allow 1%, and keep the rejected records",
     },
   ]),
 )

@@ -5,8 +5,8 @@ import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import * as Settings from "../flags/Settings.ts"
-import * as Summary from "../output/Summary.ts"
+import { ledgerFlags } from "../flags/LedgerFlags.ts"
+import { count, printable } from "../output/Text.ts"
 
 const directory = Argument.Directory("dataset", { mustExist: true }).pipe(
   Argument.withDescription("The dataset's folder, such as week-48/dataset"),
@@ -14,15 +14,15 @@ const directory = Argument.Directory("dataset", { mustExist: true }).pipe(
 
 const textOf = ({ directory, files, findings, rows }: Dataset.Verification) =>
   findings.length === 0
-    ? `${directory} is as it was written: ${Summary.count(rows, "pair")} in ${Summary.count(files, "file")}.`
+    ? `${directory} is as it was written: ${count(rows, "pair")} in ${count(files, "file")}.`
     : findings.map(Dataset.formatFinding).join("\n")
 
 export const verifyCommand = Command.make(
   "verify",
-  { directory, json: Settings.json },
+  { directory, json: ledgerFlags.json },
   Effect.fn("prefstream verify")(function* (flags) {
     const verification = yield* Dataset.verify(flags.directory)
-    yield* Console.log(flags.json ? JSON.stringify(verification) : Summary.printable(textOf(verification)))
+    yield* Console.log(flags.json ? JSON.stringify(verification) : printable(textOf(verification)))
     if (verification.findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
 ).pipe(

@@ -1,7 +1,7 @@
-/** The flags that say what becomes of judgments: choices, filters, pairs, limits, splits, formats, and the card. */
+/** The flags that say what becomes of judgments: votes, filters, pairs, limits, splits, formats, and the card. */
 import { Effect, Option, Record, Struct } from "effect"
-import { Flag } from "effect/cli"
-import { type FormatName, formatNames } from "../../dataset/format/TrainerFormats.ts"
+import { type Command, Flag } from "effect/cli"
+import { formatNames } from "../../dataset/format/TrainerFormats.ts"
 import { Split } from "../../domain/Split.ts"
 import { bestAgainstOne, bestAgainstRest, fullRanking, type PairStrategy } from "../../pair/PairStrategy.ts"
 import * as Checks from "../../pair/Checks.ts"
@@ -9,6 +9,7 @@ import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
 
 /** By a seed, for those that draw. */
 const strategies = {
@@ -17,36 +18,15 @@ const strategies = {
   "full-ranking": () => fullRanking,
 } as const satisfies { readonly [name: string]: (seed?: number) => PairStrategy }
 
-const numberIn = (text: string, least: number, most: number): Option.Option<number> => {
-  const number = Number(text)
-  return /^-?\d/.test(text) && number >= least && number <= most ? Option.some(number) : Option.none()
-}
-
-const share = (name: string) =>
-  Flag.String(name).pipe(
-    Flag.withMetavar("SHARE"),
-    Flag.filterMap(
-      (text) => numberIn(text, 0, 1),
-      () => "a share from 0 to 1",
-    ),
-  )
-
-/** `NAME=VALUE`, split at the first `=`. */
-const assignment = (text: string): readonly [name: string, value: string] => {
-  const at = text.indexOf("=")
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
-}
-
 const isSplit = (name: string): name is Split => Split.literals.some((split) => split === name)
 
 const limit = Flag.String("limit").pipe(
-  Flag.withMetavar("CHECK=VALUE"),
   Flag.filterMap(
     (text) => {
       const [name, value] = assignment(text)
       if (!Checks.isCheckName(name)) return Option.none()
-      const [least, most] = Checks.checks[name].range
-      return Option.map(numberIn(value, least, most), (value) => [name, value] as const)
+      const [min, max] = Checks.checks[name].range
+      return Option.map(numberIn(value, min, max), (value) => [name, value] as const)
     },
     (text) => {
       const [name] = assignment(text)
@@ -55,14 +35,9 @@ const limit = Flag.String("limit").pipe(
         : `CHECK=VALUE, where CHECK is one of ${Checks.names.join(", ")}`
     },
   ),
-  Flag.withDescription(
-    `Write no dataset, and exit with 6, if a check finds worse than this; once for each check: ${Checks.names.join(", ")}`,
-  ),
-  Flag.atLeast(0),
 )
 
 const split = Flag.String("split").pipe(
-  Flag.withMetavar("SPLIT=SHARE"),
   Flag.filterMap(
     (text) => {
       const [name, value] = assignment(text)
@@ -70,117 +45,70 @@ const split = Flag.String("split").pipe(
     },
     () => "SPLIT=SHARE, such as test=0.1, where SPLIT is train, validation or test",
   ),
-  Flag.withDescription(
-    "Share of the items in a split, such as test=0.1; once for each split. What is left over is in train (default: all)",
-  ),
-  Flag.atLeast(0),
 )
 
 export const datasetFlags = {
-  pairs: Flag.Literals("pairs", Struct.keys(strategies)).pipe(
-    Flag.withDescription(
-      "Pairs of an item: the best completion against each of the rest, or against one that is drawn; or, where the experts ranked, each two of which one is ranked higher (default: best-against-rest)",
+  pairs: option(
+    Flag.Literals("pairs", Struct.keys(strategies)),
+    "STRATEGY",
+    "Pairs made of an item (default: best-against-rest)",
+  ),
+  pairSeed: option(integer("pair-seed"), "N", "Seed for drawing pairs by best-against-one (default: 0)"),
+  aggregate: option(
+    Flag.Literals("aggregate", ["majority", "dawid-skene"]),
+    "METHOD",
+    "Majority vote, or votes weighted by estimated expert reliability (default: majority)",
+  ),
+  minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item (default: 1)"),
+  minAgreement: option(
+    Flag.String("min-agreement").pipe(
+      Flag.filterMap(
+        (text) => numberIn(text, 0, 1),
+        () => "a share from 0 to 1",
+      ),
     ),
-    Flag.optional,
+    "SHARE",
+    "Minimum share of an item's votes for the best completion, from 0 to 1 (default: 0)",
   ),
-  pairSeed: Flag.Int("pair-seed").pipe(
-    Flag.withDescription("With best-against-one: another whole number is another draw (default: 0)"),
-    Flag.optional,
+  ties: option(
+    Flag.Literals("ties", ["drop", "keep"]),
+    "drop|keep",
+    "Items with tied votes; keep takes the better mean rank, or the first choice (default: drop)",
   ),
-  aggregate: Flag.Literals("aggregate", ["majority", "dawid-skene"]).pipe(
-    Flag.withDescription(
-      "How several votes become one choice: the most votes, or weighed by how reliable the experts are (default: majority)",
-    ),
-    Flag.optional,
+  drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
+  limit: repeated(limit, "CHECK=VALUE", "Fail with exit status 6 if CHECK finds worse than VALUE; repeatable"),
+  evaluationPrompts: repeated(
+    Flag.File("evaluation-prompts", { mustExist: true }),
+    "FILE",
+    "JSONL file of evaluation prompts, to find contaminated items; repeatable",
   ),
-  minVotes: Flag.Int("min-votes").pipe(
-    Flag.withMetavar("N"),
-    Flag.filter(
-      (votes) => votes >= 1,
-      () => "expected 1 or more",
-    ),
-    Flag.withDescription("Leave out items with fewer votes (default: 1)"),
-    Flag.optional,
+  evaluationPath: text("evaluation-path", "PATH", "Prompt in those files, such as turns[0].content (default: prompt)"),
+  split: repeated(split, "SPLIT=SHARE", "Share of items in a split, such as test=0.1; the rest is train; repeatable"),
+  splitSeed: option(integer("split-seed"), "N", "Seed for splitting items (default: 0)"),
+  format: repeated(
+    Flag.Literals("format", formatNames),
+    "FORMAT",
+    "Trainer format to write to formats/FORMAT; repeatable",
   ),
-  minAgreement: share("min-agreement").pipe(
-    Flag.withDescription("Leave out items of several votes of which a smaller share went to the best (default: 0)"),
-    Flag.optional,
+  margin: choice("margin", "Write a margin from the votes, in formats that have one"),
+  conversational: choice(
+    "conversational",
+    "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
   ),
-  ties: Flag.Literals("ties", ["drop", "keep"]).pipe(
-    Flag.withDescription(
-      "Items whose votes leave several that are best: leave them out, or keep them with the one that was ranked higher, or chosen first (default: drop)",
-    ),
-    Flag.optional,
-  ),
-  drop: Flag.Literals("drop", Checks.dropNames).pipe(
-    Flag.withDescription("Leave out the items that a check finds; once for each check"),
-    Flag.atLeast(0),
-  ),
-  limits: limit,
-  evaluationPrompts: Flag.File("evaluation-prompts", { mustExist: true }).pipe(
-    Flag.withMetavar("FILE"),
-    Flag.withDescription("JSONL file of prompts that no item may hold, for the check contamination; may be repeated"),
-    Flag.atLeast(0),
-  ),
-  evaluationPath: Flag.String("evaluation-path").pipe(
-    Flag.withMetavar("PATH"),
-    Flag.withDescription("Where the prompt stands in those files, such as turns[0].content (default: prompt)"),
-    Flag.optional,
-  ),
-  splits: split,
-  splitSeed: Flag.Int("split-seed").pipe(
-    Flag.withDescription("Another whole number draws other splits (default: 0)"),
-    Flag.optional,
-  ),
-  formats: Flag.Literals("format", formatNames).pipe(
-    Flag.withDescription("A trainer's format to be written besides, into formats/FORMAT; may be repeated"),
-    Flag.atLeast(0),
-  ),
-  margin: Flag.Boolean("margin").pipe(
-    Flag.withDescription("Write a margin from the votes in the formats that have one"),
-    Flag.optional,
-  ),
-  conversational: Flag.Boolean("conversational").pipe(
-    Flag.withDescription(
-      "Prompt, chosen and rejected as lists of messages; --no-conversational: as text (default: where any prompt of the input is a list of messages)",
-    ),
-    Flag.optional,
-  ),
-  title: Flag.String("title").pipe(Flag.withDescription("The dataset's name, on its card"), Flag.optional),
-  license: Flag.String("license").pipe(
-    Flag.withDescription("The dataset's license, as the Hub names it: apache-2.0, cc-by-4.0, …"),
-    Flag.optional,
-  ),
+  title: text("title", "TEXT", "Name of the dataset, on its card"),
+  license: text("license", "NAME", "License of the dataset, as the Hub names it: apache-2.0, cc-by-4.0, …"),
 }
 
-interface DatasetFlags {
-  readonly pairs: Option.Option<keyof typeof strategies>
-  readonly pairSeed: Option.Option<number>
-  readonly aggregate: Option.Option<"majority" | "dawid-skene">
-  readonly minVotes: Option.Option<number>
-  readonly minAgreement: Option.Option<number>
-  readonly ties: Option.Option<"drop" | "keep">
-  readonly drop: ReadonlyArray<Checks.DropName>
-  readonly limits: ReadonlyArray<readonly [check: Checks.CheckName, limit: number]>
-  readonly evaluationPrompts: ReadonlyArray<string>
-  readonly evaluationPath: Option.Option<string>
-  readonly splits: ReadonlyArray<readonly [split: Split, share: number]>
-  readonly splitSeed: Option.Option<number>
-  readonly formats: ReadonlyArray<FormatName>
-  readonly margin: Option.Option<boolean>
-  readonly conversational: Option.Option<boolean>
-  readonly title: Option.Option<string>
-  readonly license: Option.Option<string>
-}
+type DatasetFlags = Command.Command.Config.Infer<typeof datasetFlags>
 
 /** The shares of the splits that are named, with the rest in train. */
-const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["splits"]): Effect.fn.Return<Shares, UsageError> {
+const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Effect.fn.Return<Shares, UsageError> {
   const shares = Record.fromEntries(given.filter(([, share]) => share > 0))
-  if (new Set(given.map(([split]) => split)).size < given.length) {
+  const names = given.map(([split]) => split)
+  if (new Set(names).size < given.length) {
     return yield* new UsageError({ message: "--split: name each split once" })
   }
   const sum = given.reduce((sum, [, share]) => sum + share, 0)
-  const names = given.map(([split]) => split)
   if (sum > 1 + 1e-9 || (names.includes("train") && sum < 1 - 1e-9)) {
     return yield* new UsageError({
       message: `--split: expected shares that add up to 1, found ${Number(sum.toFixed(6))}`,
@@ -192,51 +120,38 @@ const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["splits"]): Ef
 
 /** What the flags say of the dataset, and the pipeline where they say nothing. */
 export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipeline: DatasetSettings = {}) {
-  const { pairs, pairSeed } = flags
-  if (Option.isSome(pairSeed) && !Option.contains(pairs, "best-against-one")) {
-    return yield* new UsageError({ message: "--pair-seed: only with --pairs best-against-one, which draws" })
-  }
-  if (Option.isSome(flags.evaluationPath) && flags.evaluationPrompts.length === 0) {
-    return yield* new UsageError({ message: "--evaluation-path: only with --evaluation-prompts" })
-  }
-  const hasSplits = flags.splits.length > 0 || pipeline.splits !== undefined
-  if (Option.isSome(flags.splitSeed) && !hasSplits) {
-    return yield* new UsageError({ message: "--split-seed: only with --split" })
-  }
   const evaluationPrompts =
     flags.evaluationPrompts.length === 0
       ? pipeline.evaluationPrompts
       : yield* Source.texts(flags.evaluationPrompts, Option.getOrUndefined(flags.evaluationPath)).pipe(
           Effect.mapError(({ message }) => new UsageError({ message: `--evaluation-prompts: ${message}` })),
         )
-  const checksContamination =
-    flags.drop.includes("contamination") || flags.limits.some(([check]) => check === "contamination")
   if (evaluationPrompts?.length === 0) {
     return yield* new UsageError({ message: "--evaluation-prompts: expected prompts, found none" })
   }
-  if (checksContamination && evaluationPrompts === undefined) {
-    return yield* new UsageError({
-      message: "--drop, --limit: contamination can be found with --evaluation-prompts only",
-    })
+  const findsContamination =
+    flags.drop.includes("contamination") || flags.limit.some(([check]) => check === "contamination")
+  if (findsContamination && evaluationPrompts === undefined) {
+    return yield* new UsageError({ message: "--drop, --limit: contamination needs --evaluation-prompts" })
   }
-  if (new Set(flags.limits.map(([check]) => check)).size < flags.limits.length) {
+  if (new Set(flags.limit.map(([check]) => check)).size < flags.limit.length) {
     return yield* new UsageError({ message: "--limit: name each check once" })
   }
   return {
-    pairs: Option.match(pairs, {
+    pairs: Option.match(flags.pairs, {
       onNone: () => pipeline.pairs,
-      onSome: (name): PairStrategy => strategies[name](Option.getOrUndefined(pairSeed)),
+      onSome: (name): PairStrategy => strategies[name](Option.getOrUndefined(flags.pairSeed)),
     }),
     aggregate: Option.getOrElse(flags.aggregate, () => pipeline.aggregate),
     minVotes: Option.getOrElse(flags.minVotes, () => pipeline.minVotes),
     minAgreement: Option.getOrElse(flags.minAgreement, () => pipeline.minAgreement),
     ties: Option.getOrElse(flags.ties, () => pipeline.ties),
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
-    limits: { ...pipeline.limits, ...Record.fromEntries(flags.limits) },
+    limits: { ...pipeline.limits, ...Record.fromEntries(flags.limit) },
     evaluationPrompts,
-    splits: flags.splits.length > 0 ? yield* sharesOf(flags.splits) : pipeline.splits,
+    splits: flags.split.length > 0 ? yield* sharesOf(flags.split) : pipeline.splits,
     splitSeed: Option.getOrElse(flags.splitSeed, () => pipeline.splitSeed),
-    formats: flags.formats.length > 0 ? [...new Set(flags.formats)] : pipeline.formats,
+    formats: flags.format.length > 0 ? [...new Set(flags.format)] : pipeline.formats,
     margin: Option.getOrElse(flags.margin, () => pipeline.margin),
     conversational: Option.getOrElse(flags.conversational, () => pipeline.conversational),
     card: {

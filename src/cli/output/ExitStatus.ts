@@ -4,12 +4,12 @@
  * | status | meaning |
  * | --- | --- |
  * | 0 | done |
- * | 1 | failure; or tasks whose results do not fit, or that the service gave up |
- * | 2 | the command line or a setting is wrong |
- * | 3 | still waiting for results |
- * | 4 | tasks in doubt: they may have been created, and are not sent again |
+ * | 1 | failure; or tasks that failed, or with unusable results |
+ * | 2 | invalid command line or setting |
+ * | 3 | results are outstanding |
+ * | 4 | tasks in doubt: they may have arrived, and are not sent again |
  * | 5 | more records were rejected than `--max-rejects` allows |
- * | 6 | the dataset does not keep to a `--limit`, and was not written |
+ * | 6 | a `--limit` is exceeded, and the dataset was not written |
  * | 75 | another process works the same job |
  *
  * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
@@ -27,16 +27,16 @@ export const rejects = 5
 export const limits = 6
 export const busy = 75
 
-/** What a status means, in a few words, for whoever sees the number alone. */
+/** The meaning of a status in a few words. */
 export const meaning = (status: number): string =>
   new Map([
     [done, "done"],
     [failure, "failure"],
-    [usage, "wrong command line or setting"],
-    [waiting, "still waiting for results"],
+    [usage, "invalid command line or setting"],
+    [waiting, "results are outstanding"],
     [inDoubt, "tasks in doubt"],
     [rejects, "too many rejects"],
-    [limits, "a limit was not kept"],
+    [limits, "a limit is exceeded"],
     [busy, "another process works the same job"],
   ]).get(status) ?? (status > 128 ? "stopped by a signal" : "unknown")
 
@@ -51,8 +51,8 @@ export const ofRun: { readonly [Status in RunStatus]: number } = {
   in_doubt: inDoubt,
 }
 
-/** The command has said all that there is to say, and ends with this status. */
+/** Ends the command with this status; all messages are printed. */
 export class Finished extends Schema.TaggedError<Finished>()("Finished", { status: Schema.Int }) {}
 
-/** What was asked can't be done as it was asked. */
+/** The command line, or a setting, is invalid. */
 export class UsageError extends Schema.TaggedError<UsageError>()("UsageError", { message: Schema.String }) {}

@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import type { ItemDetails } from "../../task/ledger/Model.ts"
-import { count, number as digits, word } from "./Summary.ts"
+import { count, number as digits, shellWord } from "./Text.ts"
 
 export interface ListedTask extends IssueReport {
   /** Null where they were pruned. */
@@ -78,7 +78,7 @@ export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): Rea
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
     state === "given_up" && task_id !== null
-      ? [`To wait for task ${task} again, at no cost: prefstream resolve ${task}${flags} --adopt ${word(task_id)}`]
+      ? [`To wait for task ${task} again, at no cost: prefstream resolve ${task}${flags} --adopt ${shellWord(task_id)}`]
       : [],
   )
   const more = lines.length - mostShown

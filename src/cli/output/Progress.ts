@@ -10,8 +10,7 @@
 import { stderr } from "node:process"
 import { Clock, Duration, Effect, Option, Stdio, Stream } from "effect"
 import { Ledger } from "../../task/ledger/Ledger.ts"
-import * as Stop from "./Stop.ts"
-import { count, duration, number } from "./Summary.ts"
+import { duration, number } from "./Text.ts"
 
 const redrawEvery = Duration.millis(200)
 const linesEvery = Duration.seconds(5)
@@ -73,13 +72,6 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
         if (unchanged % unchangedLines === 0) yield* write(`${text} ${yield* elapsed(since)}\n`)
       })
   const clear = redraw ? write(clearLine) : Effect.void
-  const ledger = yield* Ledger
-  const requests = Effect.map(ledger.counts, ({ submitting: { tasks } }) =>
-    tasks === 0 ? Option.none() : Option.some(`${count(tasks, "request")} under way`),
-  )
   // Cleared by itself, too: when the effect is stopped, it may go on for a while without the line.
-  return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(
-    Effect.ensuring(clear),
-    Stop.waitingFor(Effect.orElseSucceed(requests, () => Option.none())),
-  )
+  return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(Effect.ensuring(clear))
 })

@@ -7,6 +7,7 @@
 import { DateTime, Option } from "effect"
 import type { Estimate, JobStatus } from "../../pipeline/JobStatus.ts"
 import * as Summary from "./Summary.ts"
+import { count, duration, number, type Rows } from "./Text.ts"
 
 export const text = (status: JobStatus, options: Summary.TextOptions): string =>
   Summary.text(status, options, [
@@ -25,15 +26,15 @@ const millisOf = (iso: string): number =>
   Option.match(DateTime.make(iso), { onNone: () => 0, onSome: DateTime.toEpochMillis })
 
 const ago = (status: JobStatus, iso: string): string =>
-  `${Summary.duration(Math.max(0, millisOf(status.at) - millisOf(iso)) / 1000)} ago`
+  `${duration(Math.max(0, millisOf(status.at) - millisOf(iso)) / 1000)} ago`
 
-const campaigns = (status: JobStatus): Summary.Rows =>
+const campaigns = (status: JobStatus): Rows =>
   status.campaigns.length < 2
     ? []
     : status.campaigns.map(({ campaign, guidelines, started_at, tasks, task_type }, i) => [
         i === 0 ? "campaigns" : "",
         `${campaign}${campaign === status.campaign ? " (last run)" : ""}: begun ${minute(started_at)}, ` +
-          `${Summary.count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${Summary.number(tasks.submitted.items)} waited for; ` +
+          `${count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${number(tasks.submitted.items)} waited for; ` +
           (guidelines === null ? task_type : excerpt(guidelines)),
       ])
 
@@ -42,7 +43,7 @@ const excerpt = (text: string): string => {
   return JSON.stringify(line.length > 50 || line.length < text.trim().length ? `${line.slice(0, 50)}…` : line)
 }
 
-const worker = ({ last_run, worked_by }: JobStatus): Summary.Rows => {
+const worker = ({ last_run, worked_by }: JobStatus): Rows => {
   if (worked_by === "unknown") return [["worked by", "another process"]]
   if (worked_by !== null) {
     return [["worked by", `process ${worked_by.pid} on ${worked_by.host}, since ${minute(worked_by.since)}`]]
@@ -61,17 +62,17 @@ const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<Job
 }
 
 /** What was being sent when a process was killed. */
-const interrupted = ({ tasks, worked_by }: JobStatus, { given }: Summary.TextOptions): Summary.Rows =>
+const interrupted = ({ tasks, worked_by }: JobStatus, { given }: Summary.TextOptions): Rows =>
   worked_by !== null || tasks.submitting.tasks === 0
     ? []
     : [
         [
           "unsettled",
-          `${Summary.count(tasks.submitting.tasks, "task")} may have been sent: the next run settles that; or see prefstream resolve ${given}`,
+          `${count(tasks.submitting.tasks, "task")} may have been sent: the next run settles that; or see prefstream resolve ${given}`,
         ],
       ]
 
-const waiting = (status: JobStatus): Summary.Rows => {
+const waiting = (status: JobStatus): Rows => {
   const { next_poll_at, oldest_outstanding } = status
   if (oldest_outstanding === null) return []
   const look =
@@ -79,27 +80,27 @@ const waiting = (status: JobStatus): Summary.Rows => {
       ? ""
       : next_poll_at <= status.at
         ? "; a look is due"
-        : `; next look in ${Summary.duration((millisOf(next_poll_at) - millisOf(status.at)) / 1000)}`
+        : `; next look in ${duration((millisOf(next_poll_at) - millisOf(status.at)) / 1000)}`
   return [
     [
       "oldest",
-      `task ${oldest_outstanding.task} (${oldest_outstanding.task_id}) waits since ${minute(oldest_outstanding.submitted_at)} (${Summary.duration(oldest_outstanding.age_seconds)})${look}`,
+      `task ${oldest_outstanding.task} (${oldest_outstanding.task_id}) waits since ${minute(oldest_outstanding.submitted_at)} (${duration(oldest_outstanding.age_seconds)})${look}`,
     ],
   ]
 }
 
-const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus): Summary.Rows => {
+const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus): Rows => {
   if (oldest_outstanding === null) return []
   if (results.last_at === null) {
     return [["results", "none yet, so there is no estimate of when the last will be there"]]
   }
   const { last_day, last_hour, since } = results
   const isOld = since !== null && millisOf(at) - millisOf(since) > 86_400_000
-  const perDay = isOld ? `, ${Summary.number(results.items_per_day ?? 0)} a day since the first task` : ""
+  const perDay = isOld ? `, ${number(results.items_per_day ?? 0)} a day since the first task` : ""
   return [
     [
       "results",
-      `${Summary.count(last_hour.items, Summary.unit({ votes }))} in the last hour, ${Summary.number(last_day.items)} in the last day${perDay}`,
+      `${count(last_hour.items, Summary.unit({ votes }))} in the last hour, ${number(last_day.items)} in the last day${perDay}`,
     ],
     [
       "estimate",
@@ -111,15 +112,10 @@ const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus
 }
 
 const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate, votes: number): string =>
-  `the last of ${Summary.count(items_left, Summary.unit({ votes }))} in ${Summary.duration(seconds_left)}, ${minute(ends_at)}, ` +
-  `if they go on coming in like the ${Summary.number(window_items)} of the last ${Summary.duration(window_seconds)}`
+  `the last of ${count(items_left, Summary.unit({ votes }))} in ${duration(seconds_left)}, ${minute(ends_at)}, ` +
+  `if they go on coming in like the ${number(window_items)} of the last ${duration(window_seconds)}`
 
-const webhooks = (status: JobStatus): Summary.Rows =>
+const webhooks = (status: JobStatus): Rows =>
   status.webhook.last_at === null
     ? []
-    : [
-        [
-          "webhooks",
-          `${Summary.number(status.webhook.deliveries)} received, the last ${ago(status, status.webhook.last_at)}`,
-        ],
-      ]
+    : [["webhooks", `${number(status.webhook.deliveries)} received, the last ${ago(status, status.webhook.last_at)}`]]

@@ -13,8 +13,9 @@ import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import type { RunReport, IssueReport } from "../../pipeline/RunReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
+import { count, duration, number, printable, type Rows, size, table } from "./Text.ts"
 
-interface Options extends TextOptions {
+export interface Options extends TextOptions {
   readonly json: boolean
 }
 
@@ -27,8 +28,6 @@ export interface TextOptions {
   /** Where the ledger is, if not in the job folder. */
   readonly ledger?: string | undefined
 }
-
-export type Rows = ReadonlyArray<readonly [name: string, value: string]>
 
 /** Prints the report. */
 export const print = (report: RunReport, options: Options) =>
@@ -53,6 +52,12 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
       report.status === "waiting" && report.not_submitted === 0 ? Effect.void : end,
     ),
   )
+})
+
+/** Like `finish`; but an export is done whatever is outstanding, unless a limit kept it from being written. */
+export const finishExport = Effect.fn("Summary.finishExport")(function* (report: RunReport, options: Options) {
+  yield* print(report, options)
+  if (report.status === "limits_not_kept") yield* end(report)
 })
 
 /** The report in words, with more rows of the same table. */
@@ -240,28 +245,3 @@ const pair = (pair: PreferencePair): ReadonlyArray<string> =>
       const [first = "", ...more] = (column === "item_id" ? brief(text) : text).split("\n")
       return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
     })
-
-export const table = (rows: Rows): ReadonlyArray<string> => rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
-
-export const number = (n: number): string => n.toLocaleString("en-US")
-
-export const count = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? "" : "s"}`
-
-/** Text that a terminal does not take for commands: control characters but tab and line end are shown as �. */
-export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
-
-export const size = (bytes: number): string =>
-  bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
-
-export const duration = (seconds: number): string =>
-  seconds < 60
-    ? `${seconds.toFixed(1)} s`
-    : seconds < 3600
-      ? `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
-      : seconds < 86_400
-        ? `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
-        : `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
-
-/** As a shell takes it for one word. */
-export const word = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -96,7 +96,7 @@ describe("submit", () => {
     [["--gold", `${root}data/sample.jsonl`, "--gold-rate", "0.6"], /gold-rate/],
     [["--gold", `${root}data/sample.jsonl`, "--gold-rate", "0"], /gold-rate/],
     [["--votes", "0"], /votes/],
-    [["--no-shuffle", "--shuffle-seed", "1"], /--shuffle-seed: not together with --no-shuffle/],
+    [["--no-shuffle", "--shuffle-seed", "1"], /--shuffle-seed: not with --no-shuffle/],
   ]
   for (const [flags, says] of wrong) {
     test(`refuses ${flags.join(" ").replace(root, "")}`, () =>
@@ -118,7 +118,7 @@ describe("submit", () => {
       for (const flags of [["--votes", "2"], ["--shuffle-seed", "1"], ["--gold", pipeline], ["--no-shuffle"]]) {
         const said = yield* cli(["run", pipeline, ...flags])
         assert.strictEqual(said.status, 2)
-        assert.match(said.stderr, new RegExp(`${flags[0]}: not together with the pipeline file`))
+        assert.match(said.stderr, new RegExp(`${flags[0]}: not with a pipeline file`))
       }
     }))
 })

@@ -1,0 +1,52 @@
+/**
+ * How a command is stopped by SIGINT, SIGTERM or SIGHUP.
+ *
+ * Guarantees: the first signal stops the command, which has its grace time to finish; a second one ends the process at
+ * once. Signals less than half a second apart are one: npm, systemd and a terminal's Ctrl+C may each deliver it again.
+ *
+ * The exit status is 128 + the signal's number, unless the command ended by itself, or being stopped is its normal end.
+ */
+import { Cause, Clock, Duration, Effect, Exit, Option, Queue } from "effect"
+import * as Stop from "../pipeline/Stop.ts"
+import * as ExitStatus from "./output/ExitStatus.ts"
+import { say } from "./output/Text.ts"
+
+/** The signals that stop a command, with their numbers. */
+export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
+
+export type Signal = keyof typeof signals
+
+const sameSignal = Duration.millis(500)
+
+/** Runs a command to its exit status, or until it is stopped by one of the signals. */
+export const supervise = Effect.fnUntraced(function* <E, R>(
+  command: Effect.Effect<number, E, R>,
+  received: Queue.Dequeue<Signal>,
+): Effect.fn.Return<number, E, R> {
+  const terms = Stop.makeTerms()
+  let status: number = ExitStatus.done
+  let stoppedAt = 0
+  const first = Effect.gen(function* () {
+    const signal = yield* Queue.take(received)
+    stoppedAt = yield* Clock.currentTimeMillis
+    status = terms.isNormalEnd ? ExitStatus.done : 128 + signals[signal]
+    return signal
+  })
+  const second = Effect.gen(function* () {
+    let signal: Signal
+    do signal = yield* Queue.take(received)
+    while ((yield* Clock.currentTimeMillis) - stoppedAt < Duration.toMillis(sameSignal))
+    yield* say(`${signal}: ended at once; ${yield* Stop.leftBehind(terms)}`)
+  })
+  const { exit, reason } = yield* Stop.until(Effect.provideService(command, Stop.CurrentTerms, terms), {
+    stop: first,
+    terms,
+    announce: (message) => say(message.replace(/^(SIG.*)$/, "$1; a second signal ends at once")),
+    abandon: second,
+  })
+  if (exit === undefined) return status
+  // It may have ended by itself in this very moment.
+  if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
+  yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run goes on from here")
+  return status
+})

@@ -1,0 +1,64 @@
+/**
+ * The flags of the embedded annotation service: which automatic experts answer, and how a language model is asked.
+ *
+ * The endpoint's key has no flag: it comes from the environment alone, where other users of the machine don't see
+ * it. See `JudgeSettings`.
+ */
+import { Config, Option, Schema } from "effect"
+import { type Command, Flag } from "effect/cli"
+import { defaults } from "../../service/expert/JudgeEndpoint.ts"
+import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
+import { duration, file, integer, integerFrom, option, repeated, text } from "./Values.ts"
+
+const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+
+/** What a pipeline file says itself. */
+export const embeddedFlags = {
+  expert: repeated(
+    Flag.String("expert"),
+    "EXPERT",
+    "judge:MODEL, gold:FILE, first, last, longest, shortest or random; repeat for a fallback",
+  ),
+  turnaround: duration("turnaround", "Time that automatic experts take per task, to try out waiting (default: 0s)"),
+}
+
+export const expertFlags = {
+  ...embeddedFlags,
+  judgeBaseUrl: text(
+    "judge-base-url",
+    "URL",
+    "OpenAI-compatible endpoint of a judge [PREFSTREAM_JUDGE_BASE_URL; key: PREFSTREAM_JUDGE_API_KEY]",
+  ),
+  judgeTemplate: file("judge-template", "Question to a judge, with {prompt}, {completions}, optionally {guidelines}"),
+  judgeBody: option(
+    Flag.String("judge-body").pipe(
+      Flag.filterMap(parseObject, () => 'a JSON object, such as {"max_tokens": 1000, "temperature": null}'),
+    ),
+    "JSON",
+    "Members to add to each request to a judge; null removes one, such as temperature",
+  ),
+  judgeConcurrency: option(
+    integer("judge-concurrency", { min: 1 }).pipe(
+      Flag.withFallbackConfig(Config.schema(integerFrom(1), "PREFSTREAM_JUDGE_CONCURRENCY")),
+    ),
+    "N",
+    `Concurrent requests to a judge (default: ${defaults.concurrency}) [PREFSTREAM_JUDGE_CONCURRENCY]`,
+  ),
+  judgeDisagreement: option(
+    Flag.Literals("judge-disagreement", ["tie", "abstain"]),
+    "tie|abstain",
+    "Vote of a judge whose answers differ by order: a tie, or none (default: tie)",
+  ),
+}
+
+/** How a judge is asked, if one is. */
+export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
+  flags.expert.some((expert) => expert.startsWith("judge:"))
+    ? {
+        baseUrl: Option.getOrUndefined(flags.judgeBaseUrl),
+        templateFile: Option.getOrUndefined(flags.judgeTemplate),
+        body: Option.getOrUndefined(flags.judgeBody),
+        concurrency: Option.getOrUndefined(flags.judgeConcurrency),
+        onDisagreement: Option.getOrUndefined(flags.judgeDisagreement),
+      }
+    : undefined

@@ -1,0 +1,29 @@
+/** The flags of the commands that work a job, `run`, `submit` and `collect`: when they stop, wait, and keep silent. */
+import { type Command } from "effect/cli"
+import { defaultGrace } from "../../pipeline/Stop.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { choice, duration, formatDuration, toggle } from "./Values.ts"
+
+export const jobFlags = {
+  timeout: duration(
+    "timeout",
+    `Stop after this time, with exit status ${ExitStatus.waiting} if anything is left to do`,
+  ),
+  grace: duration(
+    "grace",
+    `Maximum time for requests under way when stopped (default: ${formatDuration(defaultGrace)}, 5s over requestTimeout)`,
+  ),
+  lockWait: duration(
+    "lock-wait",
+    `Wait this long for another run of the same job, before exit status ${ExitStatus.busy}`,
+  ),
+  waitingOk: toggle(
+    "waiting-ok",
+    `Exit with ${ExitStatus.done}, not ${ExitStatus.waiting}, while results are outstanding`,
+  ),
+  quiet: toggle("quiet", "Print nothing unless something is wrong", "q"),
+}
+
+export const once = choice("once", "Don't wait: poll each outstanding task once")
+
+export type JobFlags = Command.Command.Config.Infer<typeof jobFlags>

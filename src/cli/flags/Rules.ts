@@ -1,0 +1,115 @@
+/**
+ * Which flags go together: one table, checked once per command, before anything is read or sent.
+ *
+ * Guarantees: a message names the flags as they are typed. Does not check single values: each flag does that itself.
+ */
+import { Effect, Option, Predicate } from "effect"
+import type * as Pipeline from "../../pipeline/Pipeline.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { embeddedFlags } from "./ExpertFlags.ts"
+import { inputFlags } from "./InputFlags.ts"
+import { itemFlags } from "./TaskFlags.ts"
+
+/** The flags of a command, by their names in camel case. */
+interface Given {
+  readonly [flag: string]: unknown
+}
+
+type Settings = Partial<Pipeline.Settings> | undefined
+
+interface Condition {
+  readonly text: string
+  readonly holds: (flags: Given, pipeline: Settings) => boolean
+}
+
+type Rule = { readonly flags: ReadonlyArray<string>; readonly why?: string } & (
+  | { readonly onlyWith: Condition }
+  | { readonly notWith: Condition }
+)
+
+/** Whether a flag was given: has a value, is repeated at least once, or is switched on. */
+const isGiven = (value: unknown): boolean =>
+  Option.isOption(value) ? Option.isSome(value) : Array.isArray(value) ? value.length > 0 : value === true
+
+const isFalse = (value: unknown): boolean => Option.isOption(value) && Option.contains(value, false)
+
+/** As it is typed: `--batch-size`, `--no-header`. */
+const spelled = (flag: string, value?: unknown): string =>
+  `--${isFalse(value) ? "no-" : ""}${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+
+const given = (flag: string): Condition => ({ text: spelled(flag), holds: (flags) => isGiven(flags[flag]) })
+
+const either = (flag: string, setting: (pipeline: Partial<Pipeline.Settings>) => unknown): Condition => ({
+  text: spelled(flag),
+  holds: (flags, pipeline) => isGiven(flags[flag]) || (pipeline !== undefined && setting(pipeline) !== undefined),
+})
+
+const pipelineFile: Condition = {
+  text: "a pipeline file, which has these settings",
+  holds: (_, pipeline) => pipeline !== undefined,
+}
+
+const judge: Condition = {
+  text: "--expert judge:MODEL",
+  holds: ({ expert }) => Array.isArray(expert) && expert.some((name) => String(name).startsWith("judge:")),
+}
+
+const baseUrl: Condition = { text: "a base URL", holds: (flags) => isGiven(flags["baseUrl"]) }
+
+const webhookFlags = ["Path", "Secret", "Scheme", "Header", "Tolerance", "TaskIds", "DeliveryId"]
+
+const rules: ReadonlyArray<Rule> = [
+  {
+    flags: [...Object.keys(inputFlags), ...Object.keys(itemFlags), ...Object.keys(embeddedFlags)].filter(
+      (flag) => flag !== "files",
+    ),
+    notWith: pipelineFile,
+  },
+  { flags: ["expert", "turnaround"], notWith: baseUrl, why: "which has its own experts" },
+  {
+    flags: ["judgeBaseUrl", "judgeTemplate", "judgeBody", "judgeDisagreement"],
+    onlyWith: judge,
+  },
+  { flags: ["listen"], notWith: given("once"), why: "which does not wait" },
+  {
+    flags: ["listen"],
+    onlyWith: { ...baseUrl, holds: (flags, pipeline) => baseUrl.holds(flags, pipeline) || pipeline !== undefined },
+    why: "since the embedded service sends no webhooks to its own run",
+  },
+  { flags: webhookFlags.map((name) => `webhook${name}`), onlyWith: given("listen") },
+  { flags: ["guidelinesFile"], notWith: given("guidelines") },
+  { flags: ["maxAttempts"], onlyWith: either("resubmit", ({ resubmit }) => resubmit?.[0]) },
+  { flags: ["completionsSeed"], onlyWith: given("completionsPerItem") },
+  { flags: ["shuffleSeed"], notWith: { text: "--no-shuffle", holds: ({ shuffle }) => isFalse(shuffle) } },
+  { flags: ["goldRate"], onlyWith: given("gold") },
+  { flags: ["layout", "completionsPath", "idPath"], notWith: given("completions"), why: "which joins files" },
+  { flags: ["completionsPath"], notWith: given("completionPath") },
+  {
+    flags: ["pairSeed"],
+    onlyWith: {
+      text: "--pairs best-against-one",
+      holds: ({ pairs }) => Option.isOption(pairs) && Option.contains(pairs, "best-against-one"),
+    },
+  },
+  { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
+  { flags: ["splitSeed"], onlyWith: either("split", ({ splits }) => splits) },
+  { flags: ["results"], onlyWith: given("before"), why: "which says how old they must be" },
+  { flags: ["signInLink"], notWith: given("apiOnly"), why: "which has no dashboard" },
+  { flags: ["sendAgain", "giveUp"], notWith: given("adopt") },
+  { flags: ["giveUp"], notWith: given("sendAgain") },
+]
+
+/** Fails with the first rule that is broken. */
+export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline?: Settings) {
+  const all: Given = { ...flags }
+  for (const rule of rules) {
+    const said = rule.flags.filter((flag) => isGiven(all[flag]))
+    if (said.length === 0) continue
+    const isOnly = Predicate.hasProperty(rule, "onlyWith")
+    const condition = isOnly ? rule.onlyWith : rule.notWith
+    if (condition.holds(all, pipeline) === isOnly) continue
+    const names = said.map((flag) => spelled(flag, all[flag])).join(", ")
+    const why = rule.why === undefined ? "" : `, ${rule.why}`
+    return yield* new UsageError({ message: `${names}: ${isOnly ? "only" : "not"} with ${condition.text}${why}` })
+  }
+})

@@ -1,0 +1,161 @@
+/**
+ * The flags of the annotation service: where it is, and what its contract leaves open.
+ *
+ * Guarantees: the token is `Redacted` from the moment it is read.
+ */
+import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { type Command, Flag } from "effect/cli"
+import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../../api/ServiceProfile.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import {
+  choice,
+  duration,
+  durationForm,
+  formatDuration,
+  integer,
+  integerFrom,
+  option,
+  parseDuration,
+  text,
+} from "./Values.ts"
+
+export const token = option(
+  Flag.Redacted("token").pipe(Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN"))),
+  "TOKEN",
+  "Organization token; safer in the environment [PREFSTREAM_TOKEN]",
+)
+
+export const serviceFlags = {
+  baseUrl: text("base-url", "URL", "Annotation service, with its version: https://host/v1 [PREFSTREAM_BASE_URL]"),
+  token,
+  idempotencyKey: option(
+    Flag.Literals("idempotency-key", ["honored", "ignored"]).pipe(
+      Flag.withFallbackConfig(Config.Literals(["honored", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
+    ),
+    "honored|ignored",
+    "What the service does with Idempotency-Key (default: ignored) [PREFSTREAM_IDEMPOTENCY_KEY]",
+  ),
+  idempotencyKeyLifetime: option(
+    Flag.String("idempotency-key-lifetime").pipe(
+      Flag.withFallbackConfig(Config.String("PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME")),
+      Flag.filterMap(
+        (text) => (text === "forever" ? Option.some(Duration.infinity) : parseDuration(text)),
+        () => `${durationForm}, or forever`,
+      ),
+    ),
+    "DURATION",
+    `How long keys are kept, or forever (default: ${formatDuration(defaults.idempotencyKeyLifetime)}) [PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME]`,
+  ),
+  concurrency: option(
+    integer("concurrency", { min: 1 }).pipe(
+      Flag.withFallbackConfig(Config.schema(integerFrom(1), "PREFSTREAM_CONCURRENCY")),
+    ),
+    "N",
+    `Concurrent requests (default: ${defaults.concurrency}) [PREFSTREAM_CONCURRENCY]`,
+  ),
+  requestsPerSecond: option(
+    integer("requests-per-second", { min: 1 }).pipe(
+      Flag.withFallbackConfig(Config.schema(integerFrom(1), "PREFSTREAM_REQUESTS_PER_SECOND")),
+    ),
+    "N",
+    `Rate limit, in requests per second (default: ${defaults.requestsPerSecond}) [PREFSTREAM_REQUESTS_PER_SECOND]`,
+  ),
+  maxCompletions: option(
+    integer("max-completions", { min: 2 }).pipe(
+      Flag.withFallbackConfig(Config.schema(integerFrom(2), "PREFSTREAM_MAX_COMPLETIONS")),
+    ),
+    "N",
+    "Reject items with more completions (default: by openapi.json) [PREFSTREAM_MAX_COMPLETIONS]",
+  ),
+  moved: choice("moved", "Accept a new base URL for this job: the same service has moved"),
+  pollMin: duration(
+    "poll-min",
+    `Minimum interval between polls of a task (default: ${formatDuration(defaults.pollInterval.min)})`,
+  ),
+  pollMax: duration(
+    "poll-max",
+    `Maximum interval between polls of a task (default: ${formatDuration(defaults.pollInterval.max)})`,
+  ),
+  patience: duration(
+    "patience",
+    `Maximum wait for a service that is down, before exit status 1 (default: ${formatDuration(defaults.patience)})`,
+  ),
+}
+
+export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>
+
+/** A token as it can stand in a header, without the white space around it. */
+export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
+  const text = Redacted.value(token).trim()
+  if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)
+  return yield* new UsageError({ message: "the organization token is empty, or contains invalid characters" })
+})
+
+/** The settings that were given, laid over those of a profile. */
+const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
+  ...profile,
+  moved: Option.getOrElse(flags.moved, () => profile.moved),
+  idempotencyKey: Option.getOrElse(flags.idempotencyKey, () => profile.idempotencyKey),
+  idempotencyKeyLifetime: Option.getOrElse(flags.idempotencyKeyLifetime, () => profile.idempotencyKeyLifetime),
+  maxCompletions: Option.getOrElse(flags.maxCompletions, () => profile.maxCompletions),
+  concurrency: Option.getOrElse(flags.concurrency, () => profile.concurrency),
+  requestsPerSecond: Option.getOrElse(flags.requestsPerSecond, () => profile.requestsPerSecond),
+  pollInterval: {
+    min: Option.getOrElse(flags.pollMin, () => profile.pollInterval.min),
+    max: Option.getOrElse(flags.pollMax, () => profile.pollInterval.max),
+  },
+  patience: Option.getOrElse(flags.patience, () => profile.patience),
+})
+
+/** Whether the variable is there and came to nothing. As a value it counts as missing; its name is listed all the same. */
+const isEmpty = Effect.gen(function* () {
+  const provider = yield* ConfigProvider.ConfigProvider
+  const node = yield* Effect.orElseSucceed(provider.load(["PREFSTREAM", "BASE"]), () => undefined)
+  return node?._tag === "Record" && node.keys.has("URL")
+})
+
+/** The flags with the base URL of the environment, where none was given. A pipeline file names its own service. */
+export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
+  const environment = yield* Config.option(Config.String("PREFSTREAM_BASE_URL"))
+  if (Option.isNone(flags.baseUrl) && (Option.isNone(environment) ? yield* isEmpty : environment.value.trim() === "")) {
+    const message = "PREFSTREAM_BASE_URL is empty: set the address of the annotation service, or unset it"
+    return yield* new UsageError({ message })
+  }
+  return { ...flags, baseUrl: Option.orElse(flags.baseUrl, () => environment) }
+})
+
+/** The service at `--base-url`, or else `otherwise`. */
+export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
+  const chosen = Layer.unwrap(
+    Effect.gen(function* (): Effect.fn.Return<Layer.Layer<ServiceProfile, E | ServiceSettingsError, R>, UsageError> {
+      if (Option.isNone(flags.baseUrl)) return otherwise
+      if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(flags.baseUrl.value)) {
+        return yield* new UsageError({
+          message: "--base-url: expected http://… or https://…, without a user or password in it",
+        })
+      }
+      if (Option.isNone(flags.token)) {
+        return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
+      }
+      return ServiceProfile.layer({ baseUrl: flags.baseUrl.value, token: yield* usableToken(flags.token.value) })
+    }),
+  )
+  const settings = Effect.flatMap(ServiceProfile, (profile) => {
+    const overlaid = overlay(profile, flags)
+    const { max, min } = overlaid.pollInterval
+    return Duration.toMillis(min) > Duration.toMillis(max)
+      ? Effect.fail(new UsageError({ message: "--poll-min is longer than --poll-max" }))
+      : Effect.succeed(overlaid)
+  })
+  return Layer.effect(ServiceProfile, settings).pipe(Layer.provide(chosen))
+}
+
+/** For commands that have no service of their own to fall back to. */
+export const serviceRequired = Layer.effect(
+  ServiceProfile,
+  Effect.fail(
+    new UsageError({
+      message: "set the address of the annotation service in PREFSTREAM_BASE_URL, or give it as --base-url",
+    }),
+  ),
+)

@@ -1,0 +1,111 @@
+/**
+ * The flags that say how items become tasks and are put to experts: guidelines, batches, votes, order, gold items.
+ */
+import { Effect, FileSystem, Option, Schema } from "effect"
+import { type Command, Flag } from "effect/cli"
+import * as GoldFile from "../../source/GoldFile.ts"
+import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
+import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
+import { defaultRate, maxRate } from "../../task/plan/GoldItems.ts"
+import { defaultShuffleSeed } from "../../task/ledger/Model.ts"
+import { defaultMaxAttempts, type SubmitOptions } from "../../task/Submit.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { choice, file, integer, option, repeated, text, toggle } from "./Values.ts"
+
+const maxVotes = 100
+
+const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(maxRate))
+
+export const batchFlags = {
+  keepReordered: toggle("keep-reordered", "Judge items again whose completions only stand in another order"),
+  batchSize: option(integer("batch-size", { min: 1 }), "N", `Prompts per task (default: ${defaultLimits.maxPrompts})`),
+  batchBytes: option(
+    integer("batch-bytes", { min: 1 }),
+    "N",
+    `Bytes of prompts and completions per task (default: ${defaultLimits.maxBytes})`,
+  ),
+  votes: option(
+    integer("votes", { min: 1, max: maxVotes }),
+    "N",
+    "Votes per new item, each a separate, billable task (default: 1)",
+  ),
+  completionsPerItem: option(
+    integer("completions-per-item", { min: 2 }),
+    "N",
+    "Send at most N completions of each item, drawn evenly over the models (default: all)",
+  ),
+  completionsSeed: option(integer("completions-seed"), "N", `Seed for drawing completions (default: ${defaultSeed})`),
+}
+
+/** What a pipeline file says itself. */
+export const itemFlags = {
+  guidelines: text("guidelines", "TEXT", "Instructions for the experts"),
+  guidelinesFile: file("guidelines-file", "File with the instructions for the experts"),
+  ...batchFlags,
+  shuffle: choice(
+    "shuffle",
+    "Shuffle each item's completions for each vote; --no-shuffle keeps their order (default: true)",
+  ),
+  shuffleSeed: option(integer("shuffle-seed"), "N", `Seed for shuffling completions (default: ${defaultShuffleSeed})`),
+  gold: file("gold", "Items with known answers, mixed in to measure experts; no dataset has them"),
+  goldRate: option(
+    Flag.Finite("gold-rate").pipe(Flag.withSchema(Rate)),
+    "SHARE",
+    `Share of gold items among all judged items, at most ${maxRate} (default: ${defaultRate})`,
+  ),
+}
+
+/** What may be said beside a pipeline file, too. */
+export const resubmitFlags = {
+  newCampaign: choice("new-campaign", "Allow guidelines that differ from the last run's: judge all items anew"),
+  resubmit: repeated(
+    Flag.Literals("resubmit", ["failed", "invalid", "refused"]),
+    "STATE",
+    "Resubmit tasks in STATE as new, billable tasks; repeatable",
+  ),
+  maxAttempts: option(
+    integer("max-attempts", { min: 1 }),
+    "N",
+    `With --resubmit: attempts per task, including the first (default: ${defaultMaxAttempts})`,
+  ),
+}
+
+export const taskFlags = { ...itemFlags, ...resubmitFlags }
+
+export const batchOf = (flags: Pick<Command.Command.Config.Infer<typeof batchFlags>, "batchSize" | "batchBytes">) =>
+  ({
+    maxPrompts: Option.getOrElse(flags.batchSize, () => defaultLimits.maxPrompts),
+    maxBytes: Option.getOrElse(flags.batchBytes, () => defaultLimits.maxBytes),
+  }) satisfies BatchLimits
+
+/** How new items are sent. Reads the files of guidelines and gold items. */
+export const itemOptionsOf = Effect.fnUntraced(function* (flags: Command.Command.Config.Infer<typeof itemFlags>) {
+  const fs = yield* FileSystem.FileSystem
+  const items = Option.isNone(flags.gold)
+    ? undefined
+    : yield* GoldFile.read(flags.gold.value).pipe(
+        Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
+      )
+  return {
+    guidelines: Option.isSome(flags.guidelinesFile)
+      ? yield* fs.readFileString(flags.guidelinesFile.value)
+      : Option.getOrUndefined(flags.guidelines),
+    keepReordered: flags.keepReordered,
+    batch: batchOf(flags),
+    votes: Option.getOrUndefined(flags.votes),
+    completionsPerItem: Option.getOrUndefined(flags.completionsPerItem),
+    completionsSeed: Option.getOrUndefined(flags.completionsSeed),
+    shuffleSeed: Option.contains(flags.shuffle, false) ? false : Option.getOrUndefined(flags.shuffleSeed),
+    gold: items === undefined ? undefined : { items, rate: Option.getOrUndefined(flags.goldRate) },
+  } satisfies SubmitOptions
+})
+
+/** What is to be judged or sent again: as the flags say, or else the pipeline. */
+export const resubmitOptionsOf = (
+  flags: Command.Command.Config.Infer<typeof resubmitFlags>,
+  pipeline: Pick<SubmitOptions, "newCampaign" | "resubmit" | "maxAttempts">,
+) => ({
+  newCampaign: Option.getOrElse(flags.newCampaign, () => pipeline.newCampaign),
+  resubmit: flags.resubmit.length > 0 ? flags.resubmit : pipeline.resubmit,
+  maxAttempts: Option.getOrElse(flags.maxAttempts, () => pipeline.maxAttempts),
+})

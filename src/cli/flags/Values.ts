@@ -1,0 +1,74 @@
+/**
+ * What every flag has, and the values that several flags take.
+ *
+ * Guarantees: a flag has one line of help and names its value; its member in a command's flags has its name in
+ * camel case, by which `Rules` spells it.
+ */
+import { Duration, Option, Schema } from "effect"
+import { Flag } from "effect/cli"
+
+/** A flag that is given at most once. */
+export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string): Flag.Flag<Option.Option<A>> =>
+  flag.pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+
+/** A flag that is given any number of times. */
+export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: string): Flag.Flag<ReadonlyArray<A>> =>
+  flag.pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.atLeast(0))
+
+/** A flag without a value: given or not. */
+export const toggle = (name: string, description: string, alias?: string): Flag.Flag<boolean> => {
+  const flag = Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+  return alias === undefined ? flag : Flag.withAlias(flag, alias)
+}
+
+/** A flag without a value whose negation, `--no-NAME`, differs from leaving it out. */
+export const choice = (name: string, description: string): Flag.Flag<Option.Option<boolean>> =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.optional)
+
+export const text = (name: string, metavar: string, description: string) =>
+  option(Flag.String(name), metavar, description)
+
+/** The path of an existing file. */
+export const file = (name: string, description: string) =>
+  option(Flag.File(name, { mustExist: true }), "FILE", description)
+
+/** A whole number within these bounds. */
+export const integer = (name: string, { min, max }: { readonly min?: number; readonly max?: number } = {}) =>
+  Flag.Int(name).pipe(Flag.withSchema(min === undefined ? Schema.Int : integerFrom(min, max)))
+
+export const integerFrom = (min: number, max?: number) =>
+  Schema.Int.check(
+    max === undefined ? Schema.isGreaterThanOrEqualTo(min) : Schema.isBetween({ minimum: min, maximum: max }),
+  )
+
+const units: { readonly [unit: string]: (amount: number) => Duration.Duration } = {
+  ms: Duration.millis,
+  s: Duration.seconds,
+  m: Duration.minutes,
+  h: Duration.hours,
+  d: Duration.days,
+}
+
+/** `500ms`, `30s`, `15m`, `12h`, `2d`. */
+export const parseDuration = (text: string): Option.Option<Duration.Duration> => {
+  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
+  return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
+}
+
+export const durationForm = "a duration such as 500ms, 30s, 15m, 12h or 2d"
+
+export const duration = (name: string, description: string) =>
+  option(Flag.String(name).pipe(Flag.filterMap(parseDuration, () => durationForm)), "DURATION", description)
+
+export const formatDuration = (duration: Duration.Input): string => Duration.format(Duration.fromInputUnsafe(duration))
+
+export const numberIn = (text: string, min: number, max: number): Option.Option<number> => {
+  const number = Number(text)
+  return /^-?\d/.test(text) && number >= min && number <= max ? Option.some(number) : Option.none()
+}
+
+/** `NAME=VALUE`, split at the first `=`. */
+export const assignment = (text: string): readonly [name: string, value: string] => {
+  const at = text.indexOf("=")
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]
+}

@@ -1,0 +1,261 @@
+/** Signals, sent to a real process that has a request under way at a service which takes its time. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import * as FileLock from "../../src/node/FileLock.ts"
+import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root } from "../support/process.ts"
+import { started } from "../support/program.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const sample = `${root}data/sample.jsonl`
+
+const isPost = ({ method }: ScriptedService.Received) => method === "POST"
+
+/** A run whose first POST is not answered before `answer` is called. */
+const atPost = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+  const job = yield* temporaryDirectory
+  yield* write(`${job}/items.jsonl`, itemLines(1))
+  const held = Promise.withResolvers<void>()
+  const arrived = Promise.withResolvers<void>()
+  const service = yield* ScriptedService.make(async (request, before) => {
+    if (isPost(request) && !before.some(isPost)) {
+      arrived.resolve()
+      await held.promise
+    }
+    return ScriptedService.obliging(request, before)
+  })
+  const args = ["run", `${job}/items.jsonl`, "--dir", job, "--json", ...quick]
+  const { child, ended, talks } = yield* started([...args, ...flags], to(service))
+  yield* Effect.promise(() => arrived.promise)
+  const report = Effect.map(cli(["status", "--dir", job, "--json"]), reportOf)
+  return { answer: held.resolve, args, child, ended: Effect.promise(() => ended), job, report, service, talks }
+})
+
+describe("a run with a request under way", () => {
+  test("SIGTERM: the answer is awaited and recorded, nothing new is sent, and the next run goes on", () =>
+    Effect.gen(function* () {
+      const { answer, args, child, ended, report, service, talks } = yield* atPost()
+      child.kill("SIGTERM")
+      yield* Effect.promise(() =>
+        talks(/SIGTERM: waiting for 1 request to finish, at most 1m 5s; a second signal ends at once/),
+      )
+      answer()
+      const said = yield* ended
+      assert.strictEqual(said.status, 143, said.stderr)
+      assert.strictEqual(said.stdout, "")
+      assert.match(said.stderr, /stopped; the next run goes on from here/)
+      assert.deepStrictEqual((yield* report).tasks.submitted, { tasks: 1, items: 1 })
+      assert.strictEqual((yield* cli(args, to(service))).status, 0)
+      assert.strictEqual(service.received.filter(isPost).length, 1)
+    }))
+
+  for (const [keys, status, posts] of [
+    ["honored", 0, 2],
+    ["ignored", 4, 1],
+  ] as const) {
+    test(`the grace time runs out: the process ends, and the next run settles it where keys are ${keys}`, () =>
+      Effect.gen(function* () {
+        const { answer, args, child, ended, report, service } = yield* atPost("--grace", "200ms")
+        child.kill("SIGINT")
+        const said = yield* ended
+        assert.strictEqual(said.status, 130, said.stderr)
+        assert.match(said.stderr, /the grace time is over; left unfinished: 1 request; the next run/)
+        assert.deepStrictEqual((yield* report).tasks.submitting, { tasks: 1, items: 1 })
+        answer()
+        const next = yield* cli([...args, "--idempotency-key", keys], to(service))
+        assert.strictEqual(next.status, status, next.stderr)
+        const sent = service.received.filter(isPost).map(({ headers }) => headers["idempotency-key"])
+        assert.strictEqual(sent.length, posts)
+        assert.strictEqual(new Set(sent).size, 1)
+      }))
+  }
+
+  test("a second signal ends it at once", () =>
+    Effect.gen(function* () {
+      const { child, ended, talks } = yield* atPost()
+      child.kill("SIGTERM")
+      // Said half a second after the first, from when on another one counts as another.
+      yield* Effect.promise(() => talks(/SIGTERM: waiting/))
+      child.kill("SIGTERM")
+      const said = yield* ended
+      assert.strictEqual(said.status, 143)
+      assert.match(said.stderr, /SIGTERM: ended at once; left unfinished: 1 request/)
+    }))
+
+  test("SIGHUP, as when its terminal is closed, stops it like SIGTERM", () =>
+    Effect.gen(function* () {
+      const { answer, child, ended, report } = yield* atPost()
+      child.kill("SIGHUP")
+      answer()
+      assert.strictEqual((yield* ended).status, 129)
+      assert.deepStrictEqual((yield* report).tasks.submitting, { tasks: 0, items: 0 })
+    }))
+})
+
+test("serve: to be stopped is its normal end", () =>
+  Effect.gen(function* () {
+    const job = yield* temporaryDirectory
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      const service = yield* started(["serve", "--database", `${job}/s.db`, "--port", "0"])
+      yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/))
+      service.child.kill(signal)
+      const said = yield* Effect.promise(() => service.ended)
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.match(said.stderr, /^prefstream: stopped$/m)
+    }
+  }))
+
+describe("schedule", () => {
+  /** Never in the time of a test. */
+  const newYear = ["schedule", "--cron", "0 0 1 1 *", "--time-zone", "UTC"]
+
+  test("says the next time; to be stopped while it waits is its normal end", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const { child, ended, talks } = yield* started([
+        ...newYear,
+        "--",
+        "run",
+        sample,
+        "--dir",
+        job,
+        "--expert",
+        "first",
+      ])
+      yield* Effect.promise(() => talks(/next run at \d{4}-01-01T00:00:00(Z|\+00:00)/))
+      child.kill("SIGTERM")
+      const said = yield* Effect.promise(() => ended)
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(said.stdout, "")
+    }))
+
+  test("runs the command, says how it ended, and goes on; no secret is repeated", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(2))
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const args = ["run", `${job}/*.jsonl`, "--dir", job, "--once", "--json", ...quick, "--token", service.token]
+      const { child, ended, says, talks } = yield* started([
+        ...newYear,
+        "--now",
+        "--",
+        ...args,
+        "--base-url",
+        service.baseUrl,
+      ])
+      const talk = yield* Effect.promise(() => talks(/ended with .*\n.*next run at/))
+      assert.match(talk, /ended with 0 \(done\) after /)
+      assert.strictEqual(reportOf({ stdout: yield* Effect.promise(() => says(/\n/)), stderr: "" }).submitted, 2)
+      child.kill("SIGTERM")
+      const said = yield* Effect.promise(() => ended)
+      assert.strictEqual(said.status, 0)
+      assert.match(said.stderr, /starting: run .* --token \*\*\* --base-url http/)
+      assert.notInclude(said.stderr, service.token)
+    }))
+
+  test("stopped during a run, it stops the run as a signal does, and waits for it", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const args = ["run", sample, "--dir", job, "--batch-size", "1", "--expert", "first", "--turnaround", "1h"]
+      const { child, ended } = yield* started([...newYear, "--now", "--", ...args])
+      const submitted = cli(["status", "--dir", job, "--json"]).pipe(
+        Effect.map((said) => (said.status === 3 ? reportOf(said).tasks.submitted.tasks : 0)),
+      )
+      yield* Effect.repeat(submitted, { until: (tasks) => tasks > 0 })
+      child.kill("SIGTERM")
+      const said = yield* Effect.promise(() => ended)
+      assert.strictEqual(said.status, 143, said.stderr)
+      assert.match(said.stderr, /stopped; the next run goes on from here/)
+      // The run has ended, too: its lock is free.
+      assert.strictEqual((yield* cli([...args, "--once"])).status, 3)
+    }))
+
+  test("a second signal ends the run with it", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(1))
+      const arrived = Promise.withResolvers<void>()
+      const service = yield* ScriptedService.make(() => {
+        arrived.resolve()
+        return new Promise(() => {})
+      })
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--grace", "1h"]
+      const { child, ended, talks } = yield* started([...newYear, "--now", "--", ...args], to(service))
+      yield* Effect.promise(() => arrived.promise)
+      child.kill("SIGTERM")
+      yield* Effect.promise(() => talks(/waiting for the run to finish; a second signal ends at once/))
+      child.kill("SIGTERM")
+      assert.strictEqual((yield* Effect.promise(() => ended)).status, 143)
+      // The run would have waited for an hour; killed, it holds no lock.
+      yield* Effect.retry(Effect.scoped(FileLock.acquire(`${job}/ledger.db`)), { while: (error) => error.isRetryable })
+    }))
+
+  test("takes care of a ledger: each backup is a new file in its folder", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${job}/backups`)
+      assert.strictEqual((yield* cli(["run", sample, "--dir", job, "--expert", "first"])).status, 0)
+      const args = ["ledger", "backup", "--dir", job, `${job}/backups`]
+      const { child, ended, talks } = yield* started([...newYear, "--now", "--", ...args])
+      yield* Effect.promise(() => talks(/ended with 0 .*\n.*next run at/))
+      child.kill("SIGTERM")
+      assert.strictEqual((yield* Effect.promise(() => ended)).status, 0)
+      const [file = "", ...others] = yield* fs.readDirectory(`${job}/backups`)
+      assert.match(file, /^ledger-\d{8}T\d{6}Z\.db$/)
+      assert.deepStrictEqual(others, [])
+      const checked = yield* cli(["ledger", "check", "--ledger", `${job}/backups/${file}`])
+      assert.strictEqual(checked.status, 0, checked.stderr)
+    }))
+
+  test("a failing run does not end it, unless told so; then its status is that of the run", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, ["{"])
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--max-rejects", "0", "--expert", "first"]
+      const goesOn = yield* started([...newYear, "--now", "--", ...args])
+      const talk = yield* Effect.promise(() => goesOn.talks(/ended with .*\n.*next run at/))
+      assert.match(talk, /ended with 5 \(too many rejects\) after /)
+      const ends = yield* started([...newYear, "--now", "--stop-on-failure", "--", ...args])
+      const said = yield* Effect.promise(() => ends.ended)
+      assert.strictEqual(said.status, 5, said.stderr)
+    }))
+})
+
+describe("schedule finds out before its first wait", () => {
+  const cron = ["schedule", "--cron", "0 2 * * *"]
+  const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, RegExp]> = [
+    ["a wrong expression", ["schedule", "--cron", "0 25 * * *", "--", "run", sample], /--cron: expected minute, hour/],
+    ["a time that never comes", ["schedule", "--cron", "0 0 31 4 *", "--", "run", sample], /--cron: .* never comes/],
+    ["a wrong time zone", [...cron, "--time-zone", "Mars", "--", "run", sample], /--time-zone: expected a time zone/],
+    ["no command", cron, /COMMAND/],
+    ["another command", [...cron, "--", "serve"], /expected run, submit, collect, export or ledger after --, found serve/],
+    ["a wrong flag", [...cron, "--", "run", sample, "--dri", "x"], /Unrecognized flag: --dri in command prefstream run/],
+    ["a wrong value", [...cron, "--", "run", sample, "--timeout", "soon"], /--timeout.*a duration such as/],
+    ["a file that is not there", [...cron, "--", "submit", "absent.jsonl"], /absent.jsonl: there is no such file/],
+    ["a ledger command that does not fit", [...cron, "--", "ledger", "prune", "--results"], /--results: only with --before/],
+    ["a ledger command without its file", [...cron, "--", "ledger", "backup"], /FILE/],
+    ["flags that don't go together", [...cron, "--", "run", sample, "--completions", sample, "--layout", "long"], /--layout: not with --completions/],
+    ["a missing token", [...cron, "--", "run", sample, "--base-url", "http://127.0.0.1:1/v1"], /PREFSTREAM_TOKEN/],
+    ["a missing service", [...cron, "--", "collect", "--dir", "x"], /set the address of the annotation service/],
+    ["a pipeline file that is none", [...cron, "--", "run", `${root}vitest.config.ts`], /made by Pipeline.make/],
+  ] // prettier-ignore
+  for (const [name, args, message] of wrong) {
+    test(name, () =>
+      Effect.gen(function* () {
+        const said = yield* cli(args)
+        assert.deepStrictEqual([said.status, said.stdout], [2, ""], said.stderr)
+        assert.match(said.stderr, message)
+        assert.notInclude(said.stderr, "next run")
+      }),
+    )
+  }
+
+  test("and shows a command's help, if that is asked for", () =>
+    Effect.gen(function* () {
+      const said = yield* cli([...cron, "--", "run", "--help"])
+      assert.strictEqual(said.status, 0)
+      assert.match(said.stdout, /prefstream run \[flags\]/)
+    }))
+})
