@@ -1,15 +1,9 @@
 /**
  * What a service says of its quota: how many more requests it takes, and for how long.
  *
- * Guarantees: reads `RateLimit` as the IETF's draft has it (`"default";r=50;t=30`, with the
- * window from `RateLimit-Policy` where `t` is missing) and as its older drafts had it
- * (`limit=100, remaining=50, reset=30`), and the headers `RateLimit-Remaining`, `-Reset`,
- * `-Reset-After` with and without `X-`, whose reset may be seconds from now or a time. What is
- * malformed, or names no time, is as if it were absent; nothing makes anyone wait longer than
- * an hour.
- *
- * Draft: draft-ietf-httpapi-ratelimit-headers-10. `HttpClient.withRateLimiter` reads the three
- * older headers only, and takes a higher limit than the one that was set from them.
+ * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and `RateLimit-Remaining`,
+ * `-Reset`, `-Reset-After` with and without `X-`. What is malformed counts as absent; nothing asks for more than an hour.
+ * `HttpClient.withRateLimiter` reads the three older headers only.
  */
 import { Duration } from "effect"
 import type { Headers } from "effect/http"

@@ -1,11 +1,6 @@
 /**
- * Where task ids stand in what the service sends: in the answer to a creation, in a
- * webhook's payload. A path is names in dots, with `[*]` for each element of an array:
- * `task_id`, `data.id`, `data.tasks[*].id`.
- *
- * Guarantees: only a value's own members are followed; an id is a text that is neither
- * empty nor longer than the ledger takes, or a whole number, as text; whatever else stands
- * there is passed over.
+ * Where task ids stand in what the service sends. A path is names in dots, with `[*]` for each element of an array:
+ * `task_id`, `data.tasks[*].id`. An id is a non-empty text that the ledger can hold, or a whole number; others are skipped.
  */
 import { Option } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"

@@ -16,7 +16,8 @@ import type { Source } from "../source/Source.ts"
 import * as Batch from "../task/plan/Batch.ts"
 import type { BatchItem } from "../task/ledger/Model.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
-import { conflict, identify, identifyReordered, tooManyCompletions } from "../task/plan/TaskRequests.ts"
+import { classify } from "../task/plan/Classify.ts"
+import { identify } from "../task/plan/TaskRequests.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
@@ -89,31 +90,36 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const draw = CompletionDraw.make({ completionsPerItem, completionsSeed })
   const counts = { drawn: 0, read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
 
-  const see = (source: SourceItem, item = identify(source)): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
-    const content = short(item.contentHash)
-    const identity = short(Sha256.hex(item.itemId))
-    const known = seen.get(identity)
-    if (known !== undefined) {
-      const isOther = known !== content
-      if (isOther && item.item.id !== undefined) return [Result.fail(conflict(item))]
-      if (isOther && keepReordered) return see(source, identifyReordered(item))
-      counts.duplicates++
-      if (isOther) counts.reordered++
-      return []
+  /** How an item stands to those before it. */
+  const seenAs = ({ contentHash, itemId }: BatchItem) => {
+    const known = seen.get(short(Sha256.hex(itemId)))
+    return known === undefined ? "new" : known === short(contentHash) ? "duplicate" : "conflict"
+  }
+
+  const see = (source: SourceItem): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
+    const read = identify(source)
+    const found = classify(read, seenAs, { draw, keepReordered, maxCompletions })
+    switch (found._tag) {
+      case "Rejected":
+        return [Result.fail(found.reject)]
+      case "Duplicate":
+        counts.duplicates++
+        if (found.isReordered) counts.reordered++
+        return []
+      case "Known":
+        return []
+      case "New": {
+        const { completionOrigins, contentHash, item, itemId, origin, sentHash } = found.item
+        seen.set(short(Sha256.hex(itemId)), short(contentHash))
+        counts.items++
+        if (sentHash !== undefined) counts.drawn++
+        if (item.gold !== undefined) counts.gold++
+        if (typeof item.prompt !== "string") counts.conversations++
+        sizes.set(item.completions.length, (sizes.get(item.completions.length) ?? 0) + 1)
+        if (first.length < show) first.push({ item, origin, completionOrigins })
+        return [Result.succeed(found.item)]
+      }
     }
-    const asked = draw(item)
-    const { completions, gold, prompt } = asked.item
-    if (completions.length > maxCompletions) return [Result.fail(tooManyCompletions(asked, maxCompletions))]
-    seen.set(identity, content)
-    counts.items++
-    if (asked !== item) counts.drawn++
-    if (gold !== undefined) counts.gold++
-    if (typeof prompt !== "string") counts.conversations++
-    sizes.set(completions.length, (sizes.get(completions.length) ?? 0) + 1)
-    if (first.length < show) {
-      first.push({ item: asked.item, origin: asked.origin, completionOrigins: asked.completionOrigins })
-    }
-    return [Result.succeed(asked)]
   }
 
   const isHopeless = () => !readAll && RejectLimit.isHopeless({ read: counts.read, rejected: rejects.total() })

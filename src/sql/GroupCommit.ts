@@ -1,15 +1,8 @@
 /**
- * Many small writes, few commits: writes that are asked for while a transaction
- * is being committed share the next one.
+ * Many small writes, few commits: writes that are asked for while a transaction is being committed share the next one.
  *
- * Guarantees: a write has been committed durably when its effect succeeds; writes
- * are carried out in the order in which they were asked for; when a transaction
- * fails, each of its writes fails with that error and none has happened. A write
- * that was asked for is carried out even if nobody waits for it any more, and
- * before the scope is closed; one that is asked for later is interrupted.
- *
- * Why: with a commit of its own for each change of each task, the ledger would
- * wait for the disk several times per task.
+ * Guarantees: a write is durable when its effect succeeds; writes are carried out in order; when a transaction fails, each of
+ * its writes fails and none has happened. A write is carried out even if nobody waits for it, before the scope is closed.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"

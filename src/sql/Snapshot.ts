@@ -1,12 +1,8 @@
 /**
  * Several reads of one state of a database, while others write to it.
  *
- * Guarantees: all statements of the effect see the database as the first of them does, in whatever fiber of it
- * they run. Where the client's `reserve` gives a connection of its own, they hold up no writer. Inside a
- * transaction or another snapshot they see what that sees.
- *
- * Does not: write. Memory and disk do not grow with the snapshot's size, but what others replace meanwhile takes
- * space until it ends.
+ * Guarantees: all statements of the effect see what the first of them sees, in whatever fiber; where `reserve` gives a connection
+ * of its own, they hold up no writer. Inside a transaction or another snapshot they see what that sees. Does not write.
  */
 import { Effect, Option, Scope } from "effect"
 import type { SqlClient } from "effect/sql"

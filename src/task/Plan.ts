@@ -1,10 +1,8 @@
 /**
  * Reads the input into the ledger, as tasks that are planned.
  *
- * Guarantees: each record read is counted once, as new, known, duplicate or rejected. An item
- * that the ledger has seen in the same campaign is not planned again. A step of reading is
- * recorded whole or not at all; items whose batch is still open are recorded with the step that
- * closes it, so a run that was killed reads them again.
+ * Guarantees: each record counts once, as new, known, duplicate, or rejected. A step of reading is recorded whole or not at all;
+ * items whose batch is still open are recorded with the step that closes it, so a run that was killed reads them again.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -17,7 +15,8 @@ import type * as GoldItems from "./plan/GoldItems.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { BatchItem, ReadCounts, Run, RunTerms, Classification } from "./ledger/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
-import { conflict, identify, identifyReordered, newTasks, tooManyCompletions } from "./plan/TaskRequests.ts"
+import { classify } from "./plan/Classify.ts"
+import { identify, identifyReordered, newTasks } from "./plan/TaskRequests.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
@@ -46,6 +45,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
 ) {
   const ledger = yield* Ledger
   const { maxCompletions } = yield* ServiceProfile
+  const { keepReordered = false } = options
   const maxCharacters = stepCharacters / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch ?? Batch.defaultLimits)
@@ -55,41 +55,44 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     finished: boolean,
   ) {
     const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
-    const classifications = yield* ledger.classify(run, items)
-    const kept = options.keepReordered === true ? items.map(identifyReordered) : []
-    const keptClassifications = yield* ledger.classify(run, kept)
+    const identities = keepReordered ? [...items, ...items.map(identifyReordered)] : items
+    const classified = yield* ledger.classify(run, identities)
+    const keyOf = ({ contentHash, itemId }: BatchItem) => `${contentHash}:${itemId}`
+    const inLedger = new Map(identities.map((item, i) => [keyOf(item), classified[i]!]))
     const hashes = new Map(batches.waiting().map((item) => [item.itemId, item.contentHash]))
+    const seenAs = (item: BatchItem): Classification => {
+      const before = hashes.get(item.itemId)
+      if (before !== undefined) return before === item.contentHash ? "duplicate" : "conflict"
+      return inLedger.get(keyOf(item))!
+    }
     const fresh: Array<BatchItem> = []
     const known: Array<string> = []
     let duplicates = 0
     let reordered = 0
-    const see = (item: BatchItem, inLedger: Classification): Classification => {
-      const before = hashes.get(item.itemId)
-      return before === undefined ? inLedger : before === item.contentHash ? "duplicate" : "conflict"
+    for (const read of items) {
+      const found = classify(read, seenAs, { draw: options.draw, keepReordered, maxCompletions })
+      switch (found._tag) {
+        case "New":
+          fresh.push(options.mix(found.item))
+          hashes.set(found.item.itemId, found.item.contentHash)
+          break
+        case "Known":
+          known.push(found.item.itemId)
+          hashes.set(found.item.itemId, found.item.contentHash)
+          break
+        case "Duplicate":
+          duplicates++
+          if (found.isReordered) reordered++
+          break
+        case "Rejected":
+          rejects.push(found.reject)
+      }
     }
-    items.forEach((read, i) => {
-      let item = read
-      let classification = see(item, classifications[i]!)
-      if (classification === "conflict" && item.item.id === undefined) {
-        item = kept[i] ?? item
-        if (item === read) return void reordered++
-        classification = see(item, keptClassifications[i]!)
-      }
-      if (classification === "conflict") return void rejects.push(conflict(item))
-      if (classification === "new") item = options.draw(item)
-      if (classification === "new" && item.item.completions.length > maxCompletions) {
-        return void rejects.push(tooManyCompletions(item, maxCompletions))
-      }
-      hashes.set(item.itemId, item.contentHash)
-      if (classification === "new") fresh.push(options.mix(item))
-      else if (classification === "known") known.push(item.itemId)
-      else duplicates++
-    })
     counts = {
       read: counts.read + records.length,
       new: counts.new + fresh.length,
       known: counts.known + known.length,
-      duplicates: counts.duplicates + duplicates + reordered,
+      duplicates: counts.duplicates + duplicates,
       reordered: counts.reordered + reordered,
       rejected: counts.rejected + rejects.length,
     }

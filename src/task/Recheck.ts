@@ -1,10 +1,8 @@
 /**
- * Tasks that came to nothing are looked at once more, before they are paid for again.
+ * Polls tasks that came to nothing once more, before they are paid for again.
  *
- * Guarantees: only what the service then says to be dead is named as such: that it failed, that
- * its result is there and does not fit, or that it does not know the task. What has come to life
- * is recorded as that, and a result that is there is stored. No answer, or one that can't be
- * read, is no word of the service: such a task stays as it is.
+ * Guarantees: a task counts as dead only by the service's word: it failed, its result does not fit, or it is unknown. What has
+ * come to life is recorded as that. No answer, or one that cannot be read, leaves the task as it is.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"

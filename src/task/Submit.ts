@@ -1,14 +1,10 @@
 /**
- * The first of the two loops over the ledger: items are read, planned as tasks and
- * submitted. It may be broken off at any point and started again.
+ * The first of the two loops over the ledger: items are read, planned as tasks, and sent. It may be stopped at any point
+ * and started again.
  *
- * Guarantees: what is read is planned as `Plan.ts` says. A task whose request may have arrived
- * unanswered is sent again only where the service honors idempotency keys, and remembers this
- * one; elsewhere it is held as in doubt.
- *
- * 400 and 422 refuse one task, and the others go on, unless the service refuses the first
- * tasks of a run and takes none; 413 halves the task; 401, 402, 403, 407, 426 and an address
- * without a service end the run at once.
+ * Guarantees: a task whose request may have arrived unanswered is sent again only where the service honors idempotency keys,
+ * and remembers this one; elsewhere it is held as in doubt. 400 and 422 refuse one task, unless the service refuses the first
+ * tasks of a run; 413 halves it; 401, 402, 403, 407, 426, and an address without a service end the run at once.
  */
 import {
   Cause,
@@ -22,6 +18,7 @@ import {
   Latch,
   Option,
   type Result,
+  Schema,
   type Stream,
 } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -78,6 +75,48 @@ class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
 export const defaultMaxAttempts = 3
 
+/** An option has a value that it cannot have. */
+export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>()("SubmitOptionInvalid", {
+  option: Schema.Literals(["votes", "shuffleSeed", "completionsPerItem", "completionsSeed", "maxRejects"]),
+  expected: Schema.String,
+  found: Schema.Unknown,
+}) {
+  override get message() {
+    return `${this.option}: expected ${this.expected}, found ${String(this.found)}`
+  }
+}
+
+/** What a program may set wrongly. */
+const checkOptions = ({
+  completionsPerItem = 2,
+  completionsSeed = 0,
+  maxRejects = 0,
+  shuffleSeed = false,
+  votes = 1,
+}: SubmitOptions): Effect.Effect<void, SubmitOptionInvalid> => {
+  const rules = [
+    ["votes", votes, "a whole number of at least 1", Number.isSafeInteger(votes) && votes >= 1],
+    [
+      "shuffleSeed",
+      shuffleSeed,
+      "a whole number, or false",
+      shuffleSeed === false || Number.isSafeInteger(shuffleSeed),
+    ],
+    [
+      "completionsPerItem",
+      completionsPerItem,
+      "a whole number of at least 2",
+      Number.isSafeInteger(completionsPerItem) && completionsPerItem >= 2,
+    ],
+    ["completionsSeed", completionsSeed, "a whole number", Number.isSafeInteger(completionsSeed)],
+    ["maxRejects", maxRejects, "a whole number, or a percentage up to 100%", RejectLimit.isLimit(maxRejects)],
+  ] as const
+  const wrong = rules.find(([, , , isRight]) => !isRight)
+  return wrong === undefined
+    ? Effect.void
+    : Effect.fail(new SubmitOptionInvalid({ option: wrong[0], found: wrong[1], expected: wrong[2] }))
+}
+
 export type SubmitError = SqlError | AnnotationClientError
 
 /** Why a run failed, in words; none where it was stopped. */
@@ -92,7 +131,7 @@ const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
  * When one of the two fails, requests under way are finished and recorded first.
  *
  * Fails with what the records fail with, with `TooManyRejects`, with `TermsChanged` where a
- * new campaign would begin that was not asked for, with `UnusableGold`, or with the
+ * new campaign would begin that was not asked for, with `SubmitOptionInvalid`, with `UnusableGold`, or with the
  * `AnnotationClientError` that no other task could have escaped.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
@@ -102,21 +141,8 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     readonly settled?: Latch.Latch | undefined
   } = {},
 ) {
-  const { completionsPerItem = 2, completionsSeed = 0, maxRejects, shuffleSeed = false, votes = 1 } = options
-  if (!Number.isSafeInteger(votes) || votes < 1)
-    return yield* Effect.die(new RangeError(`no number of votes: ${votes}`))
-  if (shuffleSeed !== false && !Number.isSafeInteger(shuffleSeed)) {
-    return yield* Effect.die(new RangeError(`a seed is a whole number, and not ${shuffleSeed}`))
-  }
-  if (!Number.isSafeInteger(completionsPerItem) || completionsPerItem < 2) {
-    return yield* Effect.die(new RangeError(`no number of completions to be compared: ${completionsPerItem}`))
-  }
-  if (!Number.isSafeInteger(completionsSeed)) {
-    return yield* Effect.die(new RangeError(`a seed is a whole number, and not ${completionsSeed}`))
-  }
-  if (maxRejects !== undefined && !RejectLimit.isLimit(maxRejects)) {
-    return yield* Effect.die(new RangeError(`no limit of rejects: ${String(maxRejects)}`))
-  }
+  const { maxRejects } = options
+  yield* checkOptions(options)
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
   const draw = CompletionDraw.make(options)

@@ -1,16 +1,9 @@
 /**
- * The annotation service as its client sees it: create a task, look at a task.
+ * The annotation service as its client sees it: create a task, poll a task.
  *
- * Guarantees: base URL, token, pace, time limit and retries are set here and nowhere
- * else. A request is sent again only where that can't create a second task: where the
- * service honors idempotency keys, or where it certainly did not take the request. Every
- * failure is an `AnnotationClientError` whose reason says what may be done about it.
- *
- * When a request is sent is up to the `Throttle`, and while the service is down nothing is
- * (`ServiceHealth`); both hold for all requests of this client. A request that was refused
- * for its number or reached nobody is sent again until the profile's `patience` is over; one
- * that failed otherwise as often as the profile's `retries` say. What the contract does not
- * show is read by the `ServiceProfile`.
+ * Guarantees: a request is sent again only where that cannot create a second task: where the service honors idempotency
+ * keys, or where it certainly did not take the request. Every failure is an `AnnotationClientError` whose reason says what
+ * may be done about it. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down.
  */
 import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"

@@ -1,9 +1,6 @@
 /**
- * When a run ends because of how the service answers creations: it is not given the whole job to lose.
- *
- * Guarantees: a failure is given for a few tasks that are lost in a row (left in doubt, or for the
- * next run), for a service that refuses the first tasks of the run and takes none, and for one that
- * answers several tasks with the same id. Single losses among tasks that are taken end nothing.
+ * When a run ends because of how the service answers creations: after a few tasks lost in a row, where it refuses the first
+ * tasks of the run and takes none, or where it gives several tasks the same id. Single losses end nothing.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 

@@ -1,9 +1,7 @@
 /**
- * The limits that a service publishes: keywords of the schemas in the OpenAPI document at `openapi.json` below its base URL,
- * as prefstream's own service has them.
+ * The limits that a service publishes in the OpenAPI document at `openapi.json` below its base URL.
  *
- * Guarantees: the document is requested once, for 5 seconds at most, and its absence is no failure: a service that has
- * none, or something else there, counts as one without limits.
+ * Guarantees: the document is requested once, for at most 5 seconds; without a usable one, there are no limits.
  */
 import { Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"

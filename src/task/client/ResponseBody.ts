@@ -1,9 +1,6 @@
 /**
- * The text of an answer, read in bounded memory.
- *
- * Guarantees: of an answer that says 2xx no more than a set number of bytes is read, of any
- * other one no more than its beginning, which may hold a reason. An answer that is encoded
- * (gzip and the like), which nobody asked for, is not unpacked.
+ * The text of a response, read in bounded memory: of a 2xx response at most `maxBytes`, of another one its beginning,
+ * which may hold a reason. An encoded response (gzip and the like), which nobody asked for, is not unpacked.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"

@@ -1,22 +1,11 @@
 /**
- * Whether the service is up: while it is down everything waits, and one question at a time
- * finds out whether it is back.
+ * Whether the service is up: after `downAfter` failures in a row all requests wait, and one probe at a time finds out.
  *
- * Guarantees: after some failures in a row (`downAfter`), whoever met them, nothing is sent but
- * a probe, at growing distances with jitter from one second to half a minute, and no sooner than
- * the service asks for. A probe is a GET, so it can create and cost nothing; each is about another
- * task, so that no single one can make a service seem down. When the first one has
- * failed, too, it is said once that the service is down and for how long the job waits, and later
- * that it is back; a service that answers the first one was never down, only some of its tasks are
- * broken. When it was down for longer than `patience`, all that waits fails with `Down`; what
- * comes later begins anew.
+ * Guarantees: a probe is a GET, so it creates nothing; probes are about different tasks, 1 to 30 seconds apart with jitter, and
+ * no sooner than the service asks for. After `patience` all that waits fails with `Down`. Where the service answers only
+ * probes about made-up tasks with an error, requests go on one at a time, polls first; no creation where keys are ignored.
  *
- * A probe about a task that nobody created may fail for just that. Where a service answers it,
- * with 500 or the like, requests go on one at a time, looks first, until one is answered as it
- * should be or the next one fails. No creation is risked so where the service ignores keys.
- *
- * Effect's `CircuitBreaker` turns calls away, where here they have to wait, and takes the next
- * call for its probe, which here could be one that creates a task.
+ * Effect's `CircuitBreaker` turns calls away, where here they wait, and takes the next call, maybe a creation, for its probe.
  */
 import { Clock, Duration, Effect, Random, Result } from "effect"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"

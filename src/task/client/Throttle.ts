@@ -1,19 +1,11 @@
 /**
  * When a request to the service may be sent: each waits here for its turn.
  *
- * Guarantees: in no second are more requests let go than `requestsPerSecond` (below 1: in the time
- * that one takes), and no more than `concurrency` are under way at once, whatever a service offers. Where requests that create tasks
- * and requests that look at them wait, three of the former go for one of the latter: neither kind
- * starves the other, and the experts' work begins before its results are asked for.
- * A service that refuses a request for its load (429, 503) halves both numbers for all, once for
- * all requests that were under way then; they grow again, the one by one for each round of
- * answers, the other to its full height in half a minute. What a service asks for by `Retry-After`
- * or says of its quota holds for all requests. Who would have to wait
- * for that for longer than `patience` fails at once.
+ * Guarantees: at most `requestsPerSecond` in any second and `concurrency` at once; three creations for one poll where both
+ * wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas hold for all requests, and a request
+ * that would wait for them longer than `patience` fails at once.
  *
- * Effect's `RateLimiter` lets as many requests go at once as it lets go in a second, so that the
- * first second has twice as many; and a slot that it gave out can't be held back any more when
- * the service asks everyone to wait.
+ * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
  */
 import { Clock, DateTime, Deferred, Duration, Effect, Latch, type Scope } from "effect"
 import type { Quota } from "../../api/RateLimit.ts"

@@ -1,12 +1,8 @@
 /**
- * Whether a ledger is whole: the database's own check, and everything that holds among its rows.
+ * Whether a ledger has integrity errors: the database's own check, and everything that holds among its rows.
  *
- * Guarantees: changes nothing; sees one moment of the ledger, also while a process works it;
- * what it finds, it names by the task's number and id. Where it finds nothing, every item is
- * in one task of its campaign for each of its votes, every request and result is there, can be unpacked and fits,
- * no task of the service counts twice, and the counts of every run agree with its rows.
- *
- * Does not: mend anything, or know whether the service says the same.
+ * Guarantees: changes nothing, and sees one moment. Where it finds nothing, every item is in one task of its campaign for each
+ * vote, every request and result is there and fits, no task of the service counts twice, and all counts agree with their rows.
  */
 import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"

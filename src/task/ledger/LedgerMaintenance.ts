@@ -1,13 +1,9 @@
 /**
- * What keeps a ledger in good order: a check, a backup, and the return of space.
+ * Check, backup, compact, and prune.
  *
- * Guarantees: `check` and `backup` also work while a process works the ledger, and see one
- * moment of it; `compact` and `prune` need it for themselves, and are refused else. A backup
- * appears whole, synced and checked, or not at all. Pruning removes what is not needed to go
- * on: identities stay, so that nothing is ever submitted again; how much is gone stays known. The
- * results of an item's votes are removed together.
- *
- * Does not: back up or compact a PostgreSQL database, which has tools of its own for both.
+ * Guarantees: `check` and `backup` also work while a process works the ledger; `compact` and `prune` need it for themselves. A
+ * backup appears whole, synced, and checked, or not at all. Pruning keeps identities, so that nothing is submitted again, and
+ * removes the results of an item's votes together. PostgreSQL has its own tools for backup and compacting.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"

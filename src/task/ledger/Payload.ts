@@ -1,11 +1,8 @@
 /**
- * What was asked and answered, as the ledger keeps it: the bytes that went over the wire and
- * came back, or a Zstandard frame of them, which `LedgerMaintenance.compact` makes in its own time.
+ * Requests and results as the ledger keeps them: their bytes, or a Zstandard frame that `LedgerMaintenance.compact` makes.
  *
- * Guarantees: either is told from the other by its first bytes, since no UTF-8 begins as a frame does.
- *
- * Not compressed as it is written: that took a fifth of the main thread's time of a whole run,
- * more than all of SQLite (test/bench/durability.ts), for a ledger half as large.
+ * Not compressed as they are written: that took a fifth of the main thread's time of a whole run, more than all of SQLite
+ * (test/bench/durability.ts), for a ledger half as large.
  */
 import * as Zstd from "../../node/Zstd.ts"
 

@@ -1,13 +1,7 @@
 /**
- * The questions of tasks on their way from planning over sending to matching, in memory,
- * so that what was just planned need not be read, unpacked and parsed again.
- *
- * Guarantees: it holds what the ledger holds, and no more than a bounded amount of text. A
- * question that is not here is read from the ledger.
- *
- * When full, it takes no newer question: the oldest are the next to be sent. One that was
- * sent leaves when its result is there, or when a newer one needs the room: experts may
- * take weeks.
+ * Requests of tasks on their way from planning over sending to matching, in memory, so that they are not read, unpacked, and
+ * parsed again. Bounded; what is not here is read from the ledger. When full, it takes no newer request, and the ones that
+ * were sent give way first: experts may take weeks.
  */
 export interface RequestCache<Question> {
   readonly get: (seq: number) => Question | undefined

@@ -1,13 +1,8 @@
 /**
- * An answer of the service, joined to what its task asked.
+ * A result joined to its task's request: by position, or by the prompt's text where positions do not agree.
  *
- * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment
- * at all, but a reason that names the place; every judgment's index points into its completions, which stand
- * as the input had them, in whatever order they were sent.
- *
- * The contract promises one result item per prompt and shows no order, so results
- * are matched by position, and by the prompt's text where the positions do not
- * agree and the prompts of the task differ from each other.
+ * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment, but a reason that
+ * names the place; every index points into completions in the order of the input, whatever order was sent.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

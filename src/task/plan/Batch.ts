@@ -1,17 +1,9 @@
 /**
  * Prompt items gathered into batches, by count and by bytes; each batch becomes a task for each vote.
  *
- * Guarantees: no batch exceeds a limit, except that an item which alone exceeds `maxBytes` is a
- * batch of its own. No prompt occurs twice in a batch, so that results can be told apart in
- * whatever order they come. Items of a batch stand in the order of the input.
- *
- * First fit: an item goes into the oldest open batch that takes it, or else opens a new one. The
- * items of batches that are closed can be left out without changing any other batch. So a run that
- * was killed, and reads its input again, builds the rest of the batches of the undisturbed run.
- *
- * The gold item of an item stands behind it in the same batch, unless the two don't fit into one:
- * then each is a batch of its own. A gold item whose prompt is in the batch already gives way to
- * another, and is left out where there is none.
+ * Guarantees: no batch exceeds a limit, except one item that alone exceeds `maxBytes`; no prompt occurs twice in a batch. First
+ * fit, in the order of the input, so that leaving out the items of closed batches changes no other batch: a run that was
+ * killed builds the same rest. A gold item stands behind its item, in the same batch if both fit.
  */
 import { Array as Arr } from "effect"
 import type { BatchItem } from "../ledger/Model.ts"

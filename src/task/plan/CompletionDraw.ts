@@ -1,12 +1,8 @@
 /**
  * Which completions are sent of an item that has more than experts are to compare.
  *
- * Guarantees: the draw follows from the seed, the item's id and the names of its models alone (where models are not known, the
- * completions' places), so it depends neither on other items nor on the order of reading. Every completion is equally likely,
- * so each model is drawn about equally often. The gold completion is always drawn, and a text twice only where there are too
- * few others. The item keeps the identity that it has with all of its completions: it stays known under any other draw.
- *
- * Does not: draw each model exactly as often as another, for which later draws would depend on earlier ones.
+ * Guarantees: the draw follows from the seed, the item's id, and its models alone; every completion is equally likely. The gold
+ * completion is always drawn, and a text twice only where there are too few others. The item keeps its identity.
  */
 import { Predicate } from "effect"
 import { content, type Metadata, type SourceItem } from "../../domain/PromptItem.ts"

@@ -1,13 +1,8 @@
 /**
- * Gold items that are mixed in among those of the input, to see how well experts judge: their
- * right answers are known, and they are left out of the dataset.
+ * Gold items that are mixed in among those of the input, to see how well experts judge; the dataset leaves them out.
  *
- * Guarantees: whether a gold item goes along with an item, and which one, follows from the seed
- * and the item's id alone, so that a run that is broken off and started again plans what an
- * undisturbed one does. Nothing that is sent tells a gold item from another.
- *
- * Does not: bring a gold item twice into one task. Where there are fewer of them than a task would
- * have, their share is smaller.
+ * Guarantees: whether one goes along with an item, and which, follows from the seed and the item's id alone. Nothing that is
+ * sent tells a gold item from another, and none is twice in a task: with few gold items, their share is smaller.
  */
 import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"

@@ -1,10 +1,8 @@
 /**
- * How many records of a run may be refused: a number of them, or a share of those that are read.
+ * How many records of a run may be refused: a number, or a share of those that are read.
  *
- * Guarantees: exact, whatever digits a share has: of 10,000 records, 0.29% allow 29. A number is held to at once.
- * A share is held to once the reading has ended, and before that as soon as 1,000 records are read: of
- * fewer, the first bad ones would be too large a share. Without a limit, 100,000 records of which none can be used are
- * too many: an input that never ends may hold nothing else.
+ * Guarantees: exact, whatever digits a share has. A number is held to at once; a share at the end of the reading, and before
+ * that from 1,000 records on. Without a limit, 100,000 records of which none can be used are too many.
  */
 import { Effect, Option, Schema } from "effect"
 

@@ -1,11 +1,8 @@
 /**
- * The order in which an item's completions are sent, so that what experts think of the first
- * or the last place cannot reach the data.
+ * The order in which an item's completions are sent, so that the place of a completion cannot reach the data.
  *
- * Guarantees: every order is equally likely; it follows from the seed, the item's id and the
- * vote alone, so it is the same after a crash and in another job. Drawn by Fisher and Yates's
- * method as in Durstenfeld 1964 ("Algorithm 235: Random permutation", Communications of the ACM
- * 7, 7) from the bytes of SHA-256; draws beyond the last multiple of the range are made again.
+ * Guarantees: every order is equally likely, and follows from the seed, the item's id, and the vote alone. Fisher-Yates as in
+ * Durstenfeld 1964 (Algorithm 235) from the bytes of SHA-256; draws beyond the last multiple of the range are drawn again.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/CompletionOrder.ts"

@@ -1,10 +1,8 @@
 /**
- * What a task asks, as the bytes that go over the wire, and what it is known by.
+ * Batches as requests: the bytes that go over the wire, and the idempotency key.
  *
- * Guarantees: the same items with the same terms, in the same vote and with their completions in
- * the same order, have the same key in every run; where any of it differs, another one, since a
- * service refuses a key that comes with another body. A half of a task has the key that it would
- * have if it had been planned so. The hash of an item's content is that of the item as the input has it.
+ * Guarantees: the same items with the same terms, vote, and orders have the same key in every run; other ones another key. A
+ * half of a task has the key that it would have if it had been planned so.
  */
 import { Array as Arr, Bytes } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

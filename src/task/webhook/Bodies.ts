@@ -1,12 +1,9 @@
 /**
  * Reads the bodies of webhook deliveries, which anybody may send who finds the port.
  *
- * Guarantees: a body has no more than the limit. However many senders there are, and however
- * slow they are, at most 512 are read from at once, for 15 seconds each and with pauses of 5
- * at the most; where one more comes, it takes the place of whoever has been read from for the
- * longest, which is not a quick one. What is held of them is bounded by bytes: the first 64 kiB of each, which
- * a delivery seldom exceeds, and 32 MiB (or one body) for all the rest together. So slow
- * senders keep no quick one waiting, and large ones keep no small one out.
+ * Guarantees: at most 512 bodies are read at once, each for at most 15 seconds, with pauses of at most 5; one more takes the place
+ * of the oldest. The first 64 KiB of each are held, and 32 MiB of all the rest. So slow senders keep no quick one waiting, and
+ * large ones no small one. Node's server limits the time of a request, but neither the number nor the memory of its bodies.
  */
 import { type ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"

@@ -1,18 +1,10 @@
 /**
  * Answers one delivery: verified, then recorded in the ledger, then 204.
  *
- * Guarantees: nothing of a delivery is believed, or even looked at, before its signature is
- * verified, and its body is not read where the headers tell enough. What is refused is
- * answered without a reason (400, 401, 405, 408, 413, 415, 503), which is logged here, once a
- * minute at the most; what could not be recorded is answered 500 or 503, so that the service
- * sends it again.
- *
- * What makes two deliveries one, so that the second changes nothing: the signed id and the
- * signed time, where the scheme has them. Where it has no id, that is the hash of the body,
- * or, if `deliveryId` says so, an id in the payload or in a header; one in a header is signed
- * by nobody, and hence only tells deliveries with the same body apart. Where neither an id
- * nor a time is known, each counts. That is safe, since a delivery changes nothing but when
- * tasks are looked at, and `HintLimit` bounds how often.
+ * Guarantees: nothing of a delivery is used before its signature is verified, and no body is read where the headers tell
+ * enough. A refusal is answered without a reason (400, 401, 405, 408, 413, 415, 503) and logged; what could not be recorded is
+ * answered 500 or 503. Two deliveries are the same by the signed id and time; without an id, by the hash of the body or by
+ * `deliveryId`; with neither, each counts, which changes only when tasks are polled.
  */
 import { ByteSize, Clock, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,7 +1,6 @@
 /**
- * What is said of deliveries that were refused: the first at once and in words, and once a
- * minute at the most, since whoever finds the port can cause them. Those in between are
- * counted by their kind, and told when the minute is over, or at the end.
+ * Logs deliveries that were refused: at most one line a minute, since anybody who finds the port can cause them. Those in
+ * between are counted by kind, and logged when the minute is over, or at the end.
  */
 import { Clock, Duration, Effect } from "effect"
 

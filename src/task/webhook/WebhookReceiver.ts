@@ -1,14 +1,8 @@
 /**
- * Where the annotation service's webhooks arrive: a route for a server of one's own, or a
- * server for the time of a run.
+ * Where the annotation service's webhooks arrive: a route for a server of one's own, or a server for the time of a run.
  *
- * Guarantees: a delivery counts only if it is genuine by the scheme that was set, and recent,
- * where the scheme signs a time; it is in the ledger, durably, before it is answered with 204;
- * it changes when tasks are looked at and nothing else, so that a forged, repeated, reordered
- * or lost one costs time at the most. `WebhookHandler` tells how it is answered,
- * `WebhookBodies` what it may take.
- *
- * Does not: speak TLS, nor fetch results itself; `collect` does, as soon as the hint is there.
+ * Guarantees: only a genuine and recent delivery counts; it is in the ledger before it is answered with 204; a forged,
+ * repeated, reordered, or lost one changes only when tasks are polled. Does not speak TLS, nor fetch results: `collect` does.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

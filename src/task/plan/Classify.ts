@@ -1,0 +1,40 @@
+/**
+ * What becomes of an item that was read: planned, known already, a duplicate, or rejected.
+ *
+ * Guarantees: a plan and an inspection of the same input come to the same end, given the same record of what was seen.
+ */
+import type { Reject } from "../../domain/Reject.ts"
+import type { BatchItem, Classification } from "../ledger/Model.ts"
+import type { Draw } from "./CompletionDraw.ts"
+import { conflict, identifyReordered, tooManyCompletions } from "./TaskRequests.ts"
+
+export type Classified =
+  | { readonly _tag: "New" | "Known"; readonly item: BatchItem }
+  /** `isReordered`: the same completions as another item, in another order. */
+  | { readonly _tag: "Duplicate"; readonly isReordered: boolean }
+  | { readonly _tag: "Rejected"; readonly reject: Reject }
+
+/** @param seenAs how an identity stands to what was read before */
+export const classify = (
+  read: BatchItem,
+  seenAs: (item: BatchItem) => Classification,
+  options: { readonly draw: Draw; readonly keepReordered: boolean; readonly maxCompletions: number },
+): Classified => {
+  const isReordered = read.item.id === undefined && seenAs(read) === "conflict"
+  if (isReordered && !options.keepReordered) return { _tag: "Duplicate", isReordered }
+  const item = isReordered ? identifyReordered(read) : read
+  switch (seenAs(item)) {
+    case "conflict":
+      return { _tag: "Rejected", reject: conflict(item) }
+    case "duplicate":
+      return { _tag: "Duplicate", isReordered: false }
+    case "known":
+      return { _tag: "Known", item }
+    case "new": {
+      const drawn = options.draw(item)
+      return drawn.item.completions.length > options.maxCompletions
+        ? { _tag: "Rejected", reject: tooManyCompletions(drawn, options.maxCompletions) }
+        : { _tag: "New", item: drawn }
+    }
+  }
+}
