@@ -57,19 +57,19 @@ export const make = (method: Method): Decoder => {
   let isEnded = false
   let error: Error | undefined
   let wake: (() => void) | undefined
-  const heard = () => {
+  const wakeUp = () => {
     const resume = wake
     wake = undefined
     resume?.()
   }
-  stream.on("readable", heard)
+  stream.on("readable", wakeUp)
   stream.on("end", () => {
     isEnded = true
-    heard()
+    wakeUp()
   })
   stream.on("error", (cause) => {
     error = cause
-    heard()
+    wakeUp()
   })
   const next: Effect.Effect<Step, Damaged> = Effect.suspend(() => {
     const bytes = stream.read() as Buffer | null
@@ -91,7 +91,7 @@ export const make = (method: Method): Decoder => {
       isHungry = false
       stream.write(bytes, () => {
         isHungry = true
-        heard()
+        wakeUp()
       })
     },
     end: () => {

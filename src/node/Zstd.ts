@@ -10,8 +10,8 @@ import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
-/** Bytes that come out at most. */
-export const outputLimit = 256 * 1024 * 1024
+/** Of the output. */
+export const maxOutputBytes = 256 * 1024 * 1024
 
 /** At level 3. A string is compressed as UTF-8. */
 export const compress = (bytes: Uint8Array | string): Uint8Array => zstdCompressSync(bytes, options)
@@ -20,10 +20,10 @@ export const compress = (bytes: Uint8Array | string): Uint8Array => zstdCompress
  * @param limit the most bytes that may come out, 256 MiB by default
  * @throws where `bytes` are not Zstandard, end too soon (from Node 24 on), or hold more than `limit`
  */
-export const decompress = (bytes: Uint8Array, limit: number = outputLimit): Uint8Array => unpack(bytes, limit)
+export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
 /** @throws as `decompress` */
-export const decompressText = (bytes: Uint8Array): string => unpack(bytes, outputLimit).toString("utf8")
+export const decompressText = (bytes: Uint8Array): string => unpack(bytes, maxOutputBytes).toString("utf8")
 
 const unpack = (bytes: Uint8Array, limit: number): Buffer =>
   zstdDecompressSync(bytes, { maxOutputLength: limit, chunkSize: chunkSizeOf(bytes) })

@@ -1,5 +1,5 @@
 /**
- * What is no text: formats and encodings that are told by their first bytes, and what to do about each.
+ * Formats and encodings that are not read, detected by their first bytes, and what to do about each.
  */
 import * as Windows1252 from "../../io/Windows1252.ts"
 

@@ -1,9 +1,9 @@
 /**
  * The formats of files, and which of them a file has.
  *
- * Guarantees: compression is told by a file's content and never by its name alone, so is the format where the
- * content tells; `Sniff` says how. What cannot be read is a failure that says what it is and what to do. The
- * input log is told of a file's bytes as they stand in the file.
+ * Guarantees: compression is detected by a file's content and never by its name alone; for the format, see
+ * `Sniff`. What cannot be read is a failure that says what it is and what to do. The input audit gets a file's
+ * bytes as they are in the file.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
@@ -25,11 +25,11 @@ import * as Sniff from "./Sniff.ts"
 export { formatNames } from "./Sniff.ts"
 
 export interface FormatOptions {
-  /** Default: found by looking at the file's beginning, and where that does not tell, at its name. */
+  /** Default: detected, see `Sniff`. */
   readonly format?: Sniff.FormatName | undefined
   /** Of text: as the Encoding Standard has it, such as `windows-1252`. Default: UTF-8; what looks otherwise is refused. */
   readonly encoding?: string | undefined
-  /** Of CSV: one character. Default: found by looking. */
+  /** Of CSV: one character. Default: detected. */
   readonly delimiter?: string | undefined
   /** Of CSV: whether the first record names the columns; else they are `column_1`, `column_2`, … Default true. */
   readonly header?: boolean | undefined
@@ -70,7 +70,7 @@ export const open: (
     const packed = yield* beginningOf(input.bytes)
     const compression = Compression.detect(packed.head) ?? (yield* detectBrotli(name, packed))
     if (compression === undefined && Sniff.isMisnamed(name, packed.head)) {
-      return yield* unreadable(name, "by its name it is compressed, but it does not begin like that; get it again")
+      return yield* unreadable(name, "its name says that it is compressed, but its content is not; get it again")
     }
     const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
     const inside = compression === undefined ? packed : yield* beginningOf(unpack(input.bytes))

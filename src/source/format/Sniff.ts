@@ -1,9 +1,8 @@
 /**
- * Which format a file has, told by its first bytes, and where these do not tell, by its name.
+ * Detects a file's format by its first bytes, and where these leave it open, by its name.
  *
- * Guarantees: what is told is a format that can be read, or why none can, with what to do. It decides how a
- * file is read, never what is dropped: in the wrong format, records are rejects. A line that is broken does
- * not make another format of a file that is called `.jsonl`.
+ * Guarantees: a format that can be read, or why none can, with what to do. In the wrong format, records are
+ * rejects; none is dropped. A broken line does not make another format of a file that is called `.jsonl`.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -71,7 +70,7 @@ export const isParquet = (head: Uint8Array): boolean => startsWith(head, "PAR1")
 const startsWith = (head: Uint8Array, text: string): boolean =>
   new TextEncoder().encode(text).every((byte, i) => head[i] === byte)
 
-/** Without byte order mark; what is no UTF-8 becomes U+FFFD. */
+/** Without byte order mark; what is not UTF-8 becomes U+FFFD. */
 const textOf = (head: Uint8Array): string => new TextDecoder().decode(head, { stream: true }).trimStart()
 
 const isJson = (text: string): boolean => Result.isSuccess(Json.parse(text))
@@ -89,12 +88,12 @@ const sniffText = (
   if (text.startsWith("{")) return sniffObject(text, named, isWhole)
   if (named !== undefined) return Result.succeed(named === "json" ? "jsonl" : named)
   if (head.subarray(0, 1024).includes(0)) {
-    return Result.fail("it is no text, and no format that is known; write it as JSONL, CSV or Parquet")
+    return Result.fail("it is neither text nor a known format; write it as JSONL, CSV or Parquet")
   }
   return Result.succeed(hasJsonLines(text, isWhole) ? "jsonl" : "csv")
 }
 
-/** Whether half of the whole lines, at the least, are JSON objects. */
+/** Whether half of the whole lines, or more, are JSON objects. */
 const hasJsonLines = (text: string, isWhole: boolean): boolean => {
   const lines = text.split("\n").filter((line) => line.trim() !== "")
   const whole = isWhole || lines.length === 1 ? lines : lines.slice(0, -1)

@@ -23,4 +23,4 @@ export const decode = (bytes: Uint8Array): string =>
 
 /** What is packed already, or too large to be unpacked again, stays as it is. */
 export const pack = (bytes: Uint8Array): Uint8Array =>
-  isPacked(bytes) || bytes.length > Zstd.outputLimit ? bytes : Zstd.compress(bytes)
+  isPacked(bytes) || bytes.length > Zstd.maxOutputBytes ? bytes : Zstd.compress(bytes)

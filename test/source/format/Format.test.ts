@@ -160,7 +160,7 @@ describe("Format", () => {
       damaged[0] = 0x1e
       assert.strictEqual(
         yield* refusalOf("f.jsonl.gz", damaged),
-        "f.jsonl.gz: by its name it is compressed, but it does not begin like that; get it again",
+        "f.jsonl.gz: its name says that it is compressed, but its content is not; get it again",
       )
       assert.match(
         yield* refusalOf("f", packers.gzip(texts.jsonl).subarray(0, 12)),
@@ -283,7 +283,7 @@ describe("Format", () => {
         const ofPipe: Input = { ...ofFile, size: undefined, slice: undefined }
         for (const input of [ofFile, ofPipe]) {
           if (name === "f") {
-            assert.match((yield* Effect.flip(Format.open(input))).message, /is no text, and no format that is known/)
+            assert.match((yield* Effect.flip(Format.open(input))).message, /neither text nor a known format/)
             continue
           }
           const file = yield* Format.open(input)

@@ -98,7 +98,7 @@ describe("Sniff", () => {
     ["compressed with Snappy", bytes(0xff, 6, 0, 0, "sNaPpY")],
     ["a page of HTML or XML", bytes("\n<!DOCTYPE html><html>")],
     ["a page of HTML or XML", bytes('<?xml version="1.0"?><Error>')],
-    ["no text, and no format that is known", bytes("\u0001\0\0\0abc\0")],
+    ["neither text nor a known format", bytes("\u0001\0\0\0abc\0")],
   ])("refused: %s", (expected, head) => {
     assert.isTrue(sniff(head).startsWith(`it is ${expected}`), sniff(head))
   })

@@ -1,14 +1,13 @@
 /**
  * Compressed files, unpacked as they are read: gzip (RFC 1952), Zstandard (RFC 8878), Brotli (RFC 7932).
  *
- * Guarantees: all members or frames of the file are read, one after the other, and its last byte is accounted
- * for: a file that is cut short, damaged, or goes on with something else gives what was whole before, then a
- * `SourceError` that says what was found. (What was unpacked in the last 64 kB before damage may be missing.)
- * Memory is bounded: some hundred kB, and the decoder's window of 128 MiB at the most. So is work: a file that
- * unpacks to more than 1 GiB and to more than 1,000 times what was read of it is refused. (gzip cannot reach
- * 1,033 times; texts that people write stay below 20.)
+ * Guarantees: all members or frames of the file are read, and its last byte is accounted for: a file that is cut
+ * short, damaged, or followed by other bytes gives what came before (but for the last 64 kB), then a
+ * `SourceError`. Memory is bounded by some hundred kB and the decoder's window, at most 128 MiB. A file that
+ * decompresses to more than 1 GiB and to more than 1,000 times its size is refused; texts stay below 20 times.
  *
- * What it does not: Brotli has no checksum, and a Zstandard frame may lack one: damage in them can go unnoticed.
+ * Not guaranteed: Brotli has no checksum, and a Zstandard frame may lack one: damage in them can go unnoticed.
+ * `Unpacker` reads members and frames itself, because Node's streams ignore bytes behind them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"

@@ -33,10 +33,10 @@ const cutShort = (name: string): Fault =>
 const damaged = (name: string, problem: string): Fault =>
   new Fault({ problem: `its ${name} data is damaged (${problem}); get it again` })
 
-const goesOn = (name: string, bytes: Uint8Array): Fault => {
+const trailingBytes = (name: string, bytes: Uint8Array): Fault => {
   const found = [...bytes.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ")
   return new Fault({
-    problem: `behind the end of its ${name} data come other bytes (${found}${bytes.length > 8 ? " …" : ""}); cut them off, or get it again`,
+    problem: `other bytes follow the end of its ${name} data (${found}${bytes.length > 8 ? " …" : ""}); remove them, or get it again`,
   })
 }
 
@@ -79,8 +79,7 @@ const passPadding = Effect.fnUntraced(function* (reader: Reader) {
 const passGzipHeader = Effect.fnUntraced(function* (reader: Reader) {
   const header = yield* takeWhole(reader, 10, "gzip")
   const flags = header[3]!
-  if (header[2] !== 8 || (flags & flag.reserved) !== 0)
-    return yield* damaged("gzip", "a header that gzip does not have")
+  if (header[2] !== 8 || (flags & flag.reserved) !== 0) return yield* damaged("gzip", "an unknown header")
   if ((flags & flag.extra) !== 0) {
     const size = yield* takeWhole(reader, 2, "gzip")
     yield* takeWhole(reader, size[0]! + size[1]! * 256, "gzip")
@@ -101,7 +100,7 @@ export const gzip = (reader: Reader): Unpacker => {
     const beginning = yield* reader.take(9)
     if (beginning.length === 0) return undefined
     const isMember = beginning[0] === 0x1f && (beginning[1] === 0x8b || beginning.length === 1)
-    if (!isMember) return yield* goesOn("gzip", beginning)
+    if (!isMember) return yield* trailingBytes("gzip", beginning)
     reader.unread(beginning)
     yield* passGzipHeader(reader)
     isFirst = false
@@ -159,7 +158,7 @@ export const zstd = (reader: Reader): Unpacker => {
         continue
       }
       if (magic !== Zstd.magic)
-        return yield* beginning.length < 4 ? cutShort("Zstandard") : goesOn("Zstandard", beginning)
+        return yield* beginning.length < 4 ? cutShort("Zstandard") : trailingBytes("Zstandard", beginning)
       reader.unread(beginning)
       frame = new Zstd.ZstdFrame()
       return frame
@@ -214,7 +213,7 @@ export const brotli = (reader: Reader): Unpacker => {
         } else {
           reader.unread(step.unused)
           const rest = yield* reader.take(9)
-          if (rest.length > 0) return yield* goesOn("Brotli", rest)
+          if (rest.length > 0) return yield* trailingBytes("Brotli", rest)
           return undefined
         }
       }

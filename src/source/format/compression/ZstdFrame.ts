@@ -10,7 +10,7 @@ const dictionaryBytes = [0, 1, 2, 4]
 const rawOrRle = { raw: 0, rle: 1, reserved: 3 }
 
 /** What `node:zlib` allows by default: 2^27 bytes. */
-export const windowLimit = 128 * 1024 * 1024
+export const maxWindowBytes = 128 * 1024 * 1024
 
 export const magic = 0xfd2fb528
 /** Of skippable frames: the last four bits are free. */
@@ -94,8 +94,8 @@ export class ZstdFrame {
     const window = this.#isSingleSegment ? littleEndian(header.slice(dictionaryEnd)) : windowOf(header[0]!)
     if (dictionary !== 0)
       this.#problem = `it was compressed with a dictionary (number ${dictionary}); compress it without`
-    else if (window > windowLimit) {
-      this.#problem = `it needs ${window / 1024 / 1024} MiB of memory to be unpacked, 128 at the most are given to it; compress it again without --long or --ultra`
+    else if (window > maxWindowBytes) {
+      this.#problem = `it needs ${window / 1024 / 1024} MiB of memory to decompress, more than 128 MiB; compress it again without --long or --ultra`
     }
   }
 
@@ -103,7 +103,7 @@ export class ZstdFrame {
   #endBlockHeader(header: number): void {
     const type = (header >> 1) & 3
     this.#isLast = (header & 1) === 1
-    if (type === rawOrRle.reserved) this.#problem = "it has a block of a kind that there is not"
+    if (type === rawOrRle.reserved) this.#problem = "it has a block of an unknown type"
     this.#skip = type === rawOrRle.rle ? 1 : header >>> 3
     if (this.#isLast) {
       this.#part = "end"

@@ -117,7 +117,7 @@ class RowReader {
     this.#reader = new CsvReader({ file, delimiter: dialect.delimiter, maxLineBytes })
   }
 
-  /** `undefined` stands for the file's end. */
+  /** `undefined`: the file's end. */
   read(chunks: ReadonlyArray<Uint8Array | undefined>): Result.Result<ReadonlyArray<RowResult>, SourceError> {
     for (const chunk of chunks) {
       if (chunk === undefined) this.#reader.end()
@@ -180,15 +180,6 @@ const namesOf = (cells: CsvRecord["cells"]): Result.Result<ReadonlyArray<string>
   return Result.succeed(names)
 }
 
-const toObject = (columns: ReadonlyArray<string>, cells: CsvRecord["cells"]): Record<string, string | null> => {
-  const value: Record<string, string | null> = {}
-  for (let at = 0; at < columns.length; at++) {
-    const name = columns[at]!
-    const cell = cells[at]!
-    // An assignment would set the prototype.
-    if (name === "__proto__")
-      Object.defineProperty(value, name, { value: cell, enumerable: true, configurable: true, writable: true })
-    else value[name] = cell
-  }
-  return value
-}
+const toObject = (columns: ReadonlyArray<string>, cells: CsvRecord["cells"]): Record<string, string | null> =>
+  // Not by assignment: a column may be called `__proto__`.
+  Object.fromEntries(columns.map((name, at) => [name, cells[at]!]))

@@ -87,7 +87,7 @@ class ElementScanner {
   #isEscaped = false
   /** Of values: neither an object nor an array, so that it ends with its line. */
   #isBare = false
-  /** Set once no end can be told: all that follows belongs to the element. */
+  /** Set once its end is unknown: all that follows belongs to the element. */
   #isLost = false
 
   constructor(file: string, maxBytes: number) {
@@ -245,7 +245,7 @@ class ElementScanner {
   #addRest(): void {
     const { bytes, size } = this.#held.take()
     const shown = shownIn(bytes, size)
-    const rest = `the rest of the file, ${size.toLocaleString("en")} bytes from here on, cannot be told apart`
+    const rest = `the rest of the file, ${size.toLocaleString("en")} bytes from here on, cannot be split into records`
     this.#addReject({ code: "invalid_json", reason: `${this.#faultOfRest(shown)}; ${rest}`, ...shown })
   }
 

@@ -30,7 +30,7 @@ interface Page {
 export type Spend = (bytes: number) => void
 
 /** Unpacked. Writers make pages of 1 MB, some of 100 MB. */
-const maxPageBytes = Zstd.outputLimit
+const maxPageBytes = Zstd.maxOutputBytes
 
 /** Beyond, JavaScript's arrays become hash tables. */
 const maxPageValues = 1 << 24

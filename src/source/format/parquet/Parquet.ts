@@ -2,7 +2,7 @@
  * Parquet: one record per row, read by `hyparquet` behind checks of our own.
  *
  * Guarantees: as many records as the footer says, or a failure that names the file, and where it is known
- * the row group and column: a file that is cut off or damaged never gives fewer rows in silence. Damage is
+ * the row group and column: a file that is cut off or damaged never silently gives fewer rows. Damage is
  * noticed where the writer put checksums, or where what comes out is impossible; other changed bytes are values
  * like any others. A row is refused where a text of it is not UTF-8, or a JSON of it not JSON.
  *

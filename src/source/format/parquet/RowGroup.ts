@@ -209,10 +209,9 @@ interface Column {
 const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state: Rows.RowState): RowResult => {
   const { file, firstRow } = part
   const row = firstRow + index
-  const value: Record<string, unknown> = {}
   state.elements = 0
   state.unusable = undefined
-  for (const { name, read, values } of columns) Rows.setMember(value, name, read(values[index]))
+  const value = Object.fromEntries(columns.map(({ name, read, values }) => [name, read(values[index])]))
   if (state.unusable !== undefined) {
     const { path, value: found } = state.unusable as NonNullable<Rows.RowState["unusable"]>
     return reject({ file, row, raw: undefined }, found.code, `${path}: ${found.problem}`)

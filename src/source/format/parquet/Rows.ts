@@ -53,9 +53,8 @@ const content = (node: Node, state: RowState): Read => {
     case "struct": {
       const members = node.fields.map((field) => ({ name: field.name, key: field.key, read: reader(field, state) }))
       return (value) => {
-        const object = {}
-        for (const { name, key, read } of members) setMember(object, name, read(memberOf(value, key)))
-        return object
+        // Not by assignment: a member may be called `__proto__`.
+        return Object.fromEntries(members.map(({ name, key, read }) => [name, read(memberOf(value, key))]))
       }
     }
     case "list": {
@@ -69,11 +68,7 @@ const content = (node: Node, state: RowState): Read => {
       const readKey = unwrapped(reader(keyNode, state), keyNode.key)
       const readValue = valueNode === undefined ? () => null : unwrapped(reader(valueNode, state), valueNode.key)
       const entries = repeated(wrapper, (entry) => [String(readKey(entry)), readValue(entry)] as const, state)
-      return (value) => {
-        const object = {}
-        for (const [name, member] of entries(memberOf(value, wrapper.key))) setMember(object, name, member)
-        return object
-      }
+      return (value) => Object.fromEntries(entries(memberOf(value, wrapper.key)))
     }
   }
 }
@@ -85,8 +80,3 @@ const unwrapped =
   (read: Read, key: string): Read =>
   (value) =>
     read(memberOf(value, key))
-
-export const setMember = (object: Record<string, unknown>, name: string, value: unknown): void => {
-  if (name !== "__proto__") object[name] = value
-  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-}

@@ -1,7 +1,7 @@
 /**
  * A file's schema: from the footer's flat list to a tree, and to the part of it that `hyparquet` is given.
  *
- * Guarantees: lists and maps are told from structs by the format's rules for files of all ages; names are
+ * Guarantees: lists and maps are distinguished from structs by the format's rules for files of all ages; names are
  * unique among siblings. `hyparquet` gets names of our own (`c1`), because it loses members called `__proto__`,
  * and no annotations, because it reads decimals as doubles and refuses intervals: see `Rows` and `Values`.
  *

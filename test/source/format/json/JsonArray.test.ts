@@ -20,7 +20,7 @@ const summary = (rows: ReadonlyArray<RowResult>) =>
     }),
   )
 
-const rest = (bytes: number | string) => `; the rest of the file, ${bytes} bytes from here on, cannot be told apart`
+const rest = (bytes: number | string) => `; the rest of the file, ${bytes} bytes from here on, cannot be split into records`
 
 describe("JsonArray", () => {
   it.effect.each<[string, Array<string>]>([
@@ -180,7 +180,7 @@ describe("JsonArray", () => {
       assert.isTrue(Result.isSuccess(rows[0]!))
       assert.deepStrictEqual(summary(rows.slice(1)), [
         "1/2! invalid_json expected at most 100,000 levels of nesting, found more",
-        '1/3! invalid_json column 65537: expected a name in double quotes or "}", found no end of it; the rest of the file, 5,000,000 bytes from here on, cannot be told apart',
+        '1/3! invalid_json column 65537: expected a name in double quotes or "}", found no end of it; the rest of the file, 5,000,000 bytes from here on, cannot be split into records',
       ])
     }),
   )
