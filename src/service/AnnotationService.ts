@@ -32,7 +32,7 @@ import { AnnotateApi } from "./pageApi/AnnotateApi.ts"
 import * as ApiDocs from "./http/ApiDocs.ts"
 import { DashboardApi } from "./pageApi/DashboardApi.ts"
 import { OwnAddress } from "./http/OwnAddress.ts"
-import { Tokens } from "./account/Tokens.ts"
+import { draw as drawToken, Tokens } from "./account/Tokens.ts"
 import * as Web from "./web/Web.ts"
 import { Webhooks } from "./webhook/Webhooks.ts"
 import * as Workforce from "./expert/Workforce.ts"
@@ -245,7 +245,7 @@ const makeFolderOf = Effect.fnUntraced(function* (file: string) {
 export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const token = yield* OrganizationTokens.draw
+      const token = yield* drawToken
       const profile = Effect.map(HttpServer.HttpServer, ({ address }) =>
         ServiceProfile.layer({
           baseUrl: `${HttpServer.formatAddress(address)}/v1`,

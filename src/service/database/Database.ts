@@ -5,10 +5,24 @@
  * transaction or part of one, so that what it reads and changes belongs together. Writes
  * that are asked for at once share a commit; see `GroupCommit`.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
-import { migrate } from "./Schema.ts"
+import * as Migrations from "../../sql/Migrations.ts"
+import { createAccountTables } from "./AccountTables.ts"
+import { createTaskTables } from "./TaskTables.ts"
+import { createWebhookTables } from "./WebhookTables.ts"
+
+const migrate = Migrations.run({
+  what: "the service's database",
+  table: "prefstream_service_migration",
+  migrations: {
+    "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
+  },
+})
+
+/** Retries without end: the database may come back, and nothing else would do the work that waits for it. */
+export const untilItWorks = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])
 
 export class Database extends Context.Service<
   Database,

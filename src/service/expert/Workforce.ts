@@ -6,10 +6,11 @@
  * (`Expert.concurrency`) delay nobody else's tasks. A task that misses votes that none can give stays open or is canceled,
  * is logged once (the first thousand), and is tried again at the next start. Memory is bounded by 32 tasks.
  */
-import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Schedule } from "effect"
+import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Expert } from "./Expert.ts"
 import * as Judging from "./Judging.ts"
+import { untilItWorks } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { type Claim, type Claims, type Judged, VoteQueue } from "../store/VoteQueue.ts"
@@ -52,11 +53,10 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       return Effect.logWarning(`Task ${taskId} ${ends ? "is cancelled" : "stays open"}: ${reason}`)
     })
 
-  // Without end: the store may come back, and nothing else would do it.
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
     effect.pipe(
       Effect.tapError((error) => Effect.logError("The experts can't reach the task store; trying again", error)),
-      Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])),
+      Effect.retry(untilItWorks),
       Effect.orDie,
     )
 

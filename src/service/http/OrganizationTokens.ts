@@ -15,7 +15,7 @@ import * as RateLimit from "./RateLimit.ts"
 import * as RequestBodies from "./RequestBodies.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 import * as Secrets from "../account/Secrets.ts"
-import { type AcceptedToken, draw as drawToken, Tokens } from "../account/Tokens.ts"
+import { type AcceptedToken, Tokens } from "../account/Tokens.ts"
 
 export interface OrganizationTokensOptions {
   /** Accepted beside those that are stored. */
@@ -65,9 +65,6 @@ const make = Effect.fnUntraced(function* (options: OrganizationTokensOptions) {
     }),
   })
 })
-
-/** A new token: for a service that lives as long as its program. */
-export const draw = drawToken
 
 export const layer = (options: OrganizationTokensOptions): Layer.Layer<OrganizationToken, never, Tokens> =>
   Layer.effect(OrganizationToken, make(options))

@@ -6,8 +6,8 @@
  * changes. A vote that is taken back ends the wait, which begins anew with the last vote; a restart
  * does not. Where only automatic experts have voted, the task is completed with the last vote.
  */
-import { Clock, Duration, Effect, Schedule } from "effect"
-import { Database } from "../database/Database.ts"
+import { Clock, Duration, Effect } from "effect"
+import { Database, untilItWorks } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
 /** The longest wait without a look at the clock, which may be set meanwhile. */
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   yield* round.pipe(
     Effect.tapCause((cause) => Effect.logError("Tasks that have all their votes could not be completed", cause)),
-    Effect.retry(Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])),
+    Effect.retry(untilItWorks),
     Effect.forever,
     Effect.forkScoped,
   )

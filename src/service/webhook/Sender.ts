@@ -8,6 +8,7 @@
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"
 import type { Write } from "../../sql/GroupCommit.ts"
+import { untilItWorks } from "../database/Database.ts"
 import type { AttemptedMessage, Outcome } from "./Attempt.ts"
 import type { Endpoint, Target } from "./Endpoint.ts"
 import type { Due, Outbox } from "./Outbox.ts"
@@ -26,8 +27,6 @@ export interface SenderOptions {
   readonly keep: Duration.Duration
 }
 
-/** Without end: the database may come back, and nothing else would deliver the messages. */
-const untilItWorks = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])
 /** The longest that the sender waits without a look at the clock, which may be set meanwhile. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 

@@ -5,7 +5,7 @@
  * ended, with its worker, and fails alone. A job that nobody waits for any more is not begun.
  */
 import type { Difference } from "./difference.ts"
-import type { Job } from "./textJob.ts"
+import type { Job } from "./textWorker.ts"
 // oxlint-disable-next-line import/default -- Vite makes it, see browser.d.ts
 import workerUrl from "./textWorker.ts?worker&url"
 

@@ -1,7 +1,10 @@
 /** The worker in which hostile text is rendered and compared: it can be ended when it takes too long. */
 import { difference } from "./difference.ts"
 import { renderMarkdown } from "./markdown.ts"
-import type { Job } from "./textJob.ts"
+
+export type Job =
+  | { readonly _tag: "render"; readonly text: string; readonly below: number }
+  | { readonly _tag: "compare"; readonly left: string; readonly right: string }
 
 const work = async (job: Job) =>
   job._tag === "render" ? renderMarkdown(job.text, job.below) : difference(job.left, job.right)
