@@ -2,7 +2,7 @@
  * A text in normal form as tokens, each as a hash, for n-grams.
  *
  * A token is a run of letters, marks and digits; a code point of a script that does not separate words (Han, kana, Thai,
- * Lao, Khmer, Myanmar, Tibetan); or one of what carries meaning in formulas and code: symbols, `* / % & # @ \\`, and a
+ * Lao, Khmer, Myanmar, Tibetan); or one of what carries meaning in formulas and code: symbols, `* / % & # @ \`, and a
  * hyphen outside a word. Other punctuation only separates. Text of any kind has tokens.
  */
 
