@@ -10,6 +10,7 @@ const longest = /test\/(crash|interop|browser|faults)\/|\/(Signals|LedgerPostgre
 /** The longest files first, also where no earlier run has told which these are. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
+    // oxlint-disable-next-line unicorn/no-array-sort -- a method of the class, not of an array
     const sorted = await super.sort(files)
     return sorted.toSorted((a, b) => Number(longest.test(b.moduleId)) - Number(longest.test(a.moduleId)))
   }

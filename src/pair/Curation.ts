@@ -6,6 +6,7 @@
  * counted under the first of `lossReasons` that holds. Gold items that were mixed in (`isCheck`) give none, and count
  * with gold and experts alone. Memory grows by some hundred bytes for each item, most of them for near-duplicates.
  */
+/* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Effect, Option, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"

@@ -6,6 +6,7 @@
  * and remembers this one; elsewhere it is held as in doubt. 400 and 422 refuse one task, unless the service refuses the first
  * tasks of a run; 413 halves it; 401, 402, 403, 407, 426, and an address without a service end the run at once.
  */
+/* oxlint-disable max-lines -- one loop: each outcome of a request is met beside the request */
 import {
   Cause,
   Clock,

@@ -3,7 +3,7 @@ import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as JobStatus from "../../src/pipeline/JobStatus.ts"
-import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
+import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 
 const test = (name: string, effect: Effect.Effect<void, unknown, Ledger | LedgerReader>) =>

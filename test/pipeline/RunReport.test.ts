@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
-import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
+import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan, reject } from "../task/support.ts"
 
 type Service = Ledger["Service"]

@@ -5,6 +5,7 @@
  * Lists come newest first: `next` is the `before` of the next page, null at the end. All requests but `DashboardSignIn`'s
  * need an operator's session; see `Csrf` for what every request that changes anything must carry.
  */
+/* oxlint-disable max-lines -- one HttpApi, of declarations alone */
 import { Context, Schema } from "effect"
 import {
   HttpApi,

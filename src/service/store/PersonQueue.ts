@@ -4,6 +4,7 @@
  * An expert may hold several items: those that were taken back, the last one first, then the one held before. An expired
  * hold is still the expert's until the item has been returned, which keeps its order and draft.
  */
+/* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

@@ -6,6 +6,7 @@
  * grace time; a task is finished once, with one result per prompt in order; a group's event is stored when its last open
  * task finishes and, where the group has a size, all were created. A group that grows afterwards is announced again.
  */
+/* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

@@ -5,6 +5,7 @@
  * keys, or where it certainly did not take the request. Every failure is an `AnnotationClientError` whose reason says what
  * may be done about it. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down.
  */
+/* oxlint-disable max-lines -- one client, whose requests share throttle and health */
 import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"

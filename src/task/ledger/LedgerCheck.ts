@@ -4,6 +4,7 @@
  * Guarantees: changes nothing, and sees one moment. Where it finds nothing, every item is in one task of its campaign for each
  * vote, every request and result is there and fits, no task of the service counts twice, and all counts agree with their rows.
  */
+/* oxlint-disable max-lines -- a list of checks, each a query */
 import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"

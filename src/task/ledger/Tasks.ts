@@ -3,6 +3,7 @@
  *
  * Guarantees: a change of state is on disk when its effect succeeds.
  */
+/* oxlint-disable max-lines -- a task's states, whose changes share their statements */
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { writeHints } from "./Hints.ts"

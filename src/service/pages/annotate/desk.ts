@@ -6,6 +6,7 @@
  * service has them; a judgment whose answer was lost is not reported as failed, and undo is never sent twice; the hold is
  * renewed only while the expert is there.
  */
+/* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
 import * as attention from "./attention.ts"
 import {
