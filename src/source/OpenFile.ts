@@ -1,26 +1,28 @@
 /**
  * A file by its name, opened once: its first records are sampled, and then all of them are read.
  */
-import { Array, Duration, Effect, Result, Stream } from "effect"
+import { Array, Duration, Effect, Option, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
 import * as Place from "./place/Place.ts"
 import { RemoteTimeouts } from "./place/Remote.ts"
 import type { Row } from "./record/Row.ts"
-import { isObject } from "../io/Values.ts"
+import { invalidOption } from "./record/SourceError.ts"
+import { describeValue, isObject } from "../io/Values.ts"
 
 /** The file can be read as long as the scope lasts. */
-export const open = (name: string, options: Format.FormatOptions = {}) => {
+export const open = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions = {}) {
   const { idleTimeout } = options
-  const input =
-    idleTimeout === undefined
-      ? Place.open(name)
-      : Effect.updateService(Place.open(name), RemoteTimeouts, ({ pause, retries }) => ({
-          pause,
-          retries,
-          idle: Duration.fromInputUnsafe(idleTimeout),
-        }))
-  return Effect.flatMap(input, (input) => Format.open(input, options))
-}
+  const idle = idleTimeout === undefined ? Option.none() : Duration.fromInput(idleTimeout)
+  if (idleTimeout !== undefined && (Option.isNone(idle) || !Duration.isPositive(idle.value))) {
+    return yield* invalidOption("idleTimeout", `expected a duration above zero, found ${describeValue(idleTimeout)}`)
+  }
+  const input = Effect.updateService(Place.open(name), RemoteTimeouts, (timeouts) => ({
+    pause: timeouts.pause,
+    retries: timeouts.retries,
+    idle: Option.getOrElse(idle, () => timeouts.idle),
+  }))
+  return yield* Format.open(yield* input, options)
+})
 
 /** A file with its first records. */
 export interface SampledFile {

@@ -245,3 +245,11 @@ describe("files", () => {
     )
   })
 })
+
+it.effect("an idle timeout that is no duration above zero is an error with its reason", () =>
+  Effect.gen(function* () {
+    const [file] = yield* writeFiles({ "a.jsonl": toLines([{ prompt: "p", completions: ["a", "b"] }]) })
+    const { reason } = yield* Effect.flip(collect(Source.files(file!, { idleTimeout: 0 })))
+    assert.strictEqual(reason.message, "idleTimeout: expected a duration above zero, found 0")
+  }).pipe(Effect.provide(platform)),
+)
