@@ -1,9 +1,10 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { cli } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { type Running } from "../support/process.ts"
-import { run, started } from "../support/program.ts"
+import type { Running } from "../support/process.ts"
+import { started } from "../support/program.ts"
 
 /** Its address, once it has said all that it says at its start. */
 const listening = (service: Running) =>
@@ -116,9 +117,13 @@ describe("prefstream serve", () => {
         ["--port", "-1"],
         ["--api-only", "--sign-in-link"],
       ]) {
-        const { status, stderr } = yield* Effect.promise(() =>
-          run(["serve", ...(wrong[0] === "--port" ? [] : ["--port", "0"]), "--database", database, ...wrong]),
-        )
+        const { status, stderr } = yield* cli([
+          "serve",
+          ...(wrong[0] === "--port" ? [] : ["--port", "0"]),
+          "--database",
+          database,
+          ...wrong,
+        ])
         assert.strictEqual(status, 2, `${wrong.join(" ")}: ${stderr}`)
         assert.include(stderr, wrong.at(-1) === "--sign-in-link" ? "--sign-in-link" : wrong[0]!)
       }

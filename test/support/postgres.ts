@@ -52,7 +52,16 @@ DO $$ BEGIN FOR i IN 0..${schemas - 1} LOOP EXECUTE 'CREATE SCHEMA test_' || i; 
 const untilInputEnds = `"$@" </dev/null & read -r _; kill -INT $!; wait $!`
 
 /** What a test may rely on: nothing survives a loss of power. */
-const settings = { fsync: "off", listen_addresses: "", max_connections: "60", shared_buffers: "16MB" }
+const settings = {
+  autovacuum: "off",
+  fsync: "off",
+  full_page_writes: "off",
+  listen_addresses: "",
+  max_connections: "60",
+  max_wal_senders: "0",
+  shared_buffers: "16MB",
+  wal_level: "minimal",
+}
 
 const start = async (folder: string) => {
   const options = Object.entries({ ...settings, unix_socket_directories: folder })
