@@ -7,6 +7,7 @@
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
 import type { JsonRow } from "./Features.ts"
+import { causeMessage } from "../../io/Values.ts"
 import * as RandomAccessFile from "../../node/RandomAccessFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
@@ -14,8 +15,7 @@ import * as Zstd from "../../node/Zstd.ts"
 /** A file that is not what its name says. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", { why: Schema.String }) {}
 
-export const unreadable = (cause: unknown) =>
-  new Unreadable({ why: cause instanceof Error ? cause.message : String(cause) })
+export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage(cause) })
 
 /** A file's bytes, to their number and digest; and how often LF is among them. */
 export const digest = Effect.fnUntraced(function* (path: string) {
