@@ -1,0 +1,179 @@
+/**
+ * Sends the tasks that are planned, until reading is done and none is left.
+ *
+ * Guarantees: a task is claimed when its turn comes, so only one that is being sent can come to be in doubt. A task whose request
+ * may have arrived unanswered is sent again only where the service honors idempotency keys and still remembers this one;
+ * elsewhere it is held as in doubt. 400 and 422 refuse one task, unless the service refuses the first tasks of a run; 413
+ * halves it; 401, 402, 403, 407, 426, and an address without a service end the run.
+ */
+import { Clock, Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { ServiceProfile } from "../api/ServiceProfile.ts"
+import { AnnotationClient } from "./client/AnnotationClient.ts"
+import type { AnnotationClientError } from "./client/AnnotationClientError.ts"
+import * as FailureStreak from "./client/FailureStreak.ts"
+import { firstPollDelay } from "./Collect.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import type { PlannedTask, StoredRequest } from "./ledger/Model.ts"
+import type * as RejectLimit from "./plan/RejectLimit.ts"
+import { halve } from "./plan/TaskRequests.ts"
+import * as Workers from "./Workers.ts"
+
+/** The task was sent or split after it was read as planned. */
+class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
+
+/** The task may have been created, so long ago that the service may have forgotten its idempotency key. */
+class KeyExpired extends Data.TaggedError("KeyExpired") {}
+
+export type SendError = SqlError | AnnotationClientError
+
+/** Ends early when `halt` is set, or sets it with what no other task could escape. */
+export const send = Effect.fnUntraced(function* <E>(
+  readingDone: Latch.Latch,
+  halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
+  counter: RejectLimit.Counter,
+) {
+  const ledger = yield* Ledger
+  const client = yield* AnnotationClient
+  const profile = yield* ServiceProfile
+  const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
+
+  /**
+   * A request that is under way is finished and recorded, also when the run is interrupted;
+   * an interruption comes through while it waits to be sent, or sent again.
+   */
+  const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
+    if (yield* Deferred.isDone(halt)) return
+    const question = yield* ledger.request(task.seq)
+    // Claimed when its turn has come, so that only what is being sent can come to be in doubt.
+    // The halves of a split task can also turn up among the planned ones: then they are taken.
+    let claimed = false
+    /** Whether this attempt may have been taken: by a try of this run, or of one before. */
+    let doubtful = task.sentAt !== undefined
+    let sentAt = task.sentAt
+    const doubt = Effect.sync(() => void (doubtful = true))
+    /** Not where what may have been taken may have been forgotten since. */
+    const repeat = Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      doubtful && sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)
+        ? Effect.fail(new KeyExpired())
+        : Effect.void,
+    )
+    const claim = Effect.andThen(repeat, ledger.claim(task)).pipe(
+      Effect.filterOrFail(Boolean, () => new AlreadyClaimed()),
+      Effect.andThen(Clock.currentTimeMillis),
+      Effect.tap((now) =>
+        Effect.sync(() => {
+          claimed = true
+          if (!doubtful) sentAt = now
+        }),
+      ),
+    )
+    const giveBack = Effect.suspend(() => (doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)))
+    const release = Effect.andThen(
+      giveBack,
+      Effect.sync(() => void (claimed = false)),
+    )
+    yield* client
+      .create(question.body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
+      .pipe(
+        Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
+        Effect.tap(() => Effect.sync(breakdown.taken)),
+        Effect.flatMap((taskId) => record(task, taskId)),
+        Effect.catchTags({
+          AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
+          AlreadyClaimed: () => Effect.void,
+          KeyExpired: () => ledger.markKeyExpired(task.seq, lifetime),
+        }),
+      )
+  }, Effect.uninterruptible)
+
+  /** Why the last of the tasks that are left for the next run was not taken. */
+  let left: AnnotationClientError | undefined
+
+  const breakdown = FailureStreak.make(profile.baseUrl)
+  const end = (failure: AnnotationClientError | undefined) =>
+    failure === undefined ? Effect.void : Effect.asVoid(Deferred.fail(halt, failure))
+
+  const record = Effect.fnUntraced(function* (task: PlannedTask, taskId: string) {
+    const shared = yield* ledger.markSubmitted(task.seq, taskId, firstPollDelay(profile))
+    if (Option.isSome(shared)) yield* end(breakdown.shared(taskId, shared.value))
+  })
+
+  const refuse = Effect.fnUntraced(function* (task: PlannedTask, why: string, status: number, detail: string) {
+    yield* ledger.markRefused(task.seq, why)
+    const rejected = yield* ledger.itemsLostWith(task.seq)
+    yield* counter.add({ read: 0, rejected }).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
+    yield* end(breakdown.refused(status, detail))
+  })
+
+  /** What becomes of a task that was not taken. */
+  const settle = Effect.fnUntraced(function* (
+    task: PlannedTask,
+    question: StoredRequest,
+    failure: AnnotationClientError,
+    doubtful: boolean,
+  ) {
+    const { reason } = failure
+    switch (reason._tag) {
+      case "Refused":
+        return yield* refuse(task, failure.message, reason.status, reason.detail)
+      case "TooLarge": {
+        if (question.items.length === 1) {
+          return yield* refuse(task, `refused (413): ${reason.detail}`, 413, reason.detail)
+        }
+        const halves = halve(question, task.vote)
+        yield* ledger.split(task.seq, halves)
+        let seq = task.seq
+        for (const half of halves) {
+          yield* sendOne({ ...task, seq, idempotencyKey: half.idempotencyKey, sentAt: undefined, wasDoubted: false })
+          seq += half.items.length
+        }
+        return
+      }
+      case "UnusableAnswer":
+        yield* ledger.markInDoubt(task.seq, failure.message)
+        return yield* end(breakdown.lost(failure))
+      case "Unavailable":
+        // It may also be what another request was answered while this one waited for its turn.
+        if (!reason.maybeDone || !doubtful) break
+        if (profile.idempotencyKey === "ignored") {
+          yield* ledger.markInDoubt(task.seq, failure.message)
+        } else {
+          // Others may pass; this one is sent again, under its key, by the next run.
+          left = failure
+          yield* ledger.markPlanned(task.seq)
+          yield* Effect.logWarning(
+            `a task of ${question.items.length} items is left for the next run: ${failure.message}`,
+          )
+        }
+        return yield* end(breakdown.lost(failure))
+    }
+    yield* doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)
+    yield* Deferred.fail(halt, failure)
+  })
+
+  let page: ReadonlyArray<PlannedTask> = []
+  let seq = -1
+  /** The next planned task; waits for one while the input is being read. None where the sending ends. */
+  const next = Effect.gen(function* () {
+    while (!(yield* Deferred.isDone(halt))) {
+      const [task, ...rest] = page
+      if (task !== undefined) {
+        page = rest
+        seq = task.seq
+        return Option.some(task)
+      }
+      const done = readingDone.isOpen()
+      yield* ledger.planned.close
+      page = yield* ledger.plannedAfter(seq)
+      if (page.length > 0) continue
+      if (done) break
+      yield* Effect.raceAllFirst([ledger.planned.await, readingDone.await, Effect.exit(Deferred.await(halt))])
+    }
+    return Option.none<PlannedTask>()
+  })
+
+  // Once the run is to end, nobody waits for a turn any more.
+  yield* Workers.run(profile.concurrency, next, sendOne).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
+  if (left !== undefined) yield* Deferred.fail(halt, left)
+})
