@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { parquetWriteBuffer } from "hyparquet-writer"
 import { start, token } from "../service/support.ts"
 import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -305,6 +306,26 @@ describe("validate", () => {
       const [reject] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
       assert.deepStrictEqual(JSON.parse(reject!).raw, "{")
       assert.isFalse(existsSync(`${folder}/rejects.jsonl.partial`))
+    }))
+
+  test("--max-row-group-bytes bounds a row group of Parquet", () =>
+    Effect.gen(function* () {
+      const file = `${yield* temporaryDirectory}/rows.parquet`
+      const bytes = parquetWriteBuffer({
+        columnData: [
+          { name: "prompt", data: ["p", "q"] },
+          { name: "response_a", data: ["a", "b"] },
+          { name: "response_b", data: ["c", "d"] },
+        ],
+      })
+      writeFileSync(file, new Uint8Array(bytes))
+      const refused = yield* cli(["inspect", file, "--max-row-group-bytes", "100"])
+      assert.strictEqual(refused.status, 1)
+      assert.match(refused.stderr, /its columns need more than 100 bytes of memory; raise --max-row-group-bytes /)
+      assert.strictEqual((yield* cli(["inspect", file, "--max-row-group-bytes", "1MiB"])).status, 0)
+      const unreadable = yield* cli(["inspect", file, "--max-row-group-bytes", "1 GB"])
+      assert.strictEqual(unreadable.status, 2)
+      assert.match(unreadable.stderr, /a number of bytes, such as 512MiB or 2GiB/)
     }))
 
   test("of a file that can't be read to its end, tells that, and ends with 1", () =>

@@ -11,7 +11,7 @@ import type { Source } from "../../source/Source.ts"
 import * as Sources from "../../source/Source.ts"
 import { parseLimit } from "../../task/plan/RejectLimit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { choice, duration, option, repeated, text } from "./Values.ts"
+import { choice, duration, option, repeated, size, text } from "./Values.ts"
 
 export const inputFlags = {
   files: Argument.String("FILE").pipe(
@@ -32,6 +32,7 @@ export const inputFlags = {
     "CSV: the first record names the columns; --no-header: column_1, column_2, … (default: true)",
   ),
   idleTimeout: duration("idle-timeout", "Remote files: maximum time without data (default: 2m)"),
+  maxRowGroupBytes: size("max-row-group-bytes", "Parquet: maximum memory for the columns read (default: 1GiB)"),
   layout: option(Flag.Literals("layout", layoutNames), "LAYOUT", "How records make items (default: detected)"),
   promptPath: text(
     "prompt-path",
@@ -108,6 +109,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
     delimiter: Option.getOrUndefined(delimiter),
     header: Option.getOrElse(flags.header, () => true),
     idleTimeout: Option.getOrUndefined(flags.idleTimeout),
+    maxRowGroupBytes: Option.getOrUndefined(flags.maxRowGroupBytes),
     scratchDirectory,
     key: Option.getOrUndefined(flags.key),
     keep: flags.keep,

@@ -60,6 +60,20 @@ export const durationForm = "a duration such as 500ms, 30s, 15m, 12h or 2d"
 export const duration = (name: string, description: string) =>
   option(Flag.String(name).pipe(Flag.filterMap(parseDuration, () => durationForm)), "DURATION", description)
 
+/** `512MiB`, `2GiB`, `1000000`: a whole number of bytes above zero. */
+export const parseSize = (text: string): Option.Option<number> => {
+  const [, amount, unit = ""] = /^([1-9]\d*)(KiB|MiB|GiB)?$/.exec(text) ?? []
+  const bytes = Number(amount) * 1024 ** ["", "KiB", "MiB", "GiB"].indexOf(unit)
+  return Number.isSafeInteger(bytes) ? Option.some(bytes) : Option.none()
+}
+
+export const size = (name: string, description: string) =>
+  option(
+    Flag.String(name).pipe(Flag.filterMap(parseSize, () => "a number of bytes, such as 512MiB or 2GiB")),
+    "SIZE",
+    description,
+  )
+
 export const formatDuration = (duration: Duration.Input): string => Duration.format(Duration.fromInputUnsafe(duration))
 
 export const numberIn = (text: string, min: number, max: number): Option.Option<number> => {

@@ -67,7 +67,7 @@ export const read = Effect.fnUntraced(function* (name: string, size: number, sli
 
 /** @throws CorruptFile, or what `hyparquet` throws */
 const parse = (bytes: Uint8Array, end: number): Footer => {
-  new ThriftReader(bytes.subarray(0, -trailerBytes), 0, "its footer", maxValues).struct()
+  new ThriftReader(bytes.subarray(0, -trailerBytes), 0, "its footer", maxValues).passStruct()
   const metadata = parquetMetadata(bytes, { geoparquet: false, parsers })
   const schema = Schema.make(metadata.schema)
   const rows = countOf(metadata.num_rows)

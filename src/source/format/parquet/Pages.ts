@@ -7,6 +7,12 @@
  *
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
+import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
+import { parquetHeader, readPage } from "hyparquet/src/column.js"
+import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js"
+import { getTreePath } from "hyparquet/src/schema.js"
+import { flatten } from "hyparquet"
+import { concat } from "../../../io/RecordBuffer.ts"
 import * as Zlib from "../../../node/ParquetCodecs.ts"
 import * as Zstd from "../../../node/Zstd.ts"
 import * as Codecs from "./Codecs.ts"
@@ -14,16 +20,16 @@ import { corrupt } from "./CorruptFile.ts"
 import type { Chunk } from "./Footer.ts"
 import { checkDeltas, checkRuns } from "./Runs.ts"
 import type { Leaf } from "./Schema.ts"
-import { type Struct, ThriftReader } from "./Thrift.ts"
+import { ThriftReader } from "./Thrift.ts"
+import { parsers } from "./Values.ts"
 
 interface Page {
-  readonly kind: "data" | "data v2" | "dictionary"
-  readonly encoding: number
+  readonly header: PageHeader
+  readonly encoding: string
   /** Of values, nulls included. */
   readonly count: number
-  /** Of version 2, where they are not compressed: levels, and how many values are not null. */
-  readonly levels?: { readonly repetitions: Uint8Array; readonly definitions: Uint8Array; readonly present: number }
-  readonly isCompressed: boolean
+  /** Compressed, in the chunk. */
+  readonly stored: Uint8Array
 }
 
 /** Takes so many bytes from what a row group may need. @throws CorruptFile where they are too many */
@@ -38,154 +44,162 @@ const maxPageValues = 1 << 24
 /** What `hyparquet` needs for a value: a place in the levels, and one in the column. */
 const valueBytes = 16
 
-const encodings = { plain: 0, plainDictionary: 2, rle: 3, deltas: 5, lengths: 6, prefixes: 7, dictionary: 8, split: 9 }
-
-/** The kind of a page, and the field of its header that tells more. */
-const kinds: ReadonlyArray<readonly [Page["kind"], number] | undefined> = [
-  ["data", 5],
-  undefined,
-  ["dictionary", 7],
-  ["data v2", 8],
-]
-
 export class Pages {
   readonly #leaf: Leaf
   readonly #chunk: Chunk
   readonly #spend: Spend
-  /** By where their compressed values begin. */
-  readonly #pages = new Map<number, Page>()
+  readonly #pages: Array<Page> = []
   #hasDictionary = false
   #rows = 0
 
   /**
-   * @param bytes of the chunk; a flag in them is changed (see `#add`)
+   * @param bytes of the chunk
    * @throws CorruptFile
    */
   constructor(leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend) {
     this.#leaf = leaf
     this.#chunk = chunk
     this.#spend = spend
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     let values = 0
     for (let at = 0; values < chunk.values;) {
       if (at >= bytes.length) corrupt(`it ends after ${values} of ${chunk.values} values`)
-      const reader = new ThriftReader(bytes, at)
-      const header = reader.struct()
-      at = reader.at + numberIn(header, 3)
+      const start = new ThriftReader(bytes, at).passStruct()
+      const header = parquetHeader({ view, offset: at })
+      at = start + sizeOf(header.compressed_page_size)
       if (at > bytes.length) corrupt("a page goes beyond the column's end")
-      const page = this.#add(header, bytes, reader.at, at)
-      if (page.kind !== "dictionary") values += page.count
+      const page = this.#check(header, bytes.subarray(start, at))
+      this.#pages.push(page)
+      if (header.type !== "DICTIONARY_PAGE") values += page.count
       if (values > chunk.values) corrupt(`it has more than ${chunk.values} values`)
     }
   }
 
-  /** Of the data pages that were unpacked: how many rows begin in them. */
-  get rows(): number {
-    return this.#rows
+  /**
+   * The column's values, a row each, as `hyparquet` nests them.
+   *
+   * @throws CorruptFile, or what `hyparquet` and `node:zlib` throw
+   */
+  decode(rows: number, table: SchemaTree): DecodedArray {
+    const schemaPath = getTreePath(table, [...this.#leaf.keys])
+    const decoder: ColumnDecoder = {
+      pathInSchema: [...this.#leaf.keys],
+      type: this.#leaf.type,
+      element: schemaPath.at(-1)!.element,
+      schemaPath,
+      codec: "UNCOMPRESSED",
+      parsers: { ...DEFAULT_PARSERS, ...parsers },
+      utf8: false,
+    }
+    const parts: Array<DecodedArray> = []
+    let dictionary: DecodedArray | undefined
+    for (const page of this.#pages) {
+      const bytes = this.#unpack(page)
+      const header = { ...page.header, compressed_page_size: bytes.length, uncompressed_page_size: bytes.length }
+      const reader = { view: new DataView(bytes.buffer), offset: 0 }
+      const last = parts.at(-1)
+      const { data } = readPage(reader, header, decoder, dictionary, last, 0)
+      if (header.type === "DICTIONARY_PAGE") dictionary = data && convert(data, decoder)
+      else if (data !== undefined && data !== last) parts.push(data)
+    }
+    if (this.#rows < rows) corrupt(`it ends after ${this.#rows} of ${rows} rows`)
+    if (this.#rows > rows) corrupt(`it has more than ${rows} rows`)
+    return flatten(parts)
   }
 
   /**
-   * The content of the page whose compressed values begin at `offset`.
-   *
-   * @throws CorruptFile, or what `node:zlib` throws
+   * A page as if it had never been compressed, in a buffer of its own: `hyparquet` reads a value beyond the page's
+   * end as far as the buffer goes.
    */
-  unpack(offset: number, stored: Uint8Array, size: number): Uint8Array {
-    const page = this.#pages.get(offset) ?? corrupt("a page's levels are damaged")
-    const bytes = Codecs.decompress(page.isCompressed ? this.#chunk.codec : "UNCOMPRESSED", stored, size)
-    if (page.kind !== "dictionary") this.#checkData(page, bytes)
-    else if (page.count > bytes.length * 8) corrupt("a dictionary ends before its values do")
-    return bytes
+  #unpack(page: Page): Uint8Array {
+    const { header, stored } = page
+    const levels = levelBytes(header)
+    const isCompressed = header.data_page_header_v2?.is_compressed !== false
+    const values = Codecs.decompress(
+      isCompressed ? this.#chunk.codec : "UNCOMPRESSED",
+      stored.subarray(levels),
+      header.uncompressed_page_size - levels,
+    )
+    const bytes = levels === 0 ? values : concat([stored.subarray(0, levels), values])
+    if (header.type === "DICTIONARY_PAGE") {
+      return page.count > bytes.length * 8 ? corrupt("a dictionary ends before its values do") : bytes
+    }
+    const missing = this.#checkData(page, bytes)
+    return missing === 0 ? bytes : concat([bytes, new Uint8Array(missing)])
   }
 
-  #add(header: Struct, bytes: Uint8Array, start: number, end: number): Page {
-    const [kind, field] = kinds[numberIn(header, 1)] ?? corrupt("a page is of an unknown kind")
-    const details = header.values.get(field)
-    if (typeof details !== "object") return corrupt("a page is damaged")
-    const [size, count] = [numberIn(header, 2), numberIn(details, 1)]
+  #check(header: PageHeader, stored: Uint8Array): Page {
+    const size = sizeOf(header.uncompressed_page_size)
+    const details = detailsOf(header)
+    const count = sizeOf(details.num_values)
     if (size > maxPageBytes) corrupt(`a page claims to hold ${size} bytes, more than ${maxPageBytes}`)
     if (count > maxPageValues) corrupt(`a page claims to hold ${count} values, more than ${maxPageValues}`)
     this.#spend(size + count * valueBytes)
-    const checksum = header.values.get(4)
-    if (typeof checksum === "number" && Zlib.checksum(bytes.subarray(start, end)) !== checksum >>> 0) {
+    if (typeof header.crc === "number" && Zlib.checksum(stored) !== header.crc >>> 0) {
       corrupt("a page's checksum does not fit its bytes")
     }
-    const encoding = numberIn(details, kind === "data v2" ? 4 : 2)
-    if (kind === "dictionary") this.#hasDictionary = true
-    else this.#requireEncoding(encoding)
-    if (kind !== "data v2") {
-      if (kind === "data") this.#requireLevelEncodings(details)
-      return this.#set(start, { kind, encoding, count, isCompressed: true })
-    }
-    const middle = start + numberIn(details, 6)
-    const values = middle + numberIn(details, 5)
-    if (values > Math.min(end, start + size)) corrupt("a page ends before its levels do")
-    const isCompressed = details.values.get(7) !== 0
-    // hyparquet passes only compressed pages to a decompressor, where they are checked and get a buffer of their own.
-    if (!isCompressed) bytes[details.starts.get(7)!]! ^= 3
-    const levels = {
-      repetitions: bytes.subarray(start, middle),
-      definitions: bytes.subarray(middle, values),
-      present: count - numberIn(details, 2),
-    }
-    return this.#set(values, { kind, encoding, count, isCompressed, levels })
+    if (levelBytes(header) > Math.min(stored.length, size)) corrupt("a page ends before its levels do")
+    if (header.type === "DICTIONARY_PAGE") this.#hasDictionary = true
+    else this.#requireEncoding(details.encoding)
+    if (header.type === "DATA_PAGE") this.#requireLevelEncodings(header)
+    return { header, encoding: details.encoding, count, stored }
   }
 
-  #set(offset: number, page: Page): Page {
-    this.#pages.set(offset, page)
-    return page
-  }
-
-  #requireLevelEncodings(details: Struct): void {
+  #requireLevelEncodings({ data_page_header: details }: PageHeader): void {
     const { maxDefinition, maxRepetition } = this.#leaf
-    const isRle = (field: number) => details.values.get(field) === encodings.rle
-    if ((maxDefinition > 0 && !isRle(3)) || (maxRepetition > 0 && !isRle(4))) {
-      corrupt("its levels have an encoding that is not supported")
-    }
+    const isDefinitionSound = maxDefinition === 0 || details?.definition_level_encoding === "RLE"
+    const isRepetitionSound = maxRepetition === 0 || details?.repetition_level_encoding === "RLE"
+    if (!isDefinitionSound || !isRepetitionSound) corrupt("its levels have an encoding that is not supported")
   }
 
-  #requireEncoding(encoding: number): void {
+  #requireEncoding(encoding: string): void {
     const { type } = this.#leaf
-    const isInteger = type === "INT32" || type === "INT64"
-    const isBytes = type === "BYTE_ARRAY" || type === "FIXED_LEN_BYTE_ARRAY"
-    const isDictionary = encoding === encodings.dictionary || encoding === encodings.plainDictionary
-    if (isDictionary && !this.#hasDictionary) corrupt("a page refers to a dictionary, and there is none before it")
+    if (isDictionary(encoding) && !this.#hasDictionary) {
+      corrupt("a page refers to a dictionary, and there is none before it")
+    }
     const isSupported =
-      encoding === encodings.plain ||
-      (isDictionary && type !== "BOOLEAN") ||
-      (encoding === encodings.rle && type === "BOOLEAN") ||
-      (encoding === encodings.deltas && isInteger) ||
-      (encoding === encodings.lengths && type === "BYTE_ARRAY") ||
-      (encoding === encodings.prefixes && isBytes) ||
-      (encoding === encodings.split && type !== "BYTE_ARRAY" && type !== "BOOLEAN" && type !== "INT96")
+      encoding === "PLAIN" ||
+      (isDictionary(encoding) && type !== "BOOLEAN") ||
+      (encodedTypes[encoding]?.includes(type) ?? false)
     if (!isSupported) corrupt(`a page of ${type} has encoding ${encoding}, which is not supported`)
   }
 
-  #checkData({ count, encoding, levels }: Page, bytes: Uint8Array): void {
+  /** How many bytes its last run lacks: some writers write no more of it than they need. */
+  #checkData({ count, encoding, header }: Page, bytes: Uint8Array): number {
     const { maxDefinition, maxRepetition } = this.#leaf
+    const details = header.data_page_header_v2
     let at = 0
+    let missing = 0
     /** How often each level occurs. */
-    const tally = (max: number, own: Uint8Array | undefined): ReadonlyArray<number> => {
+    const tally = (max: number, size: number | undefined): ReadonlyArray<number> => {
       if (max === 0) return [count]
-      const runs = own ?? prefixed(bytes, at)
-      if (own === undefined) at += 4 + runs.length
-      return checkRuns(runs, 32 - Math.clz32(max), count, max)
+      const runs = size === undefined ? prefixed(bytes, at) : bytes.subarray(at, at + size)
+      if (size === undefined) at += 4
+      const checked = checkRuns(runs, 32 - Math.clz32(max), count, max)
+      at += runs.length
+      missing += checked.missingBytes
+      return checked.tally
     }
-    const rows = tally(maxRepetition, levels?.repetitions)[0]!
-    const present = tally(maxDefinition, levels?.definitions)[maxDefinition]!
-    if (levels !== undefined && levels.present !== present) corrupt("a page has another number of nulls than it claims")
+    const rows = tally(maxRepetition, details?.repetition_levels_byte_length)[0]!
+    const present = tally(maxDefinition, details?.definition_levels_byte_length)[maxDefinition]!
+    if (details !== undefined && count - sizeOf(details.num_nulls) !== present) {
+      corrupt("a page has another number of nulls than it claims")
+    }
     this.#rows += rows
-    if (present > 0) this.#checkValues(encoding, bytes.subarray(at), present)
+    return missing + (present > 0 ? this.#checkValues(encoding, bytes.subarray(at), present) : 0)
   }
 
-  #checkValues(encoding: number, bytes: Uint8Array, count: number): void {
+  #checkValues(encoding: string, bytes: Uint8Array, count: number): number {
     const { type, width } = this.#leaf
-    if (encoding === encodings.rle) checkRuns(prefixed(bytes, 0), 1, count)
-    else if (encoding === encodings.split && width * count > bytes.length) corrupt("a page ends before its values do")
-    else if (encoding === encodings.dictionary || encoding === encodings.plainDictionary) {
+    if (encoding === "RLE") return checkRuns(prefixed(bytes, 0), 1, count).missingBytes
+    if (isDictionary(encoding)) {
       const [bits = corrupt("a page ends before its values do")] = bytes
-      if (bits > 0) checkRuns(bytes.subarray(1), bits, count)
-    } else if (encoding === encodings.deltas) checkDeltas(bytes, 0, count)
-    else if (encoding === encodings.lengths) checkDeltas(bytes, 0, count, new Int32Array(count))
-    else if (encoding === encodings.prefixes) {
+      return bits > 0 ? checkRuns(bytes.subarray(1), bits, count).missingBytes : 0
+    }
+    if (encoding === "BYTE_STREAM_SPLIT" && width * count > bytes.length) corrupt("a page ends before its values do")
+    else if (encoding === "DELTA_BINARY_PACKED") checkDeltas(bytes, 0, count)
+    else if (encoding === "DELTA_LENGTH_BYTE_ARRAY") checkDeltas(bytes, 0, count, new Int32Array(count))
+    else if (encoding === "DELTA_BYTE_ARRAY") {
       const prefixes = new Int32Array(count)
       const suffixes = new Int32Array(count)
       checkDeltas(bytes, checkDeltas(bytes, 0, count, prefixes), count, suffixes)
@@ -199,14 +213,40 @@ export class Pages {
       }
       this.#spend(total)
     }
+    return 0
   }
 }
 
-/** Not negative. */
-const numberIn = ({ values }: Struct, field: number): number => {
-  const value = values.get(field)
-  return typeof value === "number" && value >= 0 ? value : corrupt("a page is damaged")
+/** Encodings beside the plain one and dictionaries, and the types that have them. */
+const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
+  RLE: ["BOOLEAN"],
+  DELTA_BINARY_PACKED: ["INT32", "INT64"],
+  DELTA_LENGTH_BYTE_ARRAY: ["BYTE_ARRAY"],
+  DELTA_BYTE_ARRAY: ["BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"],
+  BYTE_STREAM_SPLIT: ["INT32", "INT64", "FLOAT", "DOUBLE", "FIXED_LEN_BYTE_ARRAY"],
 }
+
+const isDictionary = (encoding: string): boolean => encoding === "RLE_DICTIONARY" || encoding === "PLAIN_DICTIONARY"
+
+const detailsOf = (header: PageHeader) => {
+  if (header.type === "INDEX_PAGE" || header.type === undefined) return corrupt("a page is of an unknown kind")
+  const details = {
+    DATA_PAGE: header.data_page_header,
+    DATA_PAGE_V2: header.data_page_header_v2,
+    DICTIONARY_PAGE: header.dictionary_page_header,
+  }[header.type]
+  return details ?? corrupt("a page is damaged")
+}
+
+/** Of levels that are not compressed, in version 2. */
+const levelBytes = ({ data_page_header_v2: details, type }: PageHeader): number =>
+  type !== "DATA_PAGE_V2" || details === undefined
+    ? 0
+    : sizeOf(details.repetition_levels_byte_length) + sizeOf(details.definition_levels_byte_length)
+
+/** A header may have anything in a number's place. */
+const sizeOf = (value: unknown): number =>
+  typeof value === "number" && value >= 0 ? value : corrupt("a page is damaged")
 
 /** What follows its length in bytes. */
 const prefixed = (bytes: Uint8Array, at: number): Uint8Array => {

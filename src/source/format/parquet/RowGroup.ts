@@ -6,7 +6,10 @@
  * more than `maxBytes`.
  */
 import { Array, Effect, Option, Result, Stream } from "effect"
-import { type ColumnChunk, parquetRead } from "hyparquet"
+import type { DecodedArray } from "hyparquet"
+import { assembleNested } from "hyparquet/src/assemble.js"
+import { DEFAULT_PARSERS } from "hyparquet/src/convert.js"
+import { getSchemaPath } from "hyparquet/src/schema.js"
 import { reject, type RowResult } from "../../record/Row.ts"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import * as Codecs from "./Codecs.ts"
@@ -15,7 +18,6 @@ import type { Chunk, RowGroup } from "./Footer.ts"
 import { Pages, type Spend } from "./Pages.ts"
 import * as Rows from "./Rows.ts"
 import type { Field, Leaf } from "./Schema.ts"
-import { parsers } from "./Values.ts"
 
 /** Chunks with so little between them are read at once. */
 const maxGapBytes = 64 * 1024
@@ -48,7 +50,7 @@ export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<Ro
         neededBytes += bytes
         if (neededBytes > part.maxBytes) {
           corrupt(
-            `its columns need more than ${part.maxBytes.toLocaleString("en")} bytes of memory (maxRowGroupBytes); write the file with fewer rows in a row group`,
+            `its columns need more than ${part.maxBytes.toLocaleString("en")} bytes of memory; raise --max-row-group-bytes (maxRowGroupBytes), or write the file with fewer rows in a row group`,
           )
         }
       }
@@ -56,14 +58,14 @@ export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<Ro
       const chunks = yield* Effect.try({ try: () => chunksOf(part, leaves, spend), catch: failed })
       const bytes = yield* read(part, chunks)
       const stored = yield* Effect.try({
-        try: () => Array.map(leaves, (leaf, i) => new StoredColumn(leaf, chunks[i]!, bytes[i]!, spend)),
+        try: () => Array.map(leaves, (leaf, i) => openColumn(leaf, chunks[i]!, bytes[i]!, spend)),
         catch: failed,
       })
       const state: Rows.RowState = { elements: 0, unusable: undefined }
       const columns: Array<Column> = []
       for (const field of fields) {
         const own = stored.filter(({ leaf }) => field.leaves.includes(leaf))
-        const values = yield* Effect.tryPromise({
+        const values = yield* Effect.try({
           try: () => decode(field, group.rows, own),
           catch: (cause) => failed(inColumn(field.node.path, cause)),
         })
@@ -106,7 +108,7 @@ const unsupported = (codec: string, type: string | undefined): string | undefine
   return `it is compressed with ${codec}, which is not supported; write the file with zstd, or without compression`
 }
 
-/** The bytes of each chunk, in a buffer of its own, by few requests. */
+/** The bytes of each chunk, by few requests. */
 const read = Effect.fnUntraced(function* ({ slice }: Part, chunks: ReadonlyArray<Chunk>) {
   const requests: Array<{ start: number; end: number }> = []
   for (const { end, start } of chunks.toSorted((a, b) => a.start - b.start)) {
@@ -122,86 +124,42 @@ const read = Effect.fnUntraced(function* ({ slice }: Part, chunks: ReadonlyArray
   )
   return chunks.map(({ end, start }) => {
     const request = read.find((request) => request.start <= start && end <= request.end)!
-    return Uint8Array.from(request.bytes.subarray(start - request.start, end - request.start))
+    return request.bytes.subarray(start - request.start, end - request.start)
   })
 })
 
-class StoredColumn {
+interface StoredColumn {
   readonly leaf: Leaf
-  readonly chunk: Chunk
-  readonly bytes: Uint8Array<ArrayBuffer>
-  readonly #pages: Pages
-
-  /** @throws CorruptFile */
-  constructor(leaf: Leaf, chunk: Chunk, bytes: Uint8Array<ArrayBuffer>, spend: Spend) {
-    this.leaf = leaf
-    this.chunk = chunk
-    this.bytes = bytes
-    this.#pages = this.#guarded(() => new Pages(leaf, chunk, bytes, spend))
-  }
-
-  get rows(): number {
-    return this.#pages.rows
-  }
-
-  /** @throws CorruptFile */
-  unpack(stored: Uint8Array, size: number): Uint8Array {
-    return this.#guarded(() => this.#pages.unpack(stored.byteOffset, stored, size))
-  }
-
-  #guarded<A>(run: () => A): A {
-    return Result.getOrThrowWith(Result.try(run), (cause) => inColumn(this.leaf.path, cause))
-  }
+  readonly pages: Pages
 }
 
-/** Chunks get places of their own, so that `hyparquet` reads each alone. */
-const stride = 2 ** 40
+/** @throws CorruptFile */
+const openColumn = (leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend): StoredColumn => ({
+  leaf,
+  pages: guarded(leaf, () => new Pages(leaf, chunk, bytes, spend)),
+})
+
+const guarded = <A>({ path }: Leaf, run: () => A): A =>
+  Result.getOrThrowWith(Result.try(run), (cause) => inColumn(path, cause))
 
 /**
  * A field's values, as `hyparquet` puts them together of a table that has this field alone.
  *
  * @throws CorruptFile, or what `hyparquet` throws
  */
-const decode = async ({ elements, node }: Field, rows: number, columns: ReadonlyArray<StoredColumn>) => {
-  const group = { columns: columns.map(metadataOf), num_rows: BigInt(rows), total_byte_size: 0n }
-  const values: Array<unknown> = []
-  await parquetRead({
-    file: { byteLength: columns.length * stride, slice: (start) => columns[Math.floor(start / stride)]!.bytes.buffer },
-    metadata: { version: 1, metadata_length: 0, schema: elements, num_rows: BigInt(rows), row_groups: [group] },
-    utf8: false,
-    parsers,
-    compressors: {
-      GZIP: (stored, size) => columns.find(({ bytes }) => bytes.buffer === stored.buffer)!.unpack(stored, size),
-    },
-    onChunk: ({ columnData }) => {
-      for (const value of columnData) values.push(value)
-    },
-  })
-  for (const { leaf, rows: found } of columns) {
-    if (found < rows) corrupt(`column "${leaf.path}": it ends after ${found} of ${rows} rows`)
-    if (found > rows) corrupt(`column "${leaf.path}": it has more than ${rows} rows`)
-  }
+const decode = ({ elements, node }: Field, rows: number, columns: ReadonlyArray<StoredColumn>): DecodedArray => {
+  const [table] = getSchemaPath(elements, [])
+  const parts = new Map(
+    columns.map(({ leaf, pages }) => [leaf.keys.join("."), guarded(leaf, () => pages.decode(rows, table!))] as const),
+  )
+  assembleNested(parts, table!.children[0]!, DEFAULT_PARSERS)
+  const values = parts.get(node.key) ?? []
   return values.length === rows ? values : corrupt(`column "${node.path}": it has ${values.length} of ${rows} rows`)
 }
 
-/** Each chunk is said to be compressed, so that each of its pages comes to `unpack`. */
-const metadataOf = ({ bytes, chunk, leaf }: StoredColumn, i: number): ColumnChunk => ({
-  file_offset: 0n,
-  meta_data: {
-    type: leaf.type,
-    encodings: [],
-    path_in_schema: [...leaf.keys],
-    codec: "GZIP",
-    num_values: BigInt(chunk.values),
-    total_uncompressed_size: 0n,
-    total_compressed_size: BigInt(bytes.length),
-    data_page_offset: BigInt(i * stride + 4),
-  },
-})
-
 interface Column {
   readonly name: string
-  readonly values: ReadonlyArray<unknown>
+  readonly values: DecodedArray
   readonly read: (value: unknown) => unknown
 }
 

@@ -26,13 +26,19 @@ const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
   return value
 }
 
+export interface Runs {
+  /** Of levels: how often each occurs. */
+  readonly tally: ReadonlyArray<number>
+  /** Of the last run's padding, which some writers leave out. */
+  readonly missingBytes: number
+}
+
 /**
  * Checks a hybrid of runs and bit-packed values, which levels and dictionary indices have.
  *
  * @param max of levels: the highest
- * @returns of levels: how often each occurs
  */
-export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): ReadonlyArray<number> => {
+export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): Runs => {
   const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)
   if (bits > maxBits) corrupt("a page is damaged")
   const add = (level: number, times: number) => {
@@ -40,19 +46,22 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
     tally[level]! += times
   }
   const reader = new ThriftReader(bytes)
+  /** Of a bit-packed run, padding included. */
+  let end = 0
   for (let seen = 0; seen < count;) {
     const header = reader.varint()
     const values = header % 2 === 0 ? header / 2 : (header - 1) * 4
     if (values > count - seen + (header % 2) * maxPadding) corrupt("a page has more values than it claims")
-    const start = reader.skip(header % 2 === 0 ? Math.ceil(bits / 8) : (values * bits) / 8)
     const used = Math.min(values, count - seen)
+    const start = reader.skip(Math.ceil(header % 2 === 0 ? bits / 8 : (used * bits) / 8))
+    if (header % 2 === 1) end = start + (values * bits) / 8
     if (max !== undefined && header % 2 === 0) add(bitsAt(bytes, start * 8, Math.ceil(bits / 8) * 8), used)
     else if (max !== undefined) {
       for (let i = 0; i < used; i++) add(bitsAt(bytes, start * 8 + i * bits, bits), 1)
     }
     seen += values
   }
-  return tally
+  return { tally, missingBytes: Math.max(0, end - bytes.length) }
 }
 
 const maxBlockValues = 1 << 20

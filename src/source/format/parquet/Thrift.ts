@@ -1,18 +1,11 @@
 /**
- * Thrift's compact protocol, for page headers, and to check a footer before `hyparquet` parses it.
+ * Checks of Thrift's compact protocol, for what `hyparquet` parses: page headers and footers.
  *
  * Guarantees: no bytes make it loop, recurse deeply or allocate much; what is not a struct throws `CorruptFile`.
  *
  * https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
  */
 import { corrupt } from "./CorruptFile.ts"
-
-export interface Struct {
-  /** Numbers, booleans (as 0 and 1) and structs by field number; other types are checked and left out. */
-  readonly values: ReadonlyMap<number, number | Struct>
-  /** Where each field's first byte is. */
-  readonly starts: ReadonlyMap<number, number>
-}
 
 /** Parquet's own structs are nested six deep. */
 const maxDepth = 16
@@ -60,33 +53,27 @@ export class ThriftReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2
   }
 
-  struct(depth = 0): Struct {
-    const values = new Map<number, number | Struct>()
-    const starts = new Map<number, number>()
-    let id = 0
+  /** @returns where the struct ends */
+  passStruct(depth = 0): number {
     while (true) {
-      const start = this.at
       const head = this.byte()
       const type = head & 0x0f
-      if (type === types.stop) return { values, starts }
-      id = head >> 4 === 0 ? this.zigzag() : id + (head >> 4)
-      starts.set(id, start)
-      const value = this.#value(type, depth + 1)
-      if (value !== undefined) values.set(id, value)
+      if (type === types.stop) return this.at
+      if (head >> 4 === 0) this.varint()
+      this.#pass(type, depth + 1)
     }
   }
 
-  #value(type: number, depth: number): number | Struct | undefined {
+  #pass(type: number, depth: number): void {
     if (--this.#valuesLeft < 0 || depth > maxDepth) this.#corrupt()
-    if (type === types.true || type === types.false) return type === types.true ? 1 : 0
-    if (type === types.byte) return this.byte()
-    if (type === types.i16 || type === types.i32 || type === types.i64) return this.zigzag()
-    if (type === types.struct) return this.struct(depth)
-    if (type === types.double) this.skip(8)
+    if (type === types.true || type === types.false) return
+    if (type === types.byte) this.skip(1)
+    else if (type === types.i16 || type === types.i32 || type === types.i64) this.varint()
+    else if (type === types.struct) this.passStruct(depth)
+    else if (type === types.double) this.skip(8)
     else if (type === types.binary) this.skip(this.varint())
     else if (type === types.list) this.#list(depth)
     else this.#corrupt()
-    return undefined
   }
 
   #corrupt(): never {
@@ -99,6 +86,6 @@ export class ThriftReader {
     const type = head & 0x0f
     const isBoolean = type === types.true || type === types.false
     if (size > this.#valuesLeft) this.#corrupt()
-    for (let i = 0; i < size; i++) this.#value(isBoolean ? types.byte : type, depth + 1)
+    for (let i = 0; i < size; i++) this.#pass(isBoolean ? types.byte : type, depth + 1)
   }
 }

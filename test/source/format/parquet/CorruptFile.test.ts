@@ -14,6 +14,7 @@ import {
   read,
   root,
   thrift,
+  values,
   varint,
   withFooter,
 } from "./parquetFiles.ts"
@@ -28,7 +29,8 @@ const problemOf = Effect.fn(function* (bytes: Uint8Array) {
 })
 
 const column = 'row group 1: column "text": '
-const needsMore = /its columns need more than 1,073,741,824 bytes of memory \(maxRowGroupBytes\); write the file with/
+const needsMore =
+  /its columns need more than 1,073,741,824 bytes of memory; raise --max-row-group-bytes \(maxRowGroupBytes\), or write the file with/
 
 const nested = `SELECT 'prompt ' || i AS prompt, i % 5 AS few, list_transform(range(i % 4), k -> {'role': 'user', 'content': 'answer ' || k}) AS list,
   CASE WHEN i % 2 = 0 THEN i / 3.0 END AS score FROM range(300) t(i)`
@@ -255,6 +257,26 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
       }),
     )
   })
+
+  it.effect("a last run without its padding is no damage", () =>
+    Effect.gen(function* () {
+      const dictionary = Buffer.from([1, 0, 0, 0, 97, 1, 0, 0, 0, 98])
+      const header = { field_5: { field_1: 3, field_2: 8, field_3: 3, field_4: 3 } }
+      const present = levels(Buffer.from([...varint(3 * 2), 1]))
+      const indices = byHand({
+        pages: [
+          [{ field_1: 2, field_2: 10, field_3: 10, field_7: { field_1: 2, field_2: 0 } }, dictionary],
+          // Eight indices of two bits, of which three are there.
+          dataPage(3, Buffer.concat([present, Buffer.from([2, 3, 0b000100])]), { header }),
+        ],
+        rows: 3,
+      })
+      assert.deepStrictEqual<unknown>(yield* values(indices), [{ text: "a" }, { text: "b" }, { text: "a" }])
+      // Sixteen levels, of which three are there, and no value behind them.
+      const nulls = byHand({ pages: [dataPage(3, levels(Buffer.from([5, 0])))], rows: 3 })
+      assert.deepStrictEqual<unknown>(yield* values(nulls), [{ text: null }, { text: null }, { text: null }])
+    }),
+  )
 
   it.effect("checksums that fit are no damage", () =>
     Effect.gen(function* () {
