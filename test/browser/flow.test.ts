@@ -210,5 +210,4 @@ it.live.skipIf(!hasBrowser)(
       for (const url of [...operator.account.requests, ...expert.account.requests])
         assert.isTrue(url.startsWith(origin) || url.startsWith("data:"), url)
     }).pipe(Effect.scoped),
-  120_000,
 )

@@ -52,14 +52,12 @@ interface Scene {
 const play = ({ args, staged, story }: Scene) => {
   let trace: Trace
   let undisturbed: unknown
-  beforeAll(
-    () =>
-      staged(`${story} undisturbed`, async (job, seen) => {
-        const report = await watched(job, args)
-        trace = report.trace
-        undisturbed = await seen(report)
-      }),
-    120_000,
+  beforeAll(() =>
+    staged(`${story} undisturbed`, async (job, seen) => {
+      const report = await watched(job, args)
+      trace = report.trace
+      undisturbed = await seen(report)
+    }),
   )
 
   it("makes no write without a name", () => assert.deepStrictEqual(strange(trace), []))
@@ -129,7 +127,7 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
   beforeAll(async () => {
     first = recorded(services.honors, `${story} before`).job
     await before(first)
-  }, 120_000)
+  })
   play({
     story,
     args,
@@ -252,7 +250,7 @@ describe("resolve", options, () => {
     const doubtful = Doubts.of({ book, job }, "submitting")
     taken = doubtful.find(({ id }) => id !== undefined)!
     lost = doubtful.find(({ id }) => id === undefined)!
-  }, 120_000)
+  })
 
   const decided = (job: Job) => [
     rows(job, "SELECT seq, state, attempt, task_id, reason FROM task ORDER BY seq"),

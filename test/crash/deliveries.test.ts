@@ -44,7 +44,7 @@ const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string
     const report = await watched(it.job, args, it.sender.to)
     trace = report.trace
     undisturbed = Recorded.seen(it, report)
-  }, 120_000)
+  })
 
   it("makes no write without a name", () => assert.deepStrictEqual(strange(trace), []))
 
@@ -67,7 +67,7 @@ describe("collect --listen", options, () => {
   beforeAll(async () => {
     submitted = listening("listen before")
     await finish(submitted.job, ["submit", ...submit, ...seldom])
-  }, 120_000)
+  })
   play("listen", ["collect", "--listen", "0", ...seldom], (name) => {
     const it = listening(name, submitted.job)
     const deliverAll = async () => {

@@ -77,7 +77,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     assert.strictEqual(ended.status, 0, ended.stderr)
     dataset = datasetHashes(`${job}/dataset`)
     rejects = readFileSync(`${job}/rejects.jsonl`, "utf8")
-  }, 60_000)
+  })
 
   afterAll(async () => {
     service.running.child.kill("SIGKILL")
@@ -108,7 +108,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
       full(await run(command(job, ledger), service.env), ledger)
       small.grow("64m")
       await asUndisturbed(job, ledger)
-    }, 60_000)
+    })
   }
 
   for (const [what, size] of [
@@ -125,7 +125,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
       assert.isFalse(existsSync(`${job}/dataset`))
       small.grow("64m")
       await asUndisturbed(job, ledger)
-    }, 60_000)
+    })
   }
 
   it("under a dataset that replaces an older one: that one stays", async () => {
@@ -141,7 +141,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     small.grow("64m")
     assert.strictEqual((await run(again)).status, 0)
     assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
-  }, 60_000)
+  })
 
   it("under a backup: none is left behind, and the ledger is whole", async () => {
     const small = disk("1m")
@@ -153,7 +153,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     const ended = await run(["ledger", "backup", backup, "--dir", job])
     assert.strictEqual(ended.status, 0, ended.stderr)
     assert.deepStrictEqual(readdirSync(small.path), ["backup.db"])
-  }, 60_000)
+  })
 
   it("under a join's scratch: the same command finishes", async () => {
     const small = disk("1m")
@@ -180,5 +180,5 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     const after = await run(args, service.env)
     assert.strictEqual(after.status, 0, after.stderr)
     assert.match(after.stdout, /400 submitted/)
-  }, 60_000)
+  })
 })

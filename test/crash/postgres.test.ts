@@ -35,7 +35,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     const ended = await run(args("sqlite"), env)
     assert.strictEqual(ended.status, 0, ended.stderr)
     dataset = datasetHashes(`${scratch}/sqlite/dataset`)
-  }, 60_000)
+  })
 
   afterAll(async () => {
     service.child.kill("SIGKILL")
@@ -88,7 +88,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
       assert.notInclude(stdout + stderr, encodeURIComponent(password))
     }
     assert.deepStrictEqual(datasetHashes(`${scratch}/plain/dataset`), dataset)
-  }, 60_000)
+  })
 
   for (const [what, goAway] of [
     ["is restarted", () => server.stop()],
@@ -114,7 +114,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
       assert.strictEqual(tasksOfService(), before)
       const checked = await run(["ledger", "check", "--json"], ledger)
       assert.deepInclude(JSON.parse(checked.stdout), { findings: [], tasks: 36, results: 36 })
-    }, 60_000)
+    })
   }
 
   it("is refused while another works it, and taken over when that is killed", async () => {
@@ -130,5 +130,5 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     const second = await run(args("killed"), ledger)
     assert.strictEqual(second.status, 0, second.stderr)
     assert.deepStrictEqual(datasetHashes(`${scratch}/killed/dataset`), dataset)
-  }, 60_000)
+  })
 })

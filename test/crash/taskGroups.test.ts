@@ -81,7 +81,7 @@ interface Event {
   readonly data: { readonly group_id: string; readonly task_ids: ReadonlyArray<string> }
 }
 
-describe("kill -9 of a service whose tasks complete while the receiver fails", { timeout: 120_000 }, () => {
+describe("kill -9 of a service whose tasks complete while the receiver fails", () => {
   for (const failures of [1, groupSize, singles + 1]) {
     it.live(`when ${failures} deliveries have failed: each group is announced`, () =>
       Effect.gen(function* () {

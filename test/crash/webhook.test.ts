@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { type Receiver, receiver, silent, temporaryFile, verifiedBy } from "../service/webhook/support.ts"
+import { bundle } from "../support/built.ts"
 import { spawned, until } from "../support/process.ts"
 
-const fixture = fileURLToPath(new URL("fixtures/webhooks.ts", import.meta.url))
+const fixture = await bundle("webhooks", "test/crash/fixtures/webhooks.ts")
 const events = 24
 
 /** A number from a file that another process is writing; while it can't be read, one that is equal to nothing. */

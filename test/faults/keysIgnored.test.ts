@@ -39,7 +39,7 @@ const world = Effect.fnUntraced(function* (n: number, options: Omit<FaultProxy.F
   return { args, check, env, proxy }
 })
 
-describe("faults before a service that may ignore idempotency keys", { timeout: 90_000 }, () => {
+describe("faults before a service that may ignore idempotency keys", () => {
   test("each request that may have been taken is in doubt, and no other", () =>
     Effect.gen(function* () {
       const rates = Object.fromEntries(

@@ -8,7 +8,8 @@ import { Effect, Fiber } from "effect"
 import { reportOf, write } from "../support/cli.ts"
 import * as FaultProxy from "../support/FaultProxy.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { run, started } from "../support/program.ts"
+import { bin, startSources } from "../support/process.ts"
+import { run, scoped } from "../support/program.ts"
 import { urlOf } from "../support/webhooks.ts"
 import * as WebhookFaults from "../support/WebhookFaults.ts"
 import { mixedLines, promptsAt, rowsOf, sayChosen, seed, serveWithWebhook, token } from "./support.ts"
@@ -21,7 +22,7 @@ const fixture = fileURLToPath(new URL("fixtures/job.ts", import.meta.url))
 /** A tenth of all requests are disturbed, beside bursts and outages. */
 const rates = Object.fromEntries(FaultProxy.faultNames.map((name) => [name, 0.01]))
 
-describe("a network that fails", { timeout: 300_000 }, () => {
+describe("a network that fails", () => {
   test(`${n} tasks finish, with the same dataset as without faults, and each item once at the service`, () =>
     Effect.gen(function* () {
       yield* sayChosen
@@ -45,11 +46,14 @@ describe("a network that fails", { timeout: 300_000 }, () => {
       const proxy = yield* FaultProxy.make(origin, { seed, rates, mostInARow: 2, burstEvery: 500, outageEvery: 1_500 })
 
       const job = `${scratch}/job`
-      const flaky = yield* started(
-        ["run", fixture, "--listen", "0", "--json"],
-        { FAULTS_BASE_URL: `${proxy.origin}/v1`, FAULTS_TOKEN: token, FAULTS_INPUT: input, FAULTS_JOB: job,
-          PREFSTREAM_WEBHOOK_SECRET: secret },
-      ) // prettier-ignore
+      const env = {
+        FAULTS_BASE_URL: `${proxy.origin}/v1`,
+        FAULTS_TOKEN: token,
+        FAULTS_INPUT: input,
+        FAULTS_JOB: job,
+        PREFSTREAM_WEBHOOK_SECRET: secret,
+      }
+      const flaky = yield* scoped(() => startSources([bin, "run", fixture, "--listen", "0", "--json"], { env }))
       hooks.receiver = { url: yield* urlOf(flaky), secret }
       const ended = yield* Effect.promise(() => flaky.ended)
       assert.strictEqual(ended.status, 0, ended.stderr + ended.stdout)

@@ -13,7 +13,7 @@ import { rowsOf, sayChosen, seed, serveWithWebhook, token } from "./support.ts"
 const n = 200
 const seldom = ["--poll-min", "1h", "--poll-max", "2h"]
 
-describe("webhooks that are lost", { timeout: 60_000 }, () => {
+describe("webhooks that are lost", () => {
   test("those that arrive bring their results, and one look finds the rest", () =>
     Effect.gen(function* () {
       yield* sayChosen

@@ -209,7 +209,7 @@ describe("mutants of files", () => {
           assert.deepStrictEqual(whole.first.map(({ item }) => content(item)).toSorted(), contents.toSorted())
           yield* Effect.promise(() => fc.assert(property(format), { numRuns: cases(25, 150) }))
         }),
-      120_000,
+      300_000,
     )
   }
 
@@ -233,7 +233,7 @@ describe("mutants of files", () => {
             }
           }
         }),
-      120_000,
+      300_000,
     )
   }
 })

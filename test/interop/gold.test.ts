@@ -63,35 +63,31 @@ const goldIsChosen = async (file: string, job: string) => {
 describe("gold answers are what is chosen", () => {
   it("in the sample data", async () => {
     assert.strictEqual(await goldIsChosen(join(root, "data/sample.jsonl"), join(scratch, "sample")), 72)
-  }, 60_000)
+  })
 
   const llmbar = sharedData("llmbar")
-  it.skipIf(llmbar === undefined)(
-    "in LLMBar (skipped where the public data is absent)",
-    async () => {
-      const records = readdirSync(llmbar!)
-        .filter((name) => name.endsWith(".json"))
-        .flatMap((name) =>
-          (
-            JSON.parse(readFileSync(join(llmbar!, name), "utf8")) as ReadonlyArray<{
-              readonly input: string
-              readonly output_1: string
-              readonly output_2: string
-              readonly label: 1 | 2
-            }>
-          ).map(({ input, label, output_1, output_2 }) => ({
-            prompt: input,
-            completions: [output_1, output_2],
-            gold: { best_completion_index: label - 1 },
-            metadata: { set: basename(name, ".json") },
-          })),
-        )
-      const file = join(scratch, "llmbar.jsonl")
-      writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""))
-      assert.strictEqual(await goldIsChosen(file, join(scratch, "llmbar")), 280)
-    },
-    60_000,
-  )
+  it.skipIf(llmbar === undefined)("in LLMBar (skipped where the public data is absent)", async () => {
+    const records = readdirSync(llmbar!)
+      .filter((name) => name.endsWith(".json"))
+      .flatMap((name) =>
+        (
+          JSON.parse(readFileSync(join(llmbar!, name), "utf8")) as ReadonlyArray<{
+            readonly input: string
+            readonly output_1: string
+            readonly output_2: string
+            readonly label: 1 | 2
+          }>
+        ).map(({ input, label, output_1, output_2 }) => ({
+          prompt: input,
+          completions: [output_1, output_2],
+          gold: { best_completion_index: label - 1 },
+          metadata: { set: basename(name, ".json") },
+        })),
+      )
+    const file = join(scratch, "llmbar.jsonl")
+    writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""))
+    assert.strictEqual(await goldIsChosen(file, join(scratch, "llmbar")), 280)
+  })
 })
 
 describe("files joined by a key", () => {
@@ -115,6 +111,5 @@ describe("files joined by a key", () => {
         { read: 500, rejected: 0, pairs: 999 },
       )
     },
-    60_000,
   )
 })

@@ -287,16 +287,13 @@ const property = Effect.fnUntraced(function* (
 })
 
 describe("accounts", () => {
-  it.live(
-    "are right after any run, whatever became of its tasks and was decided about them",
-    () =>
-      Effect.gen(function* () {
-        const context = yield* Effect.context<Layer.Success<typeof platform>>()
-        const holds = fc.asyncProperty(runs, creations, looks, (...drawn) =>
-          Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
-        )
-        yield* Effect.promise(() => fc.assert(holds, { numRuns: cases(8, 40) }))
-      }).pipe(Effect.provide(platform)),
-    120_000,
+  it.live("are right after any run, whatever became of its tasks and was decided about them", () =>
+    Effect.gen(function* () {
+      const context = yield* Effect.context<Layer.Success<typeof platform>>()
+      const holds = fc.asyncProperty(runs, creations, looks, (...drawn) =>
+        Effect.runPromiseWith(context)(Effect.scoped(property(...drawn))),
+      )
+      yield* Effect.promise(() => fc.assert(holds, { numRuns: cases(8, 40) }))
+    }).pipe(Effect.provide(platform)),
   )
 })

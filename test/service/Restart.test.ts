@@ -129,7 +129,7 @@ describe("restart", () => {
           assert.strictEqual(json.results[0].best_completion_index, 1)
         }
       }).pipe(Effect.provide(platform)),
-    60_000,
+    300_000,
   )
 })
 

@@ -35,6 +35,8 @@ export const open = Effect.fnUntraced(function* (browser: Browser, options: Brow
     Effect.promise(() => browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })),
     (context) => Effect.promise(() => context.close()),
   )
+  // Only to catch what hangs, as in vitest.config.ts.
+  context.setDefaultTimeout(120_000)
   const page = yield* Effect.promise(() => context.newPage())
   return { page, account: watch(page) }
 })

@@ -3,7 +3,7 @@
  * built of the same sources is used again.
  *
  * Every run builds the pages and the report's template (`globalSetup` of vitest.config.ts), of
- * which `#built/…` in package.json gives the place; the program is built by the first test that needs it.
+ * which `#built/…` in package.json gives the place; a program is built by the first test that needs it.
  */
 import { createHash } from "node:crypto"
 import {
@@ -63,11 +63,11 @@ export const setup = async () => {
 }
 
 /**
- * prefstream in one file, made of its sources: it starts in a third of the time that a thousand
- * modules take.
+ * A module of the sources or a fixture with all that it imports, as one file for Node: it starts
+ * in a third of the time that a thousand modules take.
  */
-export const program = async () => {
-  const place = await made("program", ["src/**/*.ts"], async (outDir) => {
+export const bundle = async (name: string, entry: string) => {
+  const place = await made(name, ["src/**/*.ts", "test/support/*.ts", entry], async (outDir) => {
     const { build } = await import("vite")
     await build({
       configFile: false,
@@ -76,12 +76,12 @@ export const program = async () => {
       resolve: { conditions: ["prefstream-source"] },
       ssr: { target: "node", noExternal: true, external: ["undici"] },
       build: {
-        ssr: "src/cli/Process.ts",
+        ssr: entry,
         outDir,
         minify: false,
-        rolldownOptions: { output: { entryFileNames: "prefstream.mjs" } },
+        rolldownOptions: { output: { entryFileNames: `${name}.mjs` } },
       },
     })
   })
-  return `${place}/prefstream.mjs`
+  return `${place}/${name}.mjs`
 }

@@ -60,18 +60,22 @@ export const spawned = (
   }
 }
 
-/** Waits until something can be seen; fails where it has not come in a minute, so that no loop outlives its test. */
+/** Waits until something can be seen; fails where it has not come in three minutes, so that no loop outlives its test. */
 export const until = async (what: string, isSo: () => boolean) => {
-  const deadline = performance.now() + 60_000
+  const deadline = performance.now() + 180_000
   while (!isSo()) {
-    if (performance.now() > deadline) throw new Error(`waited a minute for: ${what}`)
+    if (performance.now() > deadline) throw new Error(`waited three minutes for: ${what}`)
     await setTimeout(5)
   }
 }
 
-/** Runs a program that imports prefstream's sources, as pipeline files do. */
+/** Starts a program that imports prefstream's sources, as pipeline files do. */
+export const startSources = (args: ReadonlyArray<string>, surroundings: Surroundings = {}): Running =>
+  spawned(process.execPath, ["--conditions=prefstream-source", ...args], surroundings)
+
+/** The same, to its end. */
 export const runSources = (args: ReadonlyArray<string>, surroundings: Surroundings = {}): Promise<Ended> =>
-  spawned(process.execPath, ["--conditions=prefstream-source", ...args], surroundings).ended
+  startSources(args, surroundings).ended
 
 /** Of `prefstream`, from the sources. */
 export const bin = `${root}src/bin.ts`

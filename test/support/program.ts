@@ -3,11 +3,11 @@
  * pipeline file imports the sources, use `runSources` of `process.ts` instead.
  */
 import { Effect } from "effect"
-import * as Built from "./built.ts"
+import { bundle } from "./built.ts"
 import { type Ended, type Running, root, spawned } from "./process.ts"
 
 /** prefstream, as a file that Node runs. */
-export const program = await Built.program()
+export const program = await bundle("prefstream", "src/cli/Process.ts")
 
 /** The words of a command line that starts it. */
 export const prefstream = [process.execPath, program]
@@ -21,16 +21,18 @@ export const start = (args: ReadonlyArray<string>, env: Record<string, string> =
 export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Promise<Ended> =>
   start(args, env, cwd).ended
 
-/** The same, ended with the test's scope if it has not ended by itself. */
-export const started = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root) =>
-  Effect.acquireRelease(
-    Effect.sync(() => start(args, env, cwd)),
-    ({ child, ended }) =>
-      Effect.promise(() => {
-        child.kill("SIGKILL")
-        return ended
-      }),
+/** A process that is ended with the test's scope if it has not ended by itself. */
+export const scoped = (spawn: () => Running) =>
+  Effect.acquireRelease(Effect.sync(spawn), ({ child, ended }) =>
+    Effect.promise(() => {
+      child.kill("SIGKILL")
+      return ended
+    }),
   )
+
+/** `prefstream ARGS` for as long as the test's scope. */
+export const started = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root) =>
+  scoped(() => start(args, env, cwd))
 
 /** `prefstream serve` on a free port; the environment that leads to it. */
 export const served = Effect.fnUntraced(function* (

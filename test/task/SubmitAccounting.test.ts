@@ -247,7 +247,6 @@ describe("submit", () => {
           )
           yield* Effect.promise(() => fc.assert(holds, { numRuns: cases(4, 15) }))
         }).pipe(Effect.provide(platform)),
-      120_000,
     )
   }
 })

@@ -334,5 +334,5 @@ describe("any number of tasks of one item, votes and people, in any order of wor
       ),
     )
     await fc.assert(property, { numRuns: cases(15, 60) })
-  }, 60_000)
+  })
 })

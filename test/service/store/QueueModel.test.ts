@@ -407,5 +407,5 @@ describe("any sequence of steps", () => {
       ),
     )
     await fc.assert(property, { numRuns: cases(20, 100) })
-  }, 120_000)
+  })
 })

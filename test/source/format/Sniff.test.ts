@@ -60,14 +60,10 @@ describe("Sniff", () => {
     assert.strictEqual(sniff(text, name, isWhole), format)
   })
 
-  it.each(["", "\\"])(
-    "tens of thousands of quotes that nothing closes are looked at once (end: %j)",
-    (end) => {
-      const text = `{"${'\\"'.repeat(32_000)}${end}`
-      for (let i = 0; i < 40; i++) assert.strictEqual(sniff(text, "f.jsonl"), "jsonl")
-    },
-    15_000,
-  )
+  it.each(["", "\\"])("tens of thousands of quotes that nothing closes are looked at once (end: %j)", (end) => {
+    const text = `{"${'\\"'.repeat(32_000)}${end}`
+    for (let i = 0; i < 40; i++) assert.strictEqual(sniff(text, "f.jsonl"), "jsonl")
+  })
 
   it("an object around the list of records is refused with the list's name", () => {
     const refusal =

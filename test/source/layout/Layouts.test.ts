@@ -358,7 +358,7 @@ describe("Layouts", () => {
         items.map(({ completions, prompt }) => [prompt.length, completions]),
         [[19_999, ["A", "B"]]],
       )
-    }, 15_000)
+    })
 
     it("have to differ in the last message alone, the assistant's", () => {
       const conversation = (...texts: ReadonlyArray<string>) =>
