@@ -1,5 +1,6 @@
 /**
  * The checks of a dataset: each has a name, a value, and a limit if one is set; some can leave out what they find.
+ * `Curation` measures them.
  *
  * Guarantees: what a check left out still counts in its value, since a limit is about what was found. A limit on
  * something without a value fails.
@@ -103,12 +104,15 @@ export const isCheckName = (name: string): name is CheckName => Object.hasOwn(ch
 export type Limits = { readonly [Name in CheckName]?: number | undefined }
 
 /** The value of a check. */
-export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {
-  readonly check: CheckName
-}
+export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
 /** Compares a value with the limits. */
-export const evaluate = ({ check, ...measured }: Measured, limits: Limits, drop: ReadonlyArray<DropName>): Check => {
+export const evaluate = (
+  check: CheckName,
+  measured: Measured,
+  limits: Limits,
+  drop: ReadonlyArray<DropName>,
+): Check => {
   const { direction, measure, unit } = checks[check]
   const limit = limits[check] ?? null
   const { value } = measured

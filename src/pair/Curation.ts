@@ -276,29 +276,28 @@ const makeState = (
       const inOthers = inKnown - (known[0]?.items ?? 0)
       const differing = length.longer_chosen + length.shorter_chosen
       const halves = position.first_half + position.second_half
-      const measured = (check: Checks.CheckName, value: number | null, count: number, of: number): Checks.Measured => ({
-        check,
+      const measured = (value: number | null, count: number, of: number): Checks.Measured => ({
         value,
         count: Math.round(count),
         of: Math.round(of),
         examples: [],
       })
-      const measurements: ReadonlyArray<Checks.Measured> = [
-        measured("longer-chosen", length.share_longer, length.longer_chosen, differing),
-        measured("length-effect", length.cohens_d === null ? null : Math.abs(length.cohens_d), kept, kept),
-        measured("position-bias", position.p_value, position.first_half, halves),
-        { check: "near-duplicates", ...duplicateTally.finish() },
-        ...(evaluationPrompts.length === 0
-          ? []
-          : [{ check: "contamination" as const, ...contaminationTally.finish() }]),
-        { check: "flagged", ...flaggedTally.finish() },
-        measured("other-languages", inKnown === 0 ? null : inOthers / inKnown, inOthers, inKnown),
-        { check: "no-rationale", ...missingTally.finish() },
-        { check: "copied-rationale", ...copiedTally.finish() },
-        measured("disagreement", votes === 0 ? null : against / votes, against, votes),
-        measured("kappa", agreement.free_marginal_kappa, agreement.items, judged),
-        measured("gold-accuracy", goldReport.accuracy, goldReport.right, goldReport.votes),
-      ]
+      const measurements: { readonly [Name in Checks.CheckName]: Checks.Measured } = {
+        "longer-chosen": measured(length.share_longer, length.longer_chosen, differing),
+        "length-effect": measured(length.cohens_d === null ? null : Math.abs(length.cohens_d), kept, kept),
+        "position-bias": measured(position.p_value, position.first_half, halves),
+        "near-duplicates": duplicateTally.finish(),
+        contamination: contaminationTally.finish(),
+        flagged: flaggedTally.finish(),
+        "other-languages": measured(inKnown === 0 ? null : inOthers / inKnown, inOthers, inKnown),
+        "no-rationale": missingTally.finish(),
+        "copied-rationale": copiedTally.finish(),
+        disagreement: measured(votes === 0 ? null : against / votes, against, votes),
+        kappa: measured(agreement.free_marginal_kappa, agreement.items, judged),
+        "gold-accuracy": measured(goldReport.accuracy, goldReport.right, goldReport.votes),
+      }
+      // Without evaluation prompts there is nothing to be contaminated by.
+      const checked = Checks.names.filter((name) => name !== "contamination" || evaluationPrompts.length > 0)
       return {
         judged,
         kept,
@@ -317,7 +316,7 @@ const makeState = (
         rankings: { ranked_items: ranked, unranked_items: kept - ranked },
         vote_seconds: seconds.distribution(),
         languages: byLanguage,
-        checks: measurements.map((each) => Checks.evaluate(each, limits, drop)),
+        checks: checked.map((name) => Checks.evaluate(name, measurements[name], limits, drop)),
         examples: sample.finish(),
       } satisfies Partial<QualityReport> & Record<string, unknown>
     },

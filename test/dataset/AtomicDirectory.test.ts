@@ -186,15 +186,12 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
 
 it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) => {
   const refused = Effect.fnUntraced(function* (directory: string, expected: string) {
-    let started = false
-    const stream = Stream.suspend(() => {
-      started = true
-      return pairs(1)
-    })
+    let isRead = false
+    const stream = Stream.tap(pairs(1), () => Effect.sync(() => (isRead = true)))
     const { reason, message } = yield* failure(Stream.run(stream, Dataset.write({ directory })))
     assert.strictEqual(reason._tag, "DirectoryNotReplaceable")
     assert.include(message, expected)
-    assert.isFalse(started)
+    assert.isFalse(isRead)
   })
 
   it.effect("is refused and left alone", () =>

@@ -1,5 +1,5 @@
 /**
- * How long an expert has isLoaded at an item, in seconds.
+ * How long an expert has looked at an item, in seconds.
  *
  * Guarantees: time counts while the page is visible, and until two minutes after the last sign
  * of the expert (a key, the pointer, scrolling). Time is passed in, in milliseconds; a clock
