@@ -12,7 +12,7 @@ import * as FileModels from "./combine/FileModels.ts"
 import * as LateFields from "./detect/LateFields.ts"
 import * as JsonTexts from "./detect/JsonTexts.ts"
 import type { LayoutOptions } from "./layout/Layout.ts"
-import * as Layouts from "./layout/Layouts.ts"
+import * as MakeLayout from "./layout/MakeLayout.ts"
 import * as UnknownFields from "./detect/UnknownFields.ts"
 import * as Listing from "./place/Listing.ts"
 import * as PlaceName from "./place/PlaceName.ts"
@@ -50,9 +50,9 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const file = opened.at(-1)?.file.name ?? PlaceName.shown(names[0]!)
   const unknown = (problem: string) => new SourceError({ reason: new LayoutUnknown({ file, problem }) })
   const members = OpenFile.membersOf(opened)
-  const named = Layouts.ofMembers(options, members)
+  const named = MakeLayout.ofMembers(options, members)
   const complete = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)
-  const layout = yield* Effect.mapError(Effect.fromResult(Layouts.make(complete)), unknown)
+  const layout = yield* Effect.mapError(Effect.fromResult(MakeLayout.make(complete)), unknown)
   const unknownFields = UnknownFields.of(named, [...members])
   if (members.size > 0 && unknownFields.nothingOf !== undefined) return yield* unknown(unknownFields.nothingOf)
   const models = FileModels.of(yield* Path.Path, files)

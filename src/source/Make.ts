@@ -8,7 +8,7 @@
 import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
 import * as Group from "./combine/Group.ts"
 import type { LayoutOptions } from "./layout/Layout.ts"
-import * as Layouts from "./layout/Layouts.ts"
+import * as MakeLayout from "./layout/MakeLayout.ts"
 import type { RowResult } from "./record/Row.ts"
 import { invalidOption, type SourceError } from "./record/SourceError.ts"
 import type { Source } from "./record/SourceRecord.ts"
@@ -32,7 +32,7 @@ export const make = <E = never, R = never>(
   return {
     description: name,
     records: Effect.map(
-      Effect.mapError(Effect.fromResult(Layouts.make(options)), (problem) => invalidOption("layout", problem)),
+      Effect.mapError(Effect.fromResult(MakeLayout.make(options)), (problem) => invalidOption("layout", problem)),
       (layout) => Group.toItems(rows, layout, { scratchDirectory }),
     ).pipe(Stream.unwrap),
   }

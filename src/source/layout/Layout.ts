@@ -7,6 +7,8 @@
  * pairs   a record is an item: `chosen` and `rejected`, to be judged again
  * long    a record is one completion: those with the same key make an item
  * ```
+ *
+ * A new layout has its name here, a file that reads its records, a case in `MakeLayout`, and what `detect` knows it by.
  */
 import type { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { SourceItem } from "../../../src/domain/PromptItem.ts"
 import * as Detect from "../../../src/source/detect/Detect.ts"
 import type { LayoutOptions, Part } from "../../../src/source/layout/Layout.ts"
-import * as Layouts from "../../../src/source/layout/Layouts.ts"
+import * as MakeLayout from "../../../src/source/layout/MakeLayout.ts"
 import type { Row } from "../../../src/source/record/Row.ts"
 
 /** @param isTextual as the cells of CSV are */
@@ -17,7 +17,7 @@ export const toRows = (values: ReadonlyArray<unknown>, isTextual = false): Reado
 /** What is said of a layout that is none is its description. */
 export const look = (values: ReadonlyArray<unknown>, options: LayoutOptions = {}, isTextual = false) => {
   const rows = toRows(values, isTextual)
-  const layout = Result.flatMap(Detect.detect(rows, options), Layouts.make)
+  const layout = Result.flatMap(Detect.detect(rows, options), MakeLayout.make)
   if (Result.isFailure(layout)) return { description: layout.failure, columns: [], items: [], parts: [], reasons: [] }
   const { columns, description } = layout.success
   const read = layout.success.reads === "items" ? layout.success.toRecord : layout.success.toPart

@@ -20,7 +20,8 @@ const summary = (rows: ReadonlyArray<RowResult>) =>
     }),
   )
 
-const rest = (bytes: number | string) => `; the rest of the file, ${bytes} bytes from here on, cannot be split into records`
+const rest = (bytes: number | string) =>
+  `; the rest of the file, ${bytes} bytes from here on, cannot be split into records`
 
 describe("JsonArray", () => {
   it.effect.each<[string, Array<string>]>([

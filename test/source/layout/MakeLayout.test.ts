@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { content, type PromptItem } from "../../../src/domain/PromptItem.ts"
 import type { LayoutOptions } from "../../../src/source/layout/Layout.ts"
-import * as Layouts from "../../../src/source/layout/Layouts.ts"
+import * as MakeLayout from "../../../src/source/layout/MakeLayout.ts"
 import { assistant, look, toRows, user } from "./support.ts"
 
 const reasons = (records: ReadonlyArray<unknown>, options?: LayoutOptions, isTextual?: boolean) =>
@@ -13,7 +13,7 @@ const golds = (records: ReadonlyArray<unknown>, options?: LayoutOptions) =>
 
 const wide = { prompt: "Q", response_a: "A", response_b: "B" }
 
-describe("Layouts", () => {
+describe("MakeLayout", () => {
   describe("an item is the same from every layout", () => {
     const Text = Schema.String.check(
       Schema.isPattern(/\S/),
@@ -622,7 +622,7 @@ describe("Layouts", () => {
       '--id-path: not a field path: "a..b": expected .name, [0] or ["name"] at character 2, found "..b"',
     ],
   ])("%j is refused", (options, problem) => {
-    const made = Layouts.make(options)
+    const made = MakeLayout.make(options)
     assert.strictEqual(Result.isFailure(made) ? made.failure : made.success.description, problem)
   })
 
@@ -652,7 +652,7 @@ describe("Layouts", () => {
     [Schema.Array(Junk), Schema.Boolean],
     ([records, isTextual]) => {
       for (const layout of ["items", "wide", "pairs", "long"] as const) {
-        const made = Layouts.make({
+        const made = MakeLayout.make({
           layout,
           ...(layout === "wide"
             ? { completions: ["response_a", "response_b"], gold: "label", prompt: "prompt" }
