@@ -14,7 +14,6 @@ import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import { ByteReader } from "./ByteReader.ts"
 import { concat } from "../../../io/RecordBuffer.ts"
 import * as Unpacker from "./Unpacker.ts"
-import * as Zstd from "./ZstdFrame.ts"
 
 export type Compression = "gzip" | "zstd" | "brotli"
 
@@ -30,8 +29,7 @@ const defaultLimit: ExpansionLimit = { bytes: 1024 ** 3, times: 1000 }
 /** By the first bytes. Brotli begins like anything else. */
 export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undefined => {
   if (head[0] === 0x1f && head[1] === 0x8b) return "gzip"
-  const magic = head.subarray(0, 4).reduce((sum, byte, i) => sum + byte * 256 ** i, 0)
-  return magic === Zstd.magic || Zstd.isSkippable(magic) ? "zstd" : undefined
+  return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
 /** What is cut short is believed to be Brotli if it gives so many bytes. */

@@ -1,13 +1,14 @@
 /**
  * The members of a compressed file, one after the other, each given to a decoder.
  *
- * Node's own streams are not enough: see `Decompress`.
+ * Guarantees: whatever follows the last member is noticed, and so is a member that is cut short. Node's own streams
+ * are not enough for that: see `Decompress`.
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
 import type { SourceError } from "../../record/SourceError.ts"
+import { concat } from "../../../io/RecordBuffer.ts"
 import type { ByteReader } from "./ByteReader.ts"
-import * as Zstd from "./ZstdFrame.ts"
 
 /** What is wrong with the compressed bytes, for the user. */
 export class Fault extends Data.TaggedError("Fault")<{
@@ -40,8 +41,7 @@ const trailingBytes = (name: string, bytes: Uint8Array): Fault => {
   })
 }
 
-const uint32 = (bytes: Uint8Array, at = 0): number =>
-  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(at, true)
+const littleEndian = (bytes: Uint8Array): number => bytes.reduce((sum, byte, i) => sum + byte * 256 ** i, 0)
 
 const stepOf = (decoder: Decompress.Decoder, name: string) =>
   Effect.catchTag(decoder.next, "Damaged", ({ problem }) => Effect.fail(damaged(name, problem)))
@@ -49,29 +49,19 @@ const stepOf = (decoder: Decompress.Decoder, name: string) =>
 /** gzip's flags (RFC 1952, 2.3.1). */
 const flag = { headerChecksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 }
 
-const passText = Effect.fnUntraced(function* (reader: Reader) {
-  while (true) {
-    const chunk = yield* reader.chunk
-    if (chunk === undefined) return yield* cutShort("gzip")
-    const end = chunk.indexOf(0)
-    if (end === -1) continue
-    return reader.unread(chunk.subarray(end + 1))
-  }
-})
-
 const takeWhole = Effect.fnUntraced(function* (reader: Reader, count: number, name: string) {
   const bytes = yield* reader.take(count)
   return bytes.length === count ? bytes : yield* cutShort(name)
 })
 
-/** Passes over zero bytes, which some writers fill up a file with; whether anything follows. */
-const passPadding = Effect.fnUntraced(function* (reader: Reader) {
+/** Passes over bytes up to the first that fits; whether there is one. */
+const passTo = Effect.fnUntraced(function* (reader: Reader, fits: (byte: number) => boolean) {
   while (true) {
     const chunk = yield* reader.chunk
     if (chunk === undefined) return false
-    const end = chunk.findIndex((byte) => byte !== 0)
-    if (end === -1) continue
-    reader.unread(chunk.subarray(end))
+    const at = chunk.findIndex(fits)
+    if (at === -1) continue
+    reader.unread(chunk.subarray(at))
     return true
   }
 })
@@ -81,11 +71,13 @@ const passGzipHeader = Effect.fnUntraced(function* (reader: Reader) {
   const flags = header[3]!
   if (header[2] !== 8 || (flags & flag.reserved) !== 0) return yield* damaged("gzip", "an unknown header")
   if ((flags & flag.extra) !== 0) {
-    const size = yield* takeWhole(reader, 2, "gzip")
-    yield* takeWhole(reader, size[0]! + size[1]! * 256, "gzip")
+    yield* takeWhole(reader, littleEndian(yield* takeWhole(reader, 2, "gzip")), "gzip")
   }
-  if ((flags & flag.name) !== 0) yield* passText(reader)
-  if ((flags & flag.comment) !== 0) yield* passText(reader)
+  for (const text of [flag.name, flag.comment]) {
+    if ((flags & text) === 0) continue
+    yield* passTo(reader, (byte) => byte === 0)
+    yield* takeWhole(reader, 1, "gzip")
+  }
   if ((flags & flag.headerChecksum) !== 0) yield* takeWhole(reader, 2, "gzip")
 })
 
@@ -96,7 +88,8 @@ export const gzip = (reader: Reader): Unpacker => {
   let size = 0
   /** Passes the header of the next member; whether there is one. */
   const begin = Effect.gen(function* () {
-    if (!isFirst && !(yield* passPadding(reader))) return undefined
+    // Zero bytes behind a member are padding.
+    if (!isFirst && !(yield* passTo(reader, (byte) => byte !== 0))) return undefined
     const beginning = yield* reader.take(9)
     if (beginning.length === 0) return undefined
     const isMember = beginning[0] === 0x1f && (beginning[1] === 0x8b || beginning.length === 1)
@@ -113,7 +106,7 @@ export const gzip = (reader: Reader): Unpacker => {
     decoder?.close()
     decoder = undefined
     const trailer = yield* takeWhole(reader, 8, "gzip")
-    if (uint32(trailer) !== checksum || uint32(trailer, 4) !== size % 2 ** 32) {
+    if (littleEndian(trailer.subarray(0, 4)) !== checksum || littleEndian(trailer.subarray(4)) !== size % 2 ** 32) {
       return yield* damaged("gzip", "what it unpacks to has another checksum")
     }
   })
@@ -142,36 +135,82 @@ export const gzip = (reader: Reader): Unpacker => {
   }
 }
 
+const zstdMagic = 0xfd2fb528
+
+/** Of skippable frames: the last four bits are free. */
+const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) >>> 0 === 0x184d2a50
+
+/** Whether a frame begins with these four bytes. */
+export const isZstd = (head: Uint8Array): boolean => {
+  const magic = littleEndian(head.subarray(0, 4))
+  return magic === zstdMagic || isSkippable(magic)
+}
+
+/** What `node:zlib` allows by default: 2^27 bytes. */
+const maxWindowBytes = 128 * 1024 * 1024
+
+/** In bytes, from the window descriptor. */
+const windowOf = (descriptor: number): number => 2 ** (10 + (descriptor >> 3)) * (1 + (descriptor & 7) / 8)
+
+const blockTypes = { rle: 1, reserved: 3 }
+
+/**
+ * Zstandard, a frame's header or block at a time (RFC 8878, 3.1.1): its decoder may take a frame that is cut short
+ * for a whole one, and passes over what follows it.
+ */
 export const zstd = (reader: Reader): Unpacker => {
   const decoder = Decompress.make("zstd")
-  let frame: Zstd.ZstdFrame | undefined
-  /** Passes over skippable frames; the next one that is to be decoded, if there is one. */
-  const begin = Effect.gen(function* () {
+  const take = (count: number) => takeWhole(reader, count, "Zstandard")
+  let hasChecksum = false
+  let next: "header" | "block" | "checksum" = "header"
+  const pass = Effect.fnUntraced(function* (count: number) {
+    for (let missing = count; missing > 0;) missing -= (yield* take(Math.min(missing, 65_536))).length
+  })
+  /** Passes over skippable frames. */
+  const header = Effect.gen(function* () {
     while (true) {
       const beginning = yield* reader.take(9)
       if (beginning.length === 0) return undefined
-      const magic = beginning.length < 4 ? undefined : uint32(beginning)
-      if (magic !== undefined && Zstd.isSkippable(magic)) {
-        reader.unread(beginning)
-        const header = yield* takeWhole(reader, 8, "Zstandard")
-        yield* pass(uint32(header, 4))
-        continue
-      }
-      if (magic !== Zstd.magic)
-        return yield* beginning.length < 4 ? cutShort("Zstandard") : trailingBytes("Zstandard", beginning)
+      if (beginning.length < 4) return yield* cutShort("Zstandard")
+      if (!isZstd(beginning)) return yield* trailingBytes("Zstandard", beginning)
       reader.unread(beginning)
-      frame = new Zstd.ZstdFrame()
-      return frame
+      if (littleEndian(beginning.subarray(0, 4)) === zstdMagic) break
+      yield* pass(littleEndian((yield* take(8)).subarray(4)))
     }
-  })
-  const pass = Effect.fnUntraced(function* (count: number) {
-    for (let missing = count; missing > 0;) {
-      const chunk = yield* reader.chunk
-      if (chunk === undefined) return yield* cutShort("Zstandard")
-      reader.unread(chunk.subarray(missing))
-      missing -= Math.min(missing, chunk.length)
+    const fixed = yield* take(5)
+    const descriptor = fixed[4]!
+    const isSingleSegment = (descriptor & 0x20) !== 0
+    const windowBytes = isSingleSegment ? 0 : 1
+    const dictionaryEnd = windowBytes + [0, 1, 2, 4][descriptor & 3]!
+    const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6]!
+    const rest = yield* take(dictionaryEnd + sizeBytes)
+    const dictionary = littleEndian(rest.subarray(windowBytes, dictionaryEnd))
+    const window = isSingleSegment ? littleEndian(rest.subarray(dictionaryEnd)) : windowOf(rest[0]!)
+    if (dictionary !== 0) {
+      const problem = `it was compressed with a dictionary (number ${dictionary}); compress it without`
+      return yield* new Fault({ problem })
     }
+    if (window > maxWindowBytes) {
+      const problem = `it needs ${window / 1024 / 1024} MiB of memory to decompress, more than 128 MiB; compress it again without --long or --ultra`
+      return yield* new Fault({ problem })
+    }
+    hasChecksum = (descriptor & 4) !== 0
+    next = "block"
+    return concat([fixed, rest])
   })
+  const block = Effect.gen(function* () {
+    const head = yield* take(3)
+    const bits = littleEndian(head)
+    const type = (bits >> 1) & 3
+    if (type === blockTypes.reserved) return yield* new Fault({ problem: "it has a block of an unknown type" })
+    if ((bits & 1) === 1) next = hasChecksum ? "checksum" : "header"
+    return concat([head, yield* take(type === blockTypes.rle ? 1 : bits >>> 3)])
+  })
+  const checksum = Effect.suspend(() => {
+    next = "header"
+    return take(4)
+  })
+  const parts = { header, block, checksum }
   return {
     close: decoder.close,
     next: Effect.gen(function* () {
@@ -179,15 +218,9 @@ export const zstd = (reader: Reader): Unpacker => {
         const step = yield* stepOf(decoder, "Zstandard")
         if (step._tag === "Output") return step.bytes
         if (step._tag === "Ended") return yield* damaged("Zstandard", "it ends elsewhere than it says")
-        if (frame?.isEnded === true) frame = undefined
-        const current = frame ?? (yield* begin)
-        if (current === undefined) return undefined
-        const chunk = yield* reader.chunk
-        if (chunk === undefined) return yield* cutShort("Zstandard")
-        const size = current.pass(chunk)
-        if (current.problem !== undefined) return yield* new Fault({ problem: current.problem })
-        decoder.write(chunk.subarray(0, size))
-        reader.unread(chunk.subarray(size))
+        const bytes = yield* parts[next]
+        if (bytes === undefined) return undefined
+        decoder.write(bytes)
       }
     }),
   }
