@@ -10,7 +10,7 @@
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
-import { type AnnotationClientError, asksTooMuch } from "./client/AnnotationClientError.ts"
+import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
 import { matchAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { OpenTask } from "./ledger/Model.ts"
@@ -19,14 +19,14 @@ import * as Workers from "./Workers.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
 
-/** Milliseconds from the submission of a task to the first look at it. */
+/** Milliseconds from the submission of a task to its first poll. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** How long a delivery lets others be expected, and the longest time between two looks meanwhile. */
+/** How long after a delivery others are expected; the longest time between two polls of a task meanwhile. */
 const hintedSpan = Duration.toMillis("1 hour")
 
 /**
- * Milliseconds until the next look at a task of the given age: half its age, within the bounds;
+ * Milliseconds until the next poll of a task: half its age, within the bounds;
  * while webhook deliveries arrive, from the upper bound up to an hour.
  */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
@@ -39,29 +39,29 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
 /** Tasks taken from the ledger together. */
 const pageSize = 256
 
-/** Answers about one task that are of no use, or say that there is no such task, one after another, before it is set aside. */
+/** Unusable answers about a task in a row, or answers that it does not exist, before it counts as invalid or failed. */
 const maxUselessAnswers = 3
 
-/** Milliseconds within which a task that the service does not know may only be too new to it. */
-const fresh = Duration.toMillis("1 minute")
+/** Milliseconds within which the service may not know a new task yet. */
+const settlingTime = Duration.toMillis("1 minute")
 
-/** Milliseconds by which looks may be late without a word. */
+/** Milliseconds by which polls may be late without a warning. */
 const minDelayToReport = Duration.toMillis("10 seconds")
 
-/** Tasks that are set aside with a word about each; then there is one about the rest. */
+/** Warnings about single tasks. */
 const maxWarnings = 20
 
-/** A bound on each pause, so that the clock of a machine that was asleep does not matter long. */
+/** Each sleep is bounded, so that a machine that was suspended polls soon. */
 const maxWait = Duration.seconds(30)
 
 export interface CollectOptions {
-  /** Opened when no more tasks will be submitted by this process. Without it none are being submitted. */
+  /** Opened when this process submits no more tasks. Default: it submits none. */
   readonly submittingDone?: Latch.Latch | undefined
-  /** Whether to look at each outstanding task once and leave the rest for later. */
+  /** Whether to poll each outstanding task once and end. */
   readonly once?: boolean | undefined
 }
 
-/** Looks at outstanding tasks until none is left. */
+/** Polls outstanding tasks until none is left. */
 export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -71,12 +71,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const patience = Duration.fromInputUnsafe(profile.patience)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Of each task, the looks that failed since the last that did not, and those of them that were answered uselessly. */
+  /** Failed polls of each task in a row, and how many of them had a useless answer. */
   const failures = new Map<number, { readonly times: number; readonly useless: number }>()
-  let words = 0
-  /** Looks that are due since then are made at their time, if there are not too many of them. */
+  let warnings = 0
+  /** Polls due before this may be late because the service was unavailable. */
   let undisturbedSince = started
-  let saidLate = false
+  let isDelayReported = false
 
   const later = Effect.fnUntraced(function* (task: OpenTask) {
     const now = yield* Clock.currentTimeMillis
@@ -86,7 +86,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* ledger.postpone(task.seq, pollDelay(profile, now - task.submittedAt, hinted) * jitter)
   })
 
-  /** A look that failed is made again soon: what made the task due may have been its completion. */
+  /** Soon, because the task may have been due for its completion. */
   const soon = Effect.fnUntraced(function* (task: OpenTask, times: number) {
     const now = yield* Clock.currentTimeMillis
     const jitter = yield* Random.nextBetween(0.8, 1.2)
@@ -94,38 +94,38 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* ledger.postpone(task.seq, Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter)
   })
 
-  const say = (text: string) =>
+  const warn = (text: string) =>
     Effect.suspend(() => {
-      if (++words > maxWarnings) return Effect.void
-      return Effect.logWarning(words === maxWarnings ? `${text} (further ones are listed by status alone)` : text)
+      if (++warnings > maxWarnings) return Effect.void
+      return Effect.logWarning(warnings === maxWarnings ? `${text} (further ones are listed by status alone)` : text)
     })
 
-  const sayStatus = Effect.fnUntraced(function* (task: OpenTask, status: string) {
+  const warnOfStatus = Effect.fnUntraced(function* (task: OpenTask, status: string) {
     if (known.has(status) || known.size > 100) return
     known.add(status)
     yield* Effect.logWarning(
-      `the service reports the status ${JSON.stringify(status)} (${task.taskId}), which the profile does not know: taken for not done yet`,
+      `the service reports the status ${JSON.stringify(status)} (${task.taskId}), which the profile does not name: treated as open`,
     )
   })
 
-  const sayLate = Effect.fnUntraced(function* ({ dueAt }: OpenTask) {
-    // What is due at 0 was not made due by its age.
-    if (saidLate || dueAt <= 0 || options.once === true) return
+  const warnOfDelay = Effect.fnUntraced(function* ({ dueAt }: OpenTask) {
+    // 0 means due for another reason than its age.
+    if (isDelayReported || dueAt <= 0 || options.once === true) return
     const late = (yield* Clock.currentTimeMillis) - Math.max(dueAt, undisturbedSince)
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
-    saidLate = true
+    isDelayReported = true
     yield* Effect.logWarning(
-      `more tasks are outstanding than can be looked at every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} by ${profile.requestsPerSecond} requests per second, ${profile.concurrency} at once: results come in later than they are there`,
+      `more tasks are outstanding than can be polled every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} with ${profile.requestsPerSecond} requests per second, ${profile.concurrency} at once: results arrive late`,
     )
   })
 
-  const lookAt = Effect.fnUntraced(
+  const pollTask = Effect.fnUntraced(
     function* (task: OpenTask) {
       const view = yield* client.poll(task.taskId, options.once === true ? profile.retries + 1 : 1)
       failures.delete(task.seq)
       switch (view._tag) {
         case "Open":
-          yield* sayStatus(task, view.status)
+          yield* warnOfStatus(task, view.status)
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
           return yield* later(task)
         case "Failed":
@@ -133,7 +133,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         case "Completed": {
           const judgments = yield* matchAnswer(ledger, task.seq, task.taskId, view)
           if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
-          yield* say(`the result of ${task.taskId} does not fit its task: ${judgments.failure}`)
+          yield* warn(`the result of ${task.taskId} does not fit its task: ${judgments.failure}`)
           return yield* ledger.markInvalid(task.seq, view.body, judgments.failure, task.taskId)
         }
       }
@@ -143,39 +143,33 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const settle = Effect.fnUntraced(function* (task: OpenTask, failure: AnnotationClientError) {
     const { reason } = failure
+    if (endsPolling(failure, patience)) return yield* failure
     const before = failures.get(task.seq) ?? { times: 0, useless: 0 }
     const times = before.times + 1
     const useless = before.useless + (reason._tag === "Unavailable" ? 0 : 1)
     failures.set(task.seq, { times, useless })
     switch (reason._tag) {
       case "TaskUnknown":
-        // A service may know a task a moment after it has told of it; 410 says that it was and is no more.
+        // A service may know a new task a moment later; 410 says that it is gone.
         if (reason.status !== 410) {
           const age = (yield* Clock.currentTimeMillis) - task.submittedAt
-          if (options.once === true ? age < fresh : useless < maxUselessAnswers) return yield* soon(task, times)
+          if (options.once === true ? age < settlingTime : useless < maxUselessAnswers) return yield* soon(task, times)
         }
         failures.delete(task.seq)
-        yield* say(`${task.taskId} has vanished: ${failure.message}`)
+        yield* warn(`${task.taskId} has vanished: ${failure.message}`)
         return yield* ledger.markFailed(task.seq, Recheck.vanished(failure), task.taskId)
       case "UnusableAnswer":
       case "Refused":
       case "TooLarge":
         if (useless < maxUselessAnswers && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
-        yield* say(`the answer about ${task.taskId} is of no use: ${failure.message}`)
+        yield* warn(`the answer about ${task.taskId} can't be used: ${failure.message}`)
         return yield* ledger.markInvalid(task.seq, undefined, failure.message, task.taskId)
       case "Unavailable":
-        if (asksTooMuch(failure, patience)) return yield* failure
         undisturbedSince = yield* Clock.currentTimeMillis
         if (times === maxUselessAnswers)
-          yield* say(`${task.taskId} can't be looked at, and is tried again: ${failure.message}`)
+          yield* warn(`${task.taskId} can't be polled, and is retried: ${failure.message}`)
         return yield* soon(task, times)
-      case "Down":
-      case "AccessDenied":
-      case "ServiceBlocked":
-      case "TasksRefused":
-      case "NoSuchService":
-        return yield* failure
     }
   })
 
@@ -189,14 +183,13 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const horizon = options.once === true ? Option.some(started) : Option.none()
 
   let page: ReadonlyArray<OpenTask> = []
-  /** Task ids. */
   const underWay = new Set<string>()
   const settled = yield* Latch.make()
 
-  /** The next task that is due; waits for one while any is outstanding or may come. None where the collecting ends. */
+  /** The next due task; waits while any is outstanding or may be submitted. None at the end. */
   const next = Effect.gen(function* () {
     while (true) {
-      // What was hinted at goes before what polling has made due.
+      // Hints go before tasks that are due by their age.
       const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
@@ -211,7 +204,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !underWay.has(taskId))
       if (page.length > 0) continue
       if (underWay.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // What is due may all be under way, and take long: the others' time comes meanwhile.
+      // If all due tasks are under way, others become due meanwhile.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>
@@ -228,8 +221,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   })
 
   const collectOne = Effect.fnUntraced(function* (task: OpenTask) {
-    yield* sayLate(task)
-    yield* lookAt(task)
+    yield* warnOfDelay(task)
+    yield* pollTask(task)
     underWay.delete(task.taskId)
     yield* settled.open
   })

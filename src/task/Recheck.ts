@@ -7,18 +7,18 @@
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
-import { type AnnotationClientError, asksTooMuch } from "./client/AnnotationClientError.ts"
+import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
 import { matchAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { Issue } from "./ledger/Model.ts"
 
-/** Why a task counts as failed that the service says it does not know (any more). */
+/** Reason of a failed task that the service does not know. */
 export const vanished = (failure: AnnotationClientError): string => `vanished: ${failure.message}`
 
-/** Why a task counts as failed whose status says so. */
+/** Reason of a failed task whose status says so. */
 export const reported = (status: string): string => `the service reports the status ${status}`
 
-/** The numbers in order (`seq`) of those that are dead by the service's word; what never was there needs none. */
+/** The `seq` of tasks that the service reports as dead, and of tasks that it never accepted. */
 export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -27,16 +27,21 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
   const found = new Set<number>()
   let unanswered = 0
 
-  /** Notes what is new, and that the task is dead. */
-  const isDead = Effect.fnUntraced(function* <E>(task: Issue, news: boolean, note: Effect.Effect<void, E>) {
-    if (news) yield* note
+  /** Records a state or reason that is new. */
+  const addDead = Effect.fnUntraced(function* <E>(
+    task: Issue,
+    state: "failed" | "invalid",
+    reason: string,
+    mark: Effect.Effect<void, E>,
+  ) {
+    if (task.state !== state || task.reason !== reason) yield* mark
     found.add(task.seq)
   })
 
   const failed = (task: Issue, taskId: string, reason: string) =>
-    isDead(task, task.state !== "failed" || task.reason !== reason, ledger.markFailed(task.seq, reason, taskId))
+    addDead(task, "failed", reason, ledger.markFailed(task.seq, reason, taskId))
 
-  const lookAt = Effect.fnUntraced(function* (task: Issue, taskId: string) {
+  const pollTask = Effect.fnUntraced(function* (task: Issue, taskId: string) {
     const view = yield* client.poll(taskId, profile.retries + 1)
     switch (view._tag) {
       case "Open":
@@ -47,26 +52,15 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
         const judgments = yield* matchAnswer(ledger, task.seq, taskId, view)
         if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, taskId)
         const reason = judgments.failure
-        const news = task.state !== "invalid" || task.reason !== reason
-        return yield* isDead(task, news, ledger.markInvalid(task.seq, view.body, reason, taskId))
+        return yield* addDead(task, "invalid", reason, ledger.markInvalid(task.seq, view.body, reason, taskId))
       }
     }
   })
 
   const settle = Effect.fnUntraced(function* (task: Issue, taskId: string, failure: AnnotationClientError) {
-    switch (failure.reason._tag) {
-      case "TaskUnknown":
-        return yield* failed(task, taskId, vanished(failure))
-      case "Down":
-      case "AccessDenied":
-      case "ServiceBlocked":
-      case "TasksRefused":
-      case "NoSuchService":
-        return yield* failure
-      default:
-        if (asksTooMuch(failure, patience)) return yield* failure
-        unanswered++
-    }
+    if (failure.reason._tag === "TaskUnknown") return yield* failed(task, taskId, vanished(failure))
+    if (endsPolling(failure, patience)) return yield* failure
+    unanswered++
   })
 
   yield* Effect.forEach(
@@ -74,7 +68,7 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
     (task) => {
       const { taskId } = task
       if (taskId === null) return Effect.sync(() => void found.add(task.seq))
-      return lookAt(task, taskId).pipe(
+      return pollTask(task, taskId).pipe(
         Effect.catchTag("AnnotationClientError", (failure) => settle(task, taskId, failure)),
       )
     },
@@ -82,7 +76,7 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
   )
   if (unanswered > 0) {
     yield* Effect.logWarning(
-      `not sent again: ${unanswered === 1 ? "a task" : `${unanswered} tasks`} about which the service gave no answer that can be used`,
+      `not resubmitted: ${unanswered === 1 ? "a task" : `${unanswered} tasks`} for which the service gave no usable answer`,
     )
   }
   return found

@@ -340,7 +340,7 @@ describe("collect, with more tasks than its requests suffice for", () => {
       assert.deepStrictEqual(
         logs.messages.filter((message) => message.includes("outstanding")),
         [
-          "more tasks are outstanding than can be looked at every 20s by 2 requests per second, 4 at once: results come in later than they are there",
+          "more tasks are outstanding than can be polled every 20s with 2 requests per second, 4 at once: results arrive late",
         ],
       )
     }).pipe(Effect.provide(NodeServices.layer)),

@@ -600,7 +600,7 @@ describe("submit", () => {
         inProcess(directory, service.profile),
       )
       assert.strictEqual(state.counts.in_doubt.tasks, 1)
-      assert.match(state.issues[0]?.reason ?? "", /earlier try may have been taken.*this key is taken/)
+      assert.match(state.issues[0]?.reason ?? "", /earlier try may have created the task.*this key is taken/)
     }))
 
   test("stops reading when more records are rejected than allowed", () =>

@@ -36,17 +36,17 @@ export type TaskView =
   | { readonly _tag: "Completed"; readonly body: string; readonly named?: string | undefined }
   | { readonly _tag: "Failed"; readonly status: string }
 
-/** What is done about a task around the request that creates it. */
+/** What a caller records around the request that creates a task. */
 export interface Sending<E> {
-  /** Whether what earlier tries were answered leaves it open if one was taken: no refusal settles that. */
+  /** Whether an earlier try may have created the task, which no refusal rules out. */
   readonly isDoubtful: boolean
-  /** Run when a request's turn has come, just before it is sent; if it fails, nothing is. */
+  /** Runs just before the request is sent; if it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Run before each further try of a request that is claimed; if it fails, nothing is sent. */
+  /** Runs before each retry of a claimed request; if it fails, nothing is sent. */
   readonly repeat: Effect.Effect<unknown, E>
-  /** Run when a try may have been taken, although nothing that can be used says so. */
+  /** Runs when a try may have created the task, although no usable answer says so. */
   readonly doubt: Effect.Effect<unknown>
-  /** Run before a request that certainly did nothing waits to be sent again, where keys are ignored. */
+  /** Runs before a request that certainly created nothing waits for its retry, where keys are ignored. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -58,21 +58,21 @@ const unclaimed: Sending<never> = {
   release: Effect.void,
 }
 
-/** A task that nobody created. */
-const madeUp = "prefstream-probe"
+/** A task id that nobody has. */
+const madeUpId = "prefstream-probe"
 
-/** So many tasks that the service showed are remembered, for probes. */
+/** Known tasks that are remembered for probes. */
 const maxShown = 8
 
-/** A shorter token may be any part of a text. */
+/** A shorter token may occur in any text. */
 const minSecretLength = 8
 
 const minDelay = Duration.toMillis("500 millis")
 const maxDelay = Duration.toMillis("30 seconds")
 
 /**
- * Tries again, at growing distances with jitter, while `again` says so. The waits can be
- * interrupted, also where what is between them can't be.
+ * Retries with exponential backoff and jitter while `again` says so. The waits can be interrupted even where the
+ * tries can't.
  */
 const persisting = Effect.fnUntraced(function* <A, E, E2>(
   effect: Effect.Effect<A, E>,
@@ -117,14 +117,13 @@ const make = Effect.gen(function* () {
   })
 
   const secret = Redacted.value(profile.token)
-  /** A service may repeat the token in its answer; what is quoted from one shows no part of it. */
+  /** Removes the token, which a service may repeat in its answer. */
   const quotable = (text: string): string =>
     secret.length < minSecretLength ? text : text.replaceAll(secret, "<token>")
 
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
-  /** What the service says of its load, with any answer. */
   const observeRateLimits = Effect.fnUntraced(function* (
     response: HttpClientResponse.HttpClientResponse,
     permit: Throttle.Permit | undefined,
@@ -214,7 +213,7 @@ const make = Effect.gen(function* () {
     )
   }
 
-  /** Tasks that the service showed; a question about one of them tells whether it is up. */
+  /** Tasks that the service knows: polls of them tell whether it is up. */
   const shown = new Set<string>()
   const get = (taskId: string, permit?: Throttle.Permit) =>
     attempt(
@@ -225,10 +224,10 @@ const make = Effect.gen(function* () {
     )
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (shown.size + 1)
-    const id = turn === shown.size ? madeUp : shown.values().next().value!
-    // The next question is about another one.
+    const id = turn === shown.size ? madeUpId : shown.values().next().value!
+    // The next probe polls another one.
     if (shown.delete(id)) shown.add(id)
-    return { ask: get(id), isMadeUp: id === madeUp }
+    return { ask: get(id), isMadeUp: id === madeUpId }
   })
   const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
     request.pipe(
@@ -236,7 +235,6 @@ const make = Effect.gen(function* () {
       Effect.tapError(health.failed),
     )
 
-  /** Creates a task, and gives its id. */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: string,
     idempotencyKey: string,
@@ -265,9 +263,9 @@ const make = Effect.gen(function* () {
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // A refusal after a try that may have been taken says nothing of that first one.
+          // A refusal says nothing about an earlier try that may have created the task.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
-            ? unusable(`an earlier try may have been taken; then: ${failure.message}`)
+            ? unusable(`an earlier try may have created the task; then: ${failure.message}`)
             : failure
         }),
       )
@@ -287,10 +285,6 @@ const make = Effect.gen(function* () {
     return yield* persisting(sent, again)
   })
 
-  /**
-   * Looks at a task. A look that fails is over: the task is looked at again when it is due.
-   * `tries` is for those who won't come back.
-   */
   const poll = Effect.fn("AnnotationClient.poll")(function* (
     taskId: string,
     tries = 1,
@@ -316,9 +310,20 @@ const make = Effect.gen(function* () {
 
 const decodeRequest = Schema.decodeUnknownEffect(TaskRequestText)
 
-export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<typeof make>>()(
-  "prefstream/task/AnnotationClient",
-) {
+/** What `submit` and `collect` need of a service: a program may provide its own. */
+export class AnnotationClient extends Context.Service<
+  AnnotationClient,
+  {
+    /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`. */
+    readonly create: <E = never>(
+      body: string,
+      idempotencyKey: string,
+      sending?: Sending<E>,
+    ) => Effect.Effect<string, AnnotationClientError | E>
+    /** The state of a task. `tries` is 1 for callers that poll again anyway. */
+    readonly poll: (taskId: string, tries?: number) => Effect.Effect<TaskView, AnnotationClientError>
+  }
+>()("prefstream/task/AnnotationClient") {
   /** Speaks to the service of the `ServiceProfile` over the `HttpClient`. */
   static readonly layer = Layer.effect(AnnotationClient, make).pipe(
     Layer.provide(
@@ -328,7 +333,7 @@ export class AnnotationClient extends Context.Service<AnnotationClient, Effect.S
           ServiceProfile,
           ({ token }) =>
             ({ next, request }) =>
-              // A few encoded bytes may unfold to any number.
+              // A few compressed bytes may expand without bound.
               next(
                 request.pipe(
                   HttpClientRequest.bearerToken(token),

@@ -1,9 +1,8 @@
 /**
- * What can go wrong between client and service, and what it means.
+ * The failures of requests to the service.
  *
- * Guarantees: every failure has a reason that says what may be done about it, decided
- * by status, header and error code, never by a message's text; `maybeDone` is false
- * only where the service certainly did not take the request.
+ * Guarantees: each has a reason that decides what to do next, found by status, header, and error code, never by a message's
+ * text; `maybeDone` is false only where the service certainly did not carry out the request.
  */
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
@@ -12,56 +11,39 @@ import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { instant } from "./Throttle.ts"
 
-/** 401 or 403: the token is missing, wrong or not allowed. Nothing else will succeed either. */
-export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", {
-  status: Schema.Int,
-  detail: Schema.String,
-}) {}
+const answered = { status: Schema.Int, detail: Schema.String }
 
-/**
- * 402, 407 or 426: the service, or a proxy before it, refuses every request until something outside
- * is settled, and this one was not taken.
- */
-export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("ServiceBlocked", {
-  status: Schema.Int,
-  detail: Schema.String,
-}) {}
+/** 401 or 403: the token is missing, wrong, or not allowed. No request will succeed. */
+export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", answered) {}
 
-/** The service refused the first tasks of a run one after another, and took none. */
+/** 402, 407, or 426: the service, or a proxy in front of it, refuses every request. This one created nothing. */
+export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("ServiceBlocked", answered) {}
+
+/** The service refused the first tasks of a run and accepted none. Status and detail are those of the last refusal. */
 export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
   tasks: Schema.Int,
-  /** Of the last refusal, as are the words. */
-  status: Schema.Int,
-  detail: Schema.String,
+  ...answered,
 }) {}
 
-/** There is no annotation service at this address: the whole setting is wrong. */
-export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
-  detail: Schema.String,
-}) {}
+/** There is no annotation service at this address. */
+export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", { detail: Schema.String }) {}
 
-/** The service refuses this request for good (400, 422 and the like). */
-export class Refused extends Schema.TaggedClass<Refused>()("Refused", {
-  status: Schema.Int,
-  detail: Schema.String,
-}) {}
+/** The service refuses this request permanently (400, 422, and others). */
+export class Refused extends Schema.TaggedClass<Refused>()("Refused", answered) {}
 
 /** 413: the request is too large; half of it may pass. */
 export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", { detail: Schema.String }) {}
 
-/** 404 or 410: the service does not know this task, or not any more. */
-export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", {
-  status: Schema.Int,
-  detail: Schema.String,
-}) {}
+/** 404 or 410: the service does not know this task. */
+export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", answered) {}
 
-/** No answer, or one that says: later. */
+/** No answer, or one that asks to try later. */
 export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
   status: Schema.optionalKey(Schema.Int),
   detail: Schema.String,
   /** Milliseconds that the service asked to wait. */
   retryAfter: Schema.optionalKey(Schema.Finite),
-  /** Whether the request may have been carried out all the same. */
+  /** Whether the request may have been carried out. */
   maybeDone: Schema.Boolean,
 }) {}
 
@@ -73,12 +55,12 @@ export class Down extends Schema.TaggedClass<Down>()("Down", {
   detail: Schema.String,
 }) {}
 
-/** The service answered with success, in a form that can't be used. */
+/** A 2xx answer that can't be used. */
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
   detail: Schema.String,
-  /** Whether it is not even JSON, so that something else than the service may have answered. */
+  /** Whether it is not JSON, so that something other than the service may have answered. */
   isForeign: Schema.optionalKey(Schema.Boolean),
-  /** What it was instead, in short. */
+  /** An excerpt of the answer. */
   found: Schema.optionalKey(Schema.String),
 }) {}
 
@@ -104,7 +86,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
     const { reason } = this
     switch (reason._tag) {
       case "AccessDenied":
-        return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid one in PREFSTREAM_TOKEN.`
+        return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid token in PREFSTREAM_TOKEN.`
       case "ServiceBlocked":
         return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, the same command goes on from here.`
       case "TasksRefused":
@@ -125,27 +107,29 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
   }
 }
 
-/** The service's words, ready for a full stop. */
+/** Without its full stop. */
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
-/** Whether the service may have done what was asked, although nothing that can be used says so. */
+/** Whether the service may have carried out the request, although no usable answer says so. */
 export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" ? reason.maybeDone : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
 /** Whether the service asks for more time than a run waits. */
-export const asksTooMuch = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
-  failure.reason._tag === "Unavailable" && (failure.reason.retryAfter ?? 0) > Duration.toMillis(patience)
+export const asksTooMuch = ({ reason }: AnnotationClientError, patience: Duration.Duration): boolean =>
+  reason._tag === "Unavailable" && (reason.retryAfter ?? 0) > Duration.toMillis(patience)
 
-/**
- * Whether the service seems to be down: no answer, one that says so, or one that something else
- * gave in its place. One that refuses requests for their number is up.
- */
+/** Whether polls of other tasks would fail, too. */
+export const endsPolling = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
+  ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
+  asksTooMuch(failure, patience)
+
+/** No answer, a 5xx, or an answer of something else in its place. A service that limits the rate is up. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || reason.status === 408 || reason.status >= 500
     : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** What a refused or failed answer means, by its status and `Retry-After` alone. 429 and 425 are believed. */
+/** The reason that a status and `Retry-After` give. 429 and 425 mean that the request was not carried out. */
 export const refusal = (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
@@ -180,7 +164,7 @@ export const refusal = (
   return new Refused({ status, detail })
 }
 
-/** Causes that say that no connection was made, or no secure one: nothing was sent. */
+/** Without a connection, or without TLS, nothing was sent. */
 const notConnected = new Set([
   "EPROTO",
   "ECONNREFUSED",
@@ -191,7 +175,7 @@ const notConnected = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ])
 
-const words: { readonly [code: string]: string } = {
+const descriptions: { readonly [code: string]: string } = {
   EAI_AGAIN: "the host's name could not be resolved",
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection broke off",
@@ -206,7 +190,7 @@ const words: { readonly [code: string]: string } = {
   UND_ERR_SOCKET: "the connection broke off",
 }
 
-const inWords = (code: string): string => (words[code] === undefined ? code : `${words[code]} (${code})`)
+const describe = (code: string): string => (descriptions[code] === undefined ? code : `${descriptions[code]} (${code})`)
 
 export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
@@ -220,7 +204,8 @@ export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   )
   if (unsendable !== undefined) return new NoSuchService({ detail: `the request can't be sent (${unsendable})` })
   return new Unavailable({
-    detail: codes[0] === undefined ? (failure instanceof Error ? failure.message : String(failure)) : inWords(codes[0]),
+    detail:
+      codes[0] === undefined ? (failure instanceof Error ? failure.message : String(failure)) : describe(codes[0]),
     maybeDone: !codes.some(
       (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
     ),
@@ -239,7 +224,7 @@ const causes = (failure: unknown): ReadonlyArray<object> => {
   return chain
 }
 
-/** Milliseconds, however many: `asksTooMuch` says what is too long. */
+/** Milliseconds; `asksTooMuch` decides what is too long. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
   RetryAfter.millis(headers["retry-after"], Duration.days(365))
 
@@ -251,23 +236,17 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** The reason that an error's body gives: RFC 9457 members, or what other services use, or its beginning. */
-const problemDetail = (text: string): string =>
-  Option.match(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text), {
-    onNone: () => (text.trim() === "" ? "no reason given" : excerpt(text)),
-    onSome: (problem) => {
-      const words = problem.detail ?? problem.message ?? problem.title
-      const places = problem.errors ?? problem.error
-      return (
-        [
-          words,
-          places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places)),
-        ]
-          .filter((part) => part !== undefined)
-          .join(": ") || excerpt(text)
-      )
-    },
-  })
+/** The reason in an error's body: members of RFC 9457 or of other services, or else its beginning. */
+const problemDetail = (text: string): string => {
+  const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
+  if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text)
+  const places = problem.errors ?? problem.error
+  const parts = [
+    problem.detail ?? problem.message ?? problem.title,
+    places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places)),
+  ]
+  return parts.filter((part) => part !== undefined).join(": ") || excerpt(text)
+}
 
 export const excerpt = (text: string): string => {
   const line = text.replace(/\s+/g, " ").trim()

@@ -7,78 +7,49 @@
  *
  * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
  */
-import { Clock, DateTime, Deferred, Duration, Effect, Latch, type Scope } from "effect"
+import { Clock, DateTime, Deferred, Duration, Effect, Latch } from "effect"
 import type { Quota } from "../../api/RateLimit.ts"
 
-/** What a request is for. */
 export type Kind = "create" | "poll"
 
 /** A request that was let go. */
 export interface Permit {
-  /** How often the pace had been halved when it was let go. */
+  /** How often the rate had been halved when it was let go. */
   readonly cuts: number
   /** How many were let go before it. */
   readonly ordinal: number
 }
 
-export interface Throttle<E> {
-  /** Carries out a request when its turn has come. The wait can be interrupted, also where the request can't be. */
-  readonly turn: <A, E2, R>(
-    kind: Kind,
-    request: (permit: Permit) => Effect.Effect<A, E2, R>,
-  ) => Effect.Effect<A, E | E2, R>
-  /** The service took a request. */
-  readonly taken: (permit: Permit) => void
-  /** The service refused a request for its load. */
-  readonly refused: (permit: Permit, status: number) => Effect.Effect<void>
-  /** The service asks everyone to wait, and whose patience is shorter fails with `failure`. */
-  readonly pause: (millis: number, failure: E) => Effect.Effect<void>
-  /** What the service says of its quota, in the answer to a request. */
-  readonly quota: (permit: Permit, quotas: ReadonlyArray<Quota>) => Effect.Effect<void>
-  /** The time until which the service asked everyone to wait, in epoch milliseconds. */
-  readonly pausedUntil: Effect.Effect<number>
-  /** Counts a request that did not wait for its turn. */
-  readonly count: Effect.Effect<void>
-  /** Lets nothing go until `resume`. */
-  readonly hold: Effect.Effect<void>
-  /** Whether a look waits for its turn. */
-  readonly isPollWaiting: () => boolean
-  /** Lets requests go again; `carefully`, one at once, a look first, and more as the service takes them. */
-  readonly resume: (carefully?: boolean) => Effect.Effect<void>
-  /** Done as soon as any request waits. */
-  readonly wanted: Effect.Effect<void>
-  /** All that waits fails; what comes later begins anew. */
-  readonly end: (failure: E) => Effect.Effect<void>
-}
+export type Throttle<E> = Effect.Success<ReturnType<typeof make<E>>>
 
 interface Waiter<E> {
   readonly granted: Deferred.Deferred<Permit, E>
   hasTurn: boolean
 }
 
-/** How many milliseconds of a delay may be caught up with. */
+/** Milliseconds of a delay that may be made up for. */
 const catchUp = 100
 
-/** A second, and what requests may be nearer to each other when they arrive than when they left. */
+/** A second, with a margin: requests may arrive closer together than they left. */
 const second = 1010
 
-/** So many of the last departures are remembered at the most; the same part of a second is then looked back at. */
+/** The most departures that are remembered; above that, a shorter window holds the same rate. */
 const maxRemembered = 10_000
 
-/** Where both wait, so many tasks are created for each that is looked at. */
+/** Where both wait, creations per poll. */
 const createsPerPoll = 3
 
-/** How long the full pace takes to come back. */
+/** Seconds until the full rate is back. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** As long as a service may keep everyone waiting, or failing, without being asked again. */
+/** The longest pause that one answer may ask for. */
 const maxPause = Duration.toMillis("1 day")
 
-/** A pause that is worth a word, and the shortest time between two words about the pace. */
+/** A pause that is logged, and the least time between two warnings about the rate. */
 const longPause = Duration.toMillis("5 seconds")
 const quiet = Duration.toMillis("1 minute")
 
-/** A time as it is told to people. */
+/** To the second, in UTC. */
 export const instant = (millis: number): string =>
   DateTime.formatIso(DateTime.makeUnsafe(Math.round(millis / 1000) * 1000)).replace(".000Z", "Z")
 
@@ -87,9 +58,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly requestsPerSecond: number
   /** Milliseconds that a request may have to wait because the service asks for that. */
   readonly patience: number
-  /** What a request fails with that would have to wait longer for a quota: so many milliseconds. */
+  /** The failure of a request that would have to wait longer, so many milliseconds, for a quota. */
   readonly usedUp: (millis: number) => E
-}): Effect.fn.Return<Throttle<E>, never, Scope.Scope> {
+}) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
   const slowest = Math.min(requestsPerSecond, 0.2)
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
@@ -117,7 +88,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // What was let go since is not in the service's count yet.
+      // Requests let go since then are not in the service's count yet.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -207,11 +178,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       })
     })
 
+  /** Carries out a request when its turn has come. The wait can be interrupted even where the request can't. */
   const turn = <A, E2, R>(kind: Kind, request: (permit: Permit) => Effect.Effect<A, E2, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(acquire(kind), (permit) => Effect.ensuring(restore(request(permit)), giveBack)),
     )
 
+  /** The service accepted a request. */
   const taken = ({ cuts: seen }: Permit) => {
     if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
     atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
@@ -219,8 +192,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     changed.openUnsafe()
   }
 
+  /** The service refused a request for its load. */
   const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
-    // It was under way with the one that the pace was halved for.
+    // It was under way with the request that the rate was halved for.
     if (seen !== cuts) return
     cuts++
     atOnce = Math.max(1, atOnce / 2)
@@ -229,18 +203,19 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     if (now - saidAt < quiet) return
     saidAt = now
     yield* Effect.logWarning(
-      `the service refuses requests for its load (${status}): now at most ${Math.floor(atOnce)} at once and ${Number(perSecond.toPrecision(3))} per second, and more again as it takes them`,
+      `the service refuses requests for its load (${status}): now at most ${Math.floor(atOnce)} at once and ${Number(perSecond.toPrecision(3))} per second, rising again as it accepts them`,
     )
   })
 
-  /** Says what makes everyone wait, unless as long a wait was told of before. */
-  const sayPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
+  /** Logs a wait unless an equally long one was logged before. */
+  const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     const news = until - Math.max(now, saidUntil) > longPause
     if (!news) return
     saidUntil = until
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
   })
 
+  /** The service asks everyone to wait; where that is longer than `patience`, all fail with `failure`. */
   const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
     const now = yield* Clock.currentTimeMillis
     const until = now + Math.min(millis, maxPause)
@@ -248,9 +223,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     pausedUntil = until
     pausedBy = failure
     changed.openUnsafe()
-    if (millis <= patience) yield* sayPause(now, pausedUntil, "the service asks to wait")
+    if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
   })
 
+  /** The service reports its quota in the answer to a request. */
   const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
     const now = yield* Clock.currentTimeMillis
     for (const { name, remaining, reset } of found) {
@@ -259,7 +235,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining === 0 && reset <= patience)
-        yield* sayPause(now, now + reset, "the service's quota of requests is used up")
+        yield* logPause(now, now + reset, "the service's quota of requests is used up")
     }
     changed.openUnsafe()
   })
@@ -270,9 +246,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     refused,
     pause,
     quota,
+    /** Counts a request that did not wait for its turn. */
     count: Effect.map(Clock.currentTimeMillis, (now) => void depart(now)),
+    /** Epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
+    /** Lets no request go until `resume`. */
     hold: Effect.sync(() => void (held = true)),
+    /** `carefully`: one at a time, a poll first, and more as the service accepts them. */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false
@@ -283,10 +263,12 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         changed.openUnsafe()
       }),
     isPollWaiting: () => waiting.poll.length > 0,
+    /** Done as soon as any request waits. */
     wanted: Effect.andThen(
       arrived.close,
       Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
     ),
-    end: (failure) => Effect.sync(() => fail(failure)),
+    /** Fails all that waits; later requests are not affected. */
+    end: (failure: E) => Effect.sync(() => fail(failure)),
   }
 })

@@ -2,17 +2,19 @@
  * Reads the bodies of webhook deliveries, which anybody may send who finds the port.
  *
  * Guarantees: at most 512 bodies are read at once, each for at most 15 seconds, with pauses of at most 5; one more takes the place
- * of the oldest. The first 64 KiB of each are held, and 32 MiB of all the rest. So slow senders keep no quick one waiting, and
- * large ones no small one. Node's server limits the time of a request, but neither the number nor the memory of its bodies.
+ * of the oldest. The first 64 KiB of each are held, and 32 MiB of all the rest.
+ *
+ * Measured with Node's limits instead (`maxConnections` 512, `requestTimeout` 15 s): 512 senders that stop just before the end of
+ * a body of 1 MiB kept the next one waiting for 16 s, and up to 512 MiB in memory.
  */
 import { type ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
-const mostReaders = 512
+const maxReaders = 512
 const smallBytes = 64 * 1024
 const sharedBytes = 32 * 1024 * 1024
 const maxPause = Duration.seconds(5)
-const longest = Duration.seconds(15)
+const maxDuration = Duration.seconds(15)
 
 export class BodyRefused extends Schema.TaggedError<BodyRefused>()("BodyRefused", {
   reason: Schema.Literals(["too_large", "too_slow", "too_many", "broken", "encoded"]),
@@ -26,20 +28,20 @@ const refuse = (reason: BodyRefused["reason"]) => Effect.fail(new BodyRefused({ 
 
 interface Place {
   bytes: number
-  /** Bytes of it that count for all together. */
+  /** Bytes that count against the memory shared by all bodies. */
   shared: number
-  /** Fails when another one takes its place. */
+  /** Fails when another request takes the place. */
   readonly evicted: Deferred.Deferred<never, BodyRefused>
 }
 
-/** @param limit bytes that a body may have. */
+/** @param limit maximum size of a body */
 export const make = (limit: ByteSize.ByteSize) => {
-  const most = Number(limit)
-  const shared = Math.max(sharedBytes, most)
+  const maxBytes = Number(limit)
+  const shared = Math.max(sharedBytes, maxBytes)
   let held = 0
-  /** Who has a place, until its scope is closed. */
+  /** Requests that hold memory until their scopes close. */
   const places = new Set<Place>()
-  /** Those of them whose bodies are not whole yet, the oldest first. */
+  /** Those whose bodies are incomplete, the oldest first. */
   const unfinished = new Set<Place>()
 
   const leave = (place: Place) => {
@@ -50,7 +52,7 @@ export const make = (limit: ByteSize.ByteSize) => {
   /** What a request holds until its scope is closed. */
   const place = Effect.acquireRelease(
     Effect.suspend(() => {
-      if (places.size >= mostReaders) {
+      if (places.size >= maxReaders) {
         const [oldest] = unfinished
         if (oldest === undefined) return refuse("too_many")
         leave(oldest)
@@ -79,7 +81,7 @@ export const make = (limit: ByteSize.ByteSize) => {
             chunks.push(chunk)
             own.bytes += chunk.length
           }
-          if (own.bytes > most) return refuse("too_large")
+          if (own.bytes > maxBytes) return refuse("too_large")
           const more = Math.max(0, own.bytes - smallBytes) - own.shared
           if (held + more > shared) return refuse("too_many")
           own.shared += more
@@ -93,18 +95,18 @@ export const make = (limit: ByteSize.ByteSize) => {
     return Bytes.concat(chunks)
   })
 
-  /** Refuses by its headers alone what would be refused anyway. */
+  /** Refuses by the headers what would be refused after reading. */
   const accept = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
-    // Which bytes are signed, those that were compressed or those that come, no scheme says.
+    // No scheme says whether the signature is over the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"
     if (encoding.trim().toLowerCase() !== "identity") return yield* refuse("encoded")
-    if (Number(headers["content-length"] ?? 0) > most) return yield* refuse("too_large")
+    if (Number(headers["content-length"] ?? 0) > maxBytes) return yield* refuse("too_large")
   })
 
   /** The whole body; it is held until the scope is closed. */
   const read = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
-      return yield* Effect.timeoutOrElse(readAll(request), { duration: longest, orElse: () => refuse("too_slow") })
+      return yield* Effect.timeoutOrElse(readAll(request), { duration: maxDuration, orElse: () => refuse("too_slow") })
     },
     Effect.catchTag("HttpServerError", () => refuse("broken")),
   )

@@ -167,13 +167,13 @@ describe("an odd answer about a task", () => {
       }
     }))
 
-  test("a status that nobody knows is taken for not done yet, and said once", () =>
+  test("an unknown status is treated as open, and logged once", () =>
     Effect.gen(function* () {
       const { counts, messages, seen } = yield* asked(() => json({ status: "on hold" }), 5)
       assert.strictEqual(counts.completed.tasks, 3)
       assert.strictEqual(seen, 6)
       assert.deepStrictEqual(messages, [
-        'the service reports the status "on hold" (task_1), which the profile does not know: taken for not done yet',
+        'the service reports the status "on hold" (task_1), which the profile does not name: treated as open',
       ])
     }))
 

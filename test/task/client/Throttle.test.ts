@@ -151,7 +151,7 @@ describe("Throttle", () => {
         }
       }).pipe(Effect.scoped, logs.during)
       assert.deepStrictEqual(logs.messages, [
-        "the service refuses requests for its load (429): now at most 4 at once and 500 per second, and more again as it takes them",
+        "the service refuses requests for its load (429): now at most 4 at once and 500 per second, rising again as it accepts them",
       ])
     }),
   )
