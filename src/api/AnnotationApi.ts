@@ -1,14 +1,9 @@
 /**
- * The contract of the annotation service as one `HttpApi`: the client, the
- * embedded service and the OpenAPI document are all made from this value.
- *
- * Guarantees: both endpoints, the bearer token, JSON, errors as problem details.
+ * The contract of the annotation service as one `HttpApi`, from which client, embedded service, and OpenAPI document are made.
  * Paths are relative to a base URL that ends in `/v1`.
  *
- * What the contract leaves open is decided here for the embedded service (201
- * with `task_id`, `status` and `Location`; `Idempotency-Key` honored). A client
- * of another service doesn't rely on those decisions: it reads raw responses and
- * interprets them by its `ServiceProfile`.
+ * What the contract leaves open is decided here for the embedded service (201 with `task_id`, `status`, and `Location`;
+ * `Idempotency-Key` honored). A client of another service does not rely on that: its `ServiceProfile` interprets raw responses.
  */
 import { Context, Schema } from "effect"
 import {
@@ -54,14 +49,14 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
   },
 ) {}
 
-/** The most votes for each prompt that a task may ask for. */
-export const mostVotes = 25
+/** Votes per prompt that a task may ask for. */
+export const maxVotes = 25
 
 const metadata = Schema.optionalKey(
   Metadata.annotate({ description: "A JSON object of your own, which stands in the result as it is here." }),
 )
 
-/** Members that are not known are kept, to be named in the answer. */
+/** Unknown members are kept, to be named in the answer. */
 const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 const requestMembers = {
@@ -69,7 +64,7 @@ const requestMembers = {
   prompts: Schema.Array(Schema.StructWithRest(Schema.Struct({ ...TaskPrompt.fields, metadata }), unknownMembers)),
   metadata,
   votes: Schema.optionalKey(
-    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostVotes })).annotate({
+    Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
       description:
         "How many experts judge each prompt. Of their votes the majority counts: each vote gives one first-choice " +
         "vote to its choice, or equal parts of it to the completions that it ranks together at the top. Of several " +
@@ -96,10 +91,7 @@ const requestMembers = {
   ),
 }
 
-/**
- * What the embedded service takes at `POST /tasks`: the contract's request, and what the contract
- * leaves open. A client that sends what the contract shows gets what it expects.
- */
+/** `POST /tasks` of the embedded service: the contract's request, and optional members that the contract leaves open. */
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined
@@ -115,7 +107,7 @@ const maxWarnings = 100
 
 type Issue = typeof HttpApiError.ProblemIssue.Type
 
-/** The members of a request that change nothing, by their places: misspelled ones, for example. */
+/** The unknown members of a request, such as misspelled ones, with their places. */
 export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> => {
   const warnings: Array<Issue> = []
   const compare = (members: object, known: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {
@@ -131,7 +123,7 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
 
 const TaskStatus = Schema.Literals(["pending", "in_progress", "completed", "cancelled"])
 
-/** What the embedded service answers to `POST /tasks`. */
+/** Answer to `POST /tasks`. */
 export const TaskCreated = Schema.Struct({
   task_id: Schema.String,
   status: TaskStatus,
@@ -139,7 +131,7 @@ export const TaskCreated = Schema.Struct({
 })
 export type TaskCreated = typeof TaskCreated.Type
 
-/** What the embedded service answers to `GET /tasks/{task_id}`. */
+/** Answer to `GET /tasks/{task_id}`. */
 export const ServiceTaskResult = Schema.Struct({
   ...TaskResult.fields,
   status: TaskStatus,
@@ -179,7 +171,6 @@ const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   error: [Forbidden, TaskNotFound, TooManyRequests, ServiceFailure, ServiceTooSlow, ServiceUnavailable],
 })
 
-/** The two endpoints of the contract. */
 export class TaskGroup extends HttpApiGroup.make("tasks")
   .add(createTask, getTask)
   .middleware(OrganizationToken)

@@ -1,23 +1,13 @@
 /**
- * Signatures as GitHub makes them: HMAC-SHA256 of the body and nothing else, as
- * `sha256=` and hexadecimal digits. Without `sha256=`, or in base64, as others write the
- * same (Shopify, Linear), it is taken as well.
- *
- * Does not: know a time or an id, for none is signed. A delivery can be replayed for as long
- * as the secret is in use.
+ * GitHub's signatures: HMAC-SHA256 of the body, as `sha256=` and hexadecimal digits; also without `sha256=`, and in base64
+ * (Shopify, Linear). Neither time nor id is signed: a delivery can be replayed as long as the secret is in use.
  */
 import { Effect } from "effect"
 import { Mac } from "effect/crypto"
 import { Base64 } from "effect/encoding"
-import { decoded, fromHex, matchAny, required, type SignatureScheme, type WebhookSecret } from "./WebhookSignature.ts"
+import { decoded, fromHex, matchAny, required, type SchemeOptions, type SignatureScheme } from "./WebhookSignature.ts"
 
-export interface GitHubSignatureOptions {
-  readonly secrets: ReadonlyArray<WebhookSecret>
-  /** Default `x-hub-signature-256`. */
-  readonly header?: string | undefined
-}
-
-export const make = Effect.fnUntraced(function* (options: GitHubSignatureOptions) {
+export const make = Effect.fnUntraced(function* (options: SchemeOptions) {
   const mac = yield* Mac.Mac
   const header = (options.header ?? "x-hub-signature-256").toLowerCase()
   return {

@@ -1,23 +1,32 @@
 /**
- * What a service says of its quota: how many more requests it takes, and for how long.
+ * How many more requests a service accepts, and when: its quota headers and `Retry-After`.
  *
  * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and `RateLimit-Remaining`,
- * `-Reset`, `-Reset-After` with and without `X-`. What is malformed counts as absent; nothing asks for more than an hour.
+ * `-Reset`, `-Reset-After` with and without `X-`. Malformed headers count as absent; a quota resets within an hour.
  * `HttpClient.withRateLimiter` reads the three older headers only.
  */
-import { Duration } from "effect"
-import type { Headers } from "effect/http"
+import { Clock, Duration, Effect, Option, Result } from "effect"
+import { Headers } from "effect/http"
 
-/** What is left of one quota. */
+/** Whole milliseconds that `Retry-After`, a number of seconds or a date, asks to wait; undefined where absent or malformed. */
+export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
+  const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>
+    Result.getSuccess(Headers.parseRetryAfter(text)),
+  )
+  if (Option.isNone(parsed)) return undefined
+  const delay = Headers.retryAfterDelay(parsed.value, yield* Clock.currentTimeMillis)
+  return Math.ceil(Duration.toMillis(Duration.min(delay, max)))
+})
+
 export interface Quota {
-  /** The service's name of it; the same one in each answer. */
+  /** The same in each answer. */
   readonly name: string
   readonly remaining: number
   /** Milliseconds from now until it is full again. */
   readonly reset: number
 }
 
-const longest = Duration.toMillis("1 hour")
+const maxReset = Duration.toMillis("1 hour")
 
 export const quotas = (headers: Headers.Headers, now: number): ReadonlyArray<Quota> => {
   const current = headers["ratelimit"]
@@ -30,7 +39,7 @@ const older = (headers: Headers.Headers, now: number): ReadonlyArray<Quota> => {
     if (remaining === undefined) continue
     const after = count(headers[`${prefix}-reset-after`])
     const reset = after === undefined ? untilReset(count(headers[`${prefix}-reset`]), now) : after * 1000
-    if (reset !== undefined) return [{ name: prefix, remaining, reset: Math.min(reset, longest) }]
+    if (reset !== undefined) return [{ name: prefix, remaining, reset: Math.min(reset, maxReset) }]
   }
   return []
 }
@@ -54,7 +63,9 @@ const structured = (header: string, policyHeader: string): ReadonlyArray<Quota> 
         reset: count(parameters.get("t")) ?? count(policies.get(name)?.get("w")),
       }))
   return found.flatMap(({ name, remaining, reset }) =>
-    remaining === undefined || reset === undefined ? [] : [{ name, remaining, reset: Math.min(reset * 1000, longest) }],
+    remaining === undefined || reset === undefined
+      ? []
+      : [{ name, remaining, reset: Math.min(reset * 1000, maxReset) }],
   )
 }
 

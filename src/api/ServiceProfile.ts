@@ -1,9 +1,8 @@
 /**
  * Where the annotation service is, and everything that its contract does not show.
  *
- * Guarantees: each setting has a default that is safe with an unknown service,
- * above all `idempotencyKey: "ignored"`: a task that may have arrived is then
- * never sent again by itself. The token is `Redacted`, so it appears in no log.
+ * Guarantees: each default is safe with an unknown service; with `idempotencyKey: "ignored"`, a task that may have arrived is
+ * never resent by itself. The token is `Redacted`, so it appears in no log.
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 
@@ -11,50 +10,41 @@ export interface ServiceSettings {
   /** Includes the version segment: `https://host/v1`. */
   readonly baseUrl: string
   readonly token: Redacted.Redacted<string>
-  /**
-   * What the service is called in a ledger, which is bound to one service. The base URL
-   * by default; something else where the address differs from start to start.
-   */
+  /** The service's name in a ledger, which is bound to one service. Default: the base URL. */
   readonly identity: string
-  /** Whether a ledger that knows the service by another identity is to take this one. */
+  /** Whether a ledger that is bound to another identity is rebound to this one. */
   readonly moved: boolean
   /**
-   * Whether the service answers a repeated `Idempotency-Key` with the task that
-   * the first request created, whatever it would say to a new one by then. `"honored"`
-   * makes a retry safe after a crash or a lost answer; with `"ignored"` such a task is held
-   * as in doubt.
+   * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created. `"honored"`
+   * makes a retry safe after a crash or a lost answer; with `"ignored"` such a task is held as in doubt.
    */
   readonly idempotencyKey: "honored" | "ignored"
-  /**
-   * How long the service remembers a key that it honors; `Duration.infinity` where it does for
-   * ever, as the embedded one. A task that may have arrived longer ago is held as in doubt.
-   */
+  /** How long the service remembers a key (`Duration.infinity`: forever). An older task that may have arrived is held as in doubt. */
   readonly idempotencyKeyLifetime: Duration.Input
-  /** Completions of a prompt that the service takes. An item that has more is rejected when it is read, and not sent. */
+  /** Completions per prompt that the service accepts. An item with more is rejected when it is read. */
   readonly maxCompletions: number
   /** Path of the task id in the creation response, in dots: `task_id`, `data.id`. The first that holds a string counts. */
   readonly taskIdPaths: ReadonlyArray<string>
-  /** Statuses of a task whose results are there. */
+  /** Statuses of a task with results. */
   readonly completedStatuses: ReadonlyArray<string>
   /** Statuses of a task that will never complete. */
   readonly failedStatuses: ReadonlyArray<string>
-  /** Statuses of a task that is not done yet. One that stands in no list counts as one of these, and is said once. */
+  /** Statuses of a task that is not done yet. A status in no list counts as open, and is logged once. */
   readonly openStatuses: ReadonlyArray<string>
-  /** The most requests under way at once. Fewer while the service refuses some for their number. */
+  /** Maximum number of requests under way. Lower while the service refuses requests for their number. */
   readonly concurrency: number
-  /** The most requests in any second. Fewer while the service refuses some for their number. */
+  /** Maximum number of requests in any second. Lower while the service refuses requests for their number. */
   readonly requestsPerSecond: number
-  /** Time for one answer, body included. */
+  /** Timeout of one answer, body included. */
   readonly requestTimeout: Duration.Input
-  /** The most bytes of one answer. */
   readonly maxAnswerBytes: number
-  /** How often a request that failed, and may have been carried out, is sent again while the service is up. */
+  /** Retries of a failed request that may have been carried out, while the service is up. */
   readonly retries: number
   /** Failures in a row, over all requests, after which the service counts as down. */
   readonly downAfter: number
-  /** How long a run waits for a service that is down, or asks to wait, before it ends. */
+  /** How long a run waits for a service that is down or asks to wait. */
   readonly patience: Duration.Input
-  /** Bounds of the time between two looks at a task; it grows with the task's age. */
+  /** Bounds of the time between two polls of a task; it grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
   readonly webhook: WebhookProfile
 }
@@ -62,9 +52,8 @@ export interface ServiceSettings {
 /** What the contract does not show of the service's webhooks. */
 export interface WebhookProfile {
   /**
-   * Paths of task ids in a delivery's payload, in dots, `[*]` for each element of an array:
-   * `data.task_ids`, `data.tasks[*].id`. The ids at all of them count; a payload that has
-   * none at any is taken to tell of every outstanding task.
+   * Paths of task ids in a delivery's payload, in dots, `[*]` for each element of an array: `data.task_ids`,
+   * `data.tasks[*].id`. The ids at all paths count; a payload without any is about every outstanding task.
    */
   readonly taskIdPaths: ReadonlyArray<string>
 }
@@ -103,7 +92,6 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },
 }
 
-/** A setting of the profile that means nothing. */
 export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsError>()("ServiceSettingsError", {
   setting: Schema.String,
   expected: Schema.String,
@@ -114,21 +102,21 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
   }
 }
 
-const isCount = (least: number) => (value: number) => Number.isInteger(value) && value >= least
+const isCount = (min: number) => (value: number) => Number.isInteger(value) && value >= min
 
 const isTime =
-  (least: number, most = Infinity) =>
+  (minMillis: number, maxMillis = Infinity) =>
   (value: Duration.Input): boolean =>
     !Number.isNaN(value) &&
     Option.exists(Duration.fromInput(value), (duration) => {
       const millis = Duration.toMillis(duration)
-      return millis >= least && millis <= most
+      return millis >= minMillis && millis <= maxMillis
     })
 
-/** Times of looks are dates. */
-const isBetweenLooks = isTime(1, Duration.toMillis("365 days"))
+/** The time of a poll must be a date. */
+const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
-/** The first setting that means nothing. */
+/** The first invalid setting. */
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
   const { concurrency, downAfter, maxAnswerBytes, patience, pollInterval, requestTimeout, requestsPerSecond, retries } =
     settings
@@ -153,8 +141,8 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     ["requestTimeout", isTime(1)(requestTimeout), "a time of a millisecond or more", requestTimeout],
     ["patience", isTime(0)(patience), "a time", patience],
     ["idempotencyKeyLifetime", isTime(0)(settings.idempotencyKeyLifetime), "a time", settings.idempotencyKeyLifetime],
-    ["pollInterval.min", isBetweenLooks(min), "a time from a millisecond to a year", min],
-    ["pollInterval.max", isBetweenLooks(max), "a time from a millisecond to a year", max],
+    ["pollInterval.min", isPollInterval(min), "a time from a millisecond to a year", min],
+    ["pollInterval.max", isPollInterval(max), "a time from a millisecond to a year", max],
   ]
   const wrong = rules.find(([, isRight]) => !isRight)
   if (wrong !== undefined) {

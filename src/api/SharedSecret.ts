@@ -1,21 +1,16 @@
 /**
- * A plain shared secret that the service sends along, in `Authorization: Bearer SECRET` or in
- * a header of another name.
+ * A shared secret that the service sends in `Authorization: Bearer SECRET` or in another header.
  *
- * Guarantees: what came and the secret are compared by their HMACs, so that the time tells
- * neither how much of it is right nor how long the secret is; a wrong one is refused before
- * the body is read.
- *
- * Does not: sign anything. Whoever sees one delivery can make others, so it is only as good
- * as the TLS in front of it.
+ * Guarantees: compared by HMACs, so that the time tells neither content nor length; a wrong one is refused before the body is
+ * read. Nothing is signed: whoever sees one delivery can make others, so it is only as safe as the TLS in front of it.
  */
 import { Effect, Redacted } from "effect"
 import { Mac } from "effect/crypto"
-import { MalformedSecret, matchAny, required, type SignatureScheme } from "./WebhookSignature.ts"
+import { MalformedSecret, matchAny, required, type SchemeOptions, type SignatureScheme } from "./WebhookSignature.ts"
 
 const encoder = new TextEncoder()
 
-/** In any header, and in the setting: `Bearer abc` and `abc` are the same. `Basic abc` is not. */
+/** `Bearer abc` and `abc` are the same, in the header and in the setting. `Basic abc` is not. */
 const bare = (text: string) =>
   encoder.encode(
     text
@@ -24,7 +19,6 @@ const bare = (text: string) =>
       .trim(),
   )
 
-/** Refuses what can't stand in a header. */
 export const readSecret = Effect.fnUntraced(function* (
   text: Redacted.Redacted<string>,
 ): Effect.fn.Return<Redacted.Redacted<string>, MalformedSecret> {
@@ -35,13 +29,7 @@ export const readSecret = Effect.fnUntraced(function* (
     : yield* new MalformedSecret({ problem: "it holds characters that no header has" })
 })
 
-export interface SharedSecretOptions {
-  readonly secrets: ReadonlyArray<Redacted.Redacted<string>>
-  /** Default `authorization`. */
-  readonly header?: string | undefined
-}
-
-export const make = Effect.fnUntraced(function* (options: SharedSecretOptions) {
+export const make = Effect.fnUntraced(function* (options: SchemeOptions<Redacted.Redacted<string>>) {
   const mac = yield* Mac.Mac
   const key = yield* Effect.orDie(mac.generateKey(Mac.hmacSha256))
   const tags = yield* Effect.forEach(options.secrets, (secret) =>

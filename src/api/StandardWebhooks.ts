@@ -1,12 +1,9 @@
 /**
- * Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`), for the service that signs and for
- * the client that verifies; under its own headers or those of Svix, which it comes from.
+ * Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`), to sign and to verify; with its own headers or Svix's.
  *
- * Guarantees: what is signed is `id.timestamp.body`, byte for byte. The id tells a delivery
- * that is sent again, the time how long one may be replayed. Signatures of other versions
- * (`v1a`, ed25519) are passed over.
+ * Guarantees: signs `id.timestamp.body`, byte for byte. Signatures of other versions (`v1a`, ed25519) are ignored.
  */
-import { Bytes, type Duration, Effect, Redacted, Result } from "effect"
+import { Bytes, Effect, Redacted, Result } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Base64 } from "effect/encoding"
 import {
@@ -15,15 +12,15 @@ import {
   MalformedSecret,
   matchAny,
   required,
+  type SchemeOptions,
   type SignatureScheme,
+  type TimedOptions,
   type WebhookSecret,
   readTolerance,
 } from "./WebhookSignature.ts"
 
-// Secrets
-
 const prefix = "whsec_"
-const secretBytes = { least: 24, most: 64, drawn: 32 }
+const secretBytes = { min: 24, max: 64, drawn: 32 }
 
 const malformed = (problem: string) => Effect.fail(new MalformedSecret({ problem }))
 
@@ -36,8 +33,8 @@ export const readSecret = Effect.fnUntraced(function* (
   const bytes = Base64.decode(value.slice(prefix.length))
   if (Result.isFailure(bytes)) return yield* malformed(`expected base64 after ${prefix}`)
   const { length } = bytes.success
-  if (length < secretBytes.least || length > secretBytes.most) {
-    return yield* malformed(`expected ${secretBytes.least} to ${secretBytes.most} bytes, found ${length}`)
+  if (length < secretBytes.min || length > secretBytes.max) {
+    return yield* malformed(`expected ${secretBytes.min} to ${secretBytes.max} bytes, found ${length}`)
   }
   return yield* Effect.orDie(Mac.key(Mac.hmacSha256, bytes.success))
 })
@@ -48,8 +45,6 @@ export const drawSecret = Effect.gen(function* () {
   const bytes = yield* random.randomBytes(secretBytes.drawn)
   return Redacted.make(prefix + Base64.encode(bytes), { label: "webhook secret" })
 }).pipe(Effect.provide(SecureRandom.layerWebCrypto))
-
-// Signatures
 
 const encoder = new TextEncoder()
 
@@ -78,15 +73,11 @@ export const sign = Effect.fn("StandardWebhooks.sign")(function* (
   }
 })
 
-export interface StandardWebhooksOptions {
-  readonly secrets: ReadonlyArray<WebhookSecret>
-  /** What the names of the headers begin with. */
+export interface StandardWebhooksOptions extends Pick<SchemeOptions, "secrets">, TimedOptions {
+  /** Prefix of the headers' names. */
   readonly headers?: "webhook" | "svix" | undefined
-  /** 1 second to 1 hour, by default 5 minutes. */
-  readonly tolerance?: Duration.Input | undefined
 }
 
-/** The scheme that verifies what `sign` signs. */
 export const make = Effect.fnUntraced(function* (options: StandardWebhooksOptions) {
   const mac = yield* Mac.Mac
   const names = options.headers ?? "webhook"

@@ -1,12 +1,8 @@
 /**
- * Signatures as Stripe makes them: a header `t=TIME,v1=SIGNATURE`, in which `v1` may stand
- * several times; HMAC-SHA256 of `TIME.BODY`, in hexadecimal digits.
- *
- * Guarantees: signatures of other versions (`v0`) are passed over; a header that names two
- * times is refused. The time is signed, an id is not: see `WebhookReceiver` for what stands
- * in for it.
+ * Stripe's signatures: a header `t=TIME,v1=SIGNATURE` with one or more `v1`, each the HMAC-SHA256 of `TIME.BODY` in hexadecimal
+ * digits. Other versions (`v0`) are ignored; two times are refused. All characters of a secret count, its `whsec_` too.
  */
-import { Bytes, type Duration, Effect } from "effect"
+import { Bytes, Effect } from "effect"
 import { Mac } from "effect/crypto"
 import {
   fresh,
@@ -14,23 +10,15 @@ import {
   matchAny,
   refuse,
   required,
+  type SchemeOptions,
   type SignatureScheme,
-  type WebhookSecret,
+  type TimedOptions,
   readTolerance,
 } from "./WebhookSignature.ts"
 
 const encoder = new TextEncoder()
 
-export interface StripeSignatureOptions {
-  /** All characters of a secret count, its `whsec_` too. */
-  readonly secrets: ReadonlyArray<WebhookSecret>
-  /** Default `stripe-signature`. */
-  readonly header?: string | undefined
-  /** 1 second to 1 hour, by default 5 minutes. */
-  readonly tolerance?: Duration.Input | undefined
-}
-
-export const make = Effect.fnUntraced(function* (options: StripeSignatureOptions) {
+export const make = Effect.fnUntraced(function* (options: SchemeOptions & TimedOptions) {
   const mac = yield* Mac.Mac
   const header = (options.header ?? "stripe-signature").toLowerCase()
   const tolerance = yield* readTolerance(options.tolerance)

@@ -1,11 +1,9 @@
 /**
- * The ways in which a service may vouch for its webhooks, by name, with what each of them can
- * be told; or a function of the user's.
+ * The signature schemes of webhooks by name, with their options; or a function of the user's.
  *
- * Guarantees: a secret that is none by the scheme is refused when it is set, not when the
- * first delivery comes.
+ * Guarantees: a malformed secret is refused when it is set, not when the first delivery arrives.
  */
-import { type Array as Arr, type Duration, Effect, type Redacted } from "effect"
+import { type Array as Arr, Effect, type Redacted } from "effect"
 import type { Mac } from "effect/crypto"
 import * as GitHubSignature from "./GitHubSignature.ts"
 import * as SharedSecret from "./SharedSecret.ts"
@@ -13,13 +11,12 @@ import * as StandardWebhooks from "./StandardWebhooks.ts"
 import * as StripeSignature from "./StripeSignature.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
-/** Several while one is replaced by another. */
+/** Several during a rotation. */
 type Secrets = Arr.NonEmptyReadonlyArray<Redacted.Redacted<string>>
 
-/** `tolerance`: how far a delivery's clock may be from ours, either way: 1 second to 1 hour, by default 5 minutes. */
-interface Timed {
+/** `tolerance`: how far a delivery's clock may be from ours, either way. */
+interface Timed extends WebhookSignature.TimedOptions {
   readonly secrets: Secrets
-  readonly tolerance?: Duration.Input | undefined
   readonly verify?: undefined
 }
 
@@ -38,7 +35,7 @@ interface Untimed {
  * | `github` | `x-hub-signature-256`, or `header` | body |
  * | `shared-secret` | `authorization`, or `header` | nothing |
  *
- * Or `verify`, a function that looks at the whole delivery.
+ * Or `verify`, a function that gets the whole delivery.
  */
 export type WebhookScheme =
   | (Timed & { readonly scheme?: "standard-webhooks" | "svix" | undefined; readonly header?: undefined })
@@ -65,7 +62,6 @@ export const namesHeader = (scheme: SchemeName): scheme is "stripe" | "github" |
 export const signsTime = (scheme: SchemeName): scheme is "standard-webhooks" | "svix" | "stripe" =>
   scheme !== "github" && scheme !== "shared-secret"
 
-/** Makes a scheme of its description. */
 export const make = Effect.fnUntraced(function* (
   options: WebhookScheme,
 ): Effect.fn.Return<
@@ -73,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   WebhookSignature.MalformedSecret | WebhookSignature.MalformedTolerance,
   Mac.Mac
 > {
-  if (options.verify !== undefined) return WebhookSignature.own(options.verify)
+  if (options.verify !== undefined) return WebhookSignature.custom(options.verify)
   const { header, tolerance } = options
   switch (options.scheme) {
     case undefined:
@@ -96,7 +92,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* SharedSecret.make({ secrets, header })
     }
     default:
-      // In a pipeline file, whose types nobody has checked.
+      // In a pipeline file, whose types are not checked.
       return yield* Effect.die(
         new Error(`there is no webhook scheme ${String((options as { readonly scheme: unknown }).scheme)}`),
       )

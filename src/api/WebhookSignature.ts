@@ -1,39 +1,31 @@
 /**
- * What it takes to tell a genuine webhook delivery from a forged one: the words, and the
- * parts that the schemes share. The schemes stand in files of their own; `WebhookScheme`
- * names them.
+ * What the signature schemes of webhooks share; `WebhookScheme` names the schemes.
  *
- * Guarantees: what can be refused by its headers is refused before the body is read; a
- * signature is made over the raw body, byte for byte, and verified before anything in the
- * body is read; signatures are compared in a time that does not depend on how much of a wrong
- * one is right; a secret stands in no error and no log. A delivery counts if any of its
- * signatures was made with any of the secrets, so that secrets can be changed on either side
- * without a gap.
+ * Guarantees: headers are checked before the body is read, signatures over its raw bytes before it is parsed; comparison takes
+ * constant time; no secret in errors or logs. Any signature by any secret is enough, so that secrets can be rotated.
  *
- * Does not: remember deliveries. Where a time is signed, a delivery can be sent again within
- * the tolerance by whoever saw it; where none is, at any time.
+ * Does not remember deliveries: whoever saw one can send it again, within the tolerance where a time is signed.
  */
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 
-/** What a delivery begins with. Names of headers in lower case; values of one that came twice are joined by `, `. */
+/** Names of headers are in lower case; values of a repeated header are joined by `, `. */
 export interface DeliveryHead {
-  /** Path and query, as they were asked for. */
+  /** Path and query of the request. */
   readonly url: string
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** A delivery as it came. */
 export interface ReceivedDelivery extends DeliveryHead {
   readonly body: Uint8Array
 }
 
-/** What a signature vouches for besides the body; a scheme may know neither. */
+/** What is signed besides the body. */
 export interface VerifiedDelivery {
   /** The same for each attempt of one message. */
   readonly id?: string | undefined
-  /** Of the attempt, in seconds since 1970. */
+  /** Time of the attempt, in seconds since 1970. */
   readonly timestamp?: number | undefined
 }
 
@@ -60,36 +52,44 @@ export const required = (headers: DeliveryHead["headers"], name: string) => {
   return value === "" ? refuse("header_missing") : Effect.succeed(value)
 }
 
-/** One way to tell a genuine delivery from a forged one. */
 export interface SignatureScheme {
-  /** As it is set. */
   readonly name: string
   /** The headers without which a delivery is refused. */
   readonly headers: ReadonlyArray<string>
   /** How far a delivery's clock may be from ours, either way, where it signs a time. */
   readonly tolerance?: Duration.Duration | undefined
-  /** Looks at what a delivery begins with, and gives what is to be done with its body. */
+  /** Checks the headers, and gives the check of the body. */
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
 }
 
-/** A way of the user's own, which sees the whole delivery. */
-export const own = (
+/** A function of the user's. */
+export const custom = (
   verify: (delivery: ReceivedDelivery) => Effect.Effect<VerifiedDelivery, SignatureRefused>,
 ): SignatureScheme => ({
-  name: "a function of one's own",
+  name: "custom",
   headers: [],
   open: (head) => Effect.succeed((body) => verify({ ...head, body })),
 })
 
-/** HMAC by the platform's WebCrypto. */
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** A secret, ready for use. Shown anywhere it shows its algorithm only. */
+/** Prints as its algorithm only. */
 export type WebhookSecret = Mac.Key<typeof Mac.hmacSha256>
 
-/** The text is no secret of the scheme. It is not repeated here. */
+export interface SchemeOptions<Secret = WebhookSecret> {
+  readonly secrets: ReadonlyArray<Secret>
+  /** Default: the header that the scheme is known for. */
+  readonly header?: string | undefined
+}
+
+export interface TimedOptions {
+  /** 1 second to 1 hour. Default 5 minutes. */
+  readonly tolerance?: Duration.Input | undefined
+}
+
+/** The text is not a secret of the scheme. It is not repeated here. */
 export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("MalformedSecret", {
   problem: Schema.String,
 }) {
@@ -111,11 +111,11 @@ export const readText = Effect.fnUntraced(function* (
 
 export const defaultTolerance = Duration.minutes(5)
 
-/** A delivery's id is remembered for twice as long as this: that is how long one from our future stays acceptable. */
+/** Ids are remembered for twice this time: a delivery from the future stays acceptable that long. */
 export const maxTolerance = Duration.hours(1)
 
-/** Whole seconds are what is signed. */
-const shortestTolerance = Duration.seconds(1)
+/** Whole seconds are signed. */
+const minTolerance = Duration.seconds(1)
 
 export class MalformedTolerance extends Schema.TaggedError<MalformedTolerance>()("MalformedTolerance", {}) {
   override get message() {
@@ -123,16 +123,15 @@ export class MalformedTolerance extends Schema.TaggedError<MalformedTolerance>()
   }
 }
 
-/** The tolerance that was set, if deliveries can be verified with it. */
 export const readTolerance = Effect.fnUntraced(function* (
   given: Duration.Input = defaultTolerance,
 ): Effect.fn.Return<Duration.Duration, MalformedTolerance> {
   const tolerance = Duration.fromInput(given)
-  const isUsable = Option.exists(tolerance, Duration.between({ minimum: shortestTolerance, maximum: maxTolerance }))
+  const isUsable = Option.exists(tolerance, Duration.between({ minimum: minTolerance, maximum: maxTolerance }))
   return Option.isSome(tolerance) && isUsable ? tolerance.value : yield* new MalformedTolerance()
 })
 
-/** Reads a time in seconds, and refuses one that is further from ours than the tolerance. */
+/** Reads a time in seconds, which must be within the tolerance of our clock. */
 export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Duration.Duration) {
   if (!/^\d{1,12}$/.test(written)) return yield* refuse("timestamp_malformed")
   const timestamp = Number(written)
@@ -142,7 +141,7 @@ export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Du
   return timestamp
 })
 
-/** Refuses unless one of the tags that came is that of the content by one of the secrets. */
+/** Refuses unless one of the given tags is the HMAC of the content by one of the secrets. */
 export const matchAny = Effect.fnUntraced(function* (
   mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,
@@ -154,7 +153,6 @@ export const matchAny = Effect.fnUntraced(function* (
   if (!matches) return yield* refuse("no_signature_matches")
 })
 
-/** The bytes of a decoding that succeeded. */
 export const decoded = (bytes: Result.Result<Uint8Array, unknown>): ReadonlyArray<Uint8Array> =>
   Result.isSuccess(bytes) ? [bytes.success] : []
 

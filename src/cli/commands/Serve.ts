@@ -3,7 +3,7 @@
  */
 import { Config, Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
-import { mostVotes } from "../../api/AnnotationApi.ts"
+import { maxVotes } from "../../api/AnnotationApi.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
 import { defaultRateLimit } from "../../service/http/RateLimit.ts"
 import { Accounts } from "../../service/account/Accounts.ts"
@@ -77,7 +77,7 @@ export const serveCommand = Command.make(
     signInLink: toggle("sign-in-link", "Print a one-time link to the dashboard, for a lost password or a new operator"),
     apiOnly: toggle("api-only", "Serve the HTTP interface only: no dashboard, and no annotation page"),
     votes: option(
-      integer("votes", { min: 1, max: mostVotes }),
+      integer("votes", { min: 1, max: maxVotes }),
       "N",
       `Votes per prompt, if a task does not say (default: ${defaults.votes})`,
     ),

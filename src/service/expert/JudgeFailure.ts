@@ -7,7 +7,7 @@
  */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import * as RetryAfter from "../../api/RetryAfter.ts"
+import * as RateLimit from "../../api/RateLimit.ts"
 
 export class Failed extends Schema.TaggedError<Failed>()("JudgeFailed", {
   /** What is at fault. `Moment` and `Length` (of the answer, in time or size) are worth another try soon. */
@@ -88,7 +88,7 @@ export const ofStatus = Effect.fnUntraced(function* (
   const { status } = response
   const error = errorIn(text)
   const said = quote(error.words, apiKey)
-  const retryAfter = yield* RetryAfter.millis(response.headers["retry-after"], maxRetryAfter)
+  const retryAfter = yield* RateLimit.retryAfter(response.headers["retry-after"], maxRetryAfter)
   const failed = (fault: Failed["fault"], problem: string) =>
     new Failed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
 

@@ -6,7 +6,7 @@
  * `Retry-After` makes no delay shorter and the schedule no longer.
  */
 import { Duration, Effect, Random } from "effect"
-import * as RetryAfter from "../../api/RetryAfter.ts"
+import * as RateLimit from "../../api/RateLimit.ts"
 
 /** The delay before each attempt, from the end of the one before. The first is that of the first attempt. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
@@ -34,7 +34,7 @@ export const jittered = (delay: Duration.Duration): Effect.Effect<Duration.Durat
 
 /** Milliseconds that a `Retry-After` header asks for, in either of its forms, at most a day; 0 where it is absent or malformed. */
 export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
-  Effect.map(RetryAfter.millis(header, maxRetryAfter), (millis) => millis ?? 0)
+  Effect.map(RateLimit.retryAfter(header, maxRetryAfter), (millis) => millis ?? 0)
 
 /** Milliseconds from a failed attempt to the one at `step` of the schedule (0 is the first); undefined where there is none. */
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {

@@ -6,7 +6,7 @@
  */
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
-import * as RetryAfter from "../../api/RetryAfter.ts"
+import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { instant } from "./Throttle.ts"
@@ -226,7 +226,7 @@ const causes = (failure: unknown): ReadonlyArray<object> => {
 
 /** Milliseconds; `asksTooMuch` decides what is too long. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
-  RetryAfter.millis(headers["retry-after"], Duration.days(365))
+  RateLimit.retryAfter(headers["retry-after"], Duration.days(365))
 
 const Problem = Schema.Struct({
   title: Schema.optionalKey(Schema.String),

@@ -43,7 +43,6 @@ export interface CheckReport {
   readonly tasks: number
   readonly items: number
   readonly results: number
-  /** Results that were removed to save space. */
   readonly pruned: { readonly tasks: number; readonly items: number }
   readonly seconds: number
 }
@@ -54,8 +53,8 @@ export interface CheckOptions {
   readonly quick?: boolean | undefined
 }
 
-/** Findings of one kind are alike: a few tell it. */
-const shown = 10
+/** Findings of each kind in a report. */
+const maxFindings = 10
 
 /** A payload's page; a task's request and result take some 100 kB. */
 const pageSize = 64
@@ -63,12 +62,12 @@ const pageSize = 64
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
   `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
-/** Looks at everything. What is wrong is in the report; the effect fails where the database can't be read at all. */
+/** Errors are in the report; the effect fails only where the database can't be read. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
   const started = yield* Clock.currentTimeMillis
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
-      // Where pages are damaged, what stands in them is no news.
+      // The rows of damaged pages prove nothing.
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
       const rows = yield* rowFindings(options.partition)
@@ -79,7 +78,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOpt
   return { findings, ...counted, seconds: ((yield* Clock.currentTimeMillis) - started) / 1000 } satisfies CheckReport
 })
 
-/** Where even that fails for damaged pages: what SQLite says of them, if it opens the file at all. */
+/** The report where damaged pages make `check` fail: what SQLite finds, if it opens the file. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -105,7 +104,7 @@ export const isCorrupt = (error: unknown): error is SqlError =>
 const damageOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
-    sqlite: () => sql<{ integrity_check: string }>`PRAGMA integrity_check(${sql.literal(String(shown))})`,
+    sqlite: () => sql<{ integrity_check: string }>`PRAGMA integrity_check(${sql.literal(String(maxFindings))})`,
     orElse: () => Effect.succeed([{ integrity_check: "ok" }]),
   })
   return rows.flatMap(({ integrity_check }) => (integrity_check === "ok" ? [] : [damaged(integrity_check)]))
@@ -119,32 +118,39 @@ const count = Effect.fnUntraced(function* (partition: string) {
       COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE 1 END), 0) AS pruned,
       COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE new_items END), 0) AS pruned_items
     FROM task WHERE partition_id = ${partition}`
-  return {
-    tasks: row!.tasks,
-    items: row!.items,
-    results: row!.results,
-    pruned: { tasks: row!.pruned, items: row!.pruned_items },
-  }
+  const { items, pruned, pruned_items, results, tasks } = row!
+  return { tasks, items, results, pruned: { tasks: pruned, items: pruned_items } }
 })
 
-/** What must not be found among the rows, each as a query that finds it. */
+/** One query for each rule that rows may break. */
 const rowFindings = Effect.fnUntraced(function* (partition: string) {
   const sql = yield* SqlClient.SqlClient
   const here = sql`partition_id = ${partition}`
   const both = (a: string, b: string) => sql.literal(`${a}.partition_id = ${b}.partition_id AND ${a}.seq = ${b}.seq`)
-  const states = TaskState.literals
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type stands beside its query
   const finds = <Row extends object>(code: FindingCode, query: Fragment, message: (row: Row) => string) =>
     Effect.map(
-      sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${shown}`,
+      sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${maxFindings}`,
       Arr.map((row): Finding => ({ code, message: message(row) })),
     )
 
   interface Task {
     readonly seq: number
     readonly task_id: string | null
+    readonly state: string
   }
+
+  const findsTasks = (code: FindingCode, condition: Fragment, message: (row: Task) => string) =>
+    finds<Task>(code, sql`SELECT seq, task_id, state FROM task WHERE ${here} AND (${condition}) ORDER BY seq`, message)
+
+  const findsMissing = (name: "request" | "result", condition: Fragment) =>
+    finds<Task>(
+      `${name}_missing`,
+      sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN ${sql(`task_${name}`)} p ON ${both("p", "t")}
+        WHERE t.partition_id = ${partition} AND p.seq IS NULL AND t.pruned_at IS NULL AND ${condition} ORDER BY t.seq`,
+      (row) => `the ${name} of ${taskName(row)} is missing`,
+    )
 
   return Arr.flatten([
     yield* finds<{ readonly seq: number; readonly expected: number }>(
@@ -154,12 +160,11 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
         ) AS ranges WHERE seq <> expected ORDER BY seq`,
       (row) => `${taskName(row)} begins at item ${row.seq + 1}, the one before it ends at ${row.expected}`,
     ),
-    yield* finds<Task>(
+    yield* findsTasks(
       "votes_inconsistent",
-      sql`SELECT seq, task_id FROM task WHERE ${here} AND (
-          vote < 1 OR vote > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
-          OR (vote > 1 AND new_items > 0)
-          OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items) ORDER BY seq`,
+      sql`vote < 1 OR vote > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
+        OR (vote > 1 AND new_items > 0)
+        OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items`,
       (row) => `${taskName(row)} does not stand where its vote should`,
     ),
     yield* finds<{ readonly batch: number }>(
@@ -183,28 +188,16 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
           AND campaign NOT IN (SELECT campaign FROM campaign WHERE ${here})`,
       ({ campaign, number, what }) => `${what} ${number} belongs to campaign ${campaign}, which is not there`,
     ),
-    yield* finds<Task & { readonly state: string }>(
+    yield* findsTasks(
       "state_inconsistent",
-      sql`SELECT seq, task_id, state FROM task WHERE ${here} AND (
-          NOT ${sql.in("state", states)}
-          OR (task_id IS NULL AND ${sql.in("state", ["submitted", "completed", "invalid", "failed"])})
-          OR (task_id IS NOT NULL AND ${sql.in("state", ["planned", "submitting", "superseded"])})
-          OR (pruned_at IS NOT NULL AND state <> 'completed')) ORDER BY seq`,
+      sql`NOT ${sql.in("state", TaskState.literals)}
+        OR (task_id IS NULL AND ${sql.in("state", ["submitted", "completed", "invalid", "failed"])})
+        OR (task_id IS NOT NULL AND ${sql.in("state", ["planned", "submitting", "superseded"])})
+        OR (pruned_at IS NOT NULL AND state <> 'completed')`,
       (row) => `${taskName(row)} is ${row.state}, which does not go with the rest of its row`,
     ),
-    yield* finds<Task>(
-      "request_missing",
-      sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN task_request q ON ${both("q", "t")}
-        WHERE t.partition_id = ${partition} AND q.seq IS NULL AND t.pruned_at IS NULL ORDER BY t.seq`,
-      (row) => `the request of ${taskName(row)} is missing`,
-    ),
-    yield* finds<Task>(
-      "result_missing",
-      sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN task_result r ON ${both("r", "t")}
-        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND r.seq IS NULL AND t.pruned_at IS NULL
-        ORDER BY t.seq`,
-      (row) => `the result of ${taskName(row)} is missing`,
-    ),
+    yield* findsMissing("request", sql`1 = 1`),
+    yield* findsMissing("result", sql`t.state = 'completed'`),
     ...(yield* Effect.forEach(["task_request", "task_result", "task_attempt"], (table) =>
       finds<{ readonly seq: number }>(
         "rows_orphaned",
@@ -260,7 +253,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
   ])
 })
 
-interface TaskRow {
+interface PayloadRow {
   readonly seq: number
   readonly task_id: string | null
   readonly campaign: number
@@ -270,9 +263,6 @@ interface TaskRow {
   readonly batch: number
   readonly batch_items: number
   readonly vote: number
-}
-
-interface PayloadRow extends TaskRow {
   readonly body: Uint8Array | null
   readonly items: Uint8Array | null
   readonly result: Uint8Array | null
@@ -284,21 +274,23 @@ interface ItemRow {
   readonly item_id: string
 }
 
-/** Goes through the tasks with their items, and unless it is to be quick, with every request and result. */
+/** Tasks with their items and, unless `quick`, with their requests and results. */
 const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOptions) {
   const sql = yield* SqlClient.SqlClient
-  const page = (after: number) =>
+  const payloads =
     quick === true
-      ? sql<PayloadRow>`SELECT seq, task_id, campaign, state, item_count, new_items, batch, batch_items, vote, NULL AS body, NULL AS items, NULL AS result
-          FROM task WHERE partition_id = ${partition} AND seq > ${after} ORDER BY seq LIMIT ${pageSize}`
-      : sql<PayloadRow>`
-          SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items, t.batch, t.batch_items, t.vote, q.body, q.items, r.body AS result FROM task t
+      ? sql`NULL AS body, NULL AS items, NULL AS result FROM task t`
+      : sql`q.body, q.items, r.body AS result FROM task t
           LEFT JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-          LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
-          WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
+          LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq`
+  const page = (
+    after: number,
+  ) => sql<PayloadRow>`SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items,
+      t.batch, t.batch_items, t.vote, ${payloads}
+    WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
   const findings: Array<Finding> = []
   let after = -1
-  while (findings.length < shown) {
+  while (findings.length < maxFindings) {
     const rows = yield* page(after)
     const last = rows.at(-1)
     if (last === undefined) return findings
@@ -322,13 +314,14 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
   return findings
 })
 
-/** The number of a task's first item, which it has in its first vote. */
-const firstItem = ({ batch_items, seq, vote }: TaskRow): number => seq - (vote - 1) * batch_items
-
-/** The items of a task by their places in it; none where a gold item was mixed in, or where there are several. */
-const itemsOf = (row: TaskRow, at: ReadonlyMap<number, ReadonlyArray<ItemRow>>): ReadonlyArray<ItemRow | undefined> =>
+/** The items of a task by their places in it; undefined for a gold item that was mixed in, or where there are several. */
+const itemsOf = (
+  row: PayloadRow,
+  at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
+): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    const [item, ...more] = at.get(firstItem(row) + i) ?? []
+    // Items have their numbers in the first vote.
+    const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })
 
@@ -339,22 +332,22 @@ const payloadFinding = (
 ): ReadonlyArray<Finding> => {
   const { body, items } = row
   if (body === null || items === null) return []
-  const question = Result.try(() => parseRequest({ body, items }))
+  const request = Result.try(() => parseRequest({ body, items }))
   const unreadable = (why: string): ReadonlyArray<Finding> => [
     { code: "request_unreadable", message: `the request of ${taskName(row)} can't be read: ${why}` },
   ]
-  if (Result.isFailure(question)) return unreadable(reasonOf(question.failure))
-  const asked = question.success
-  const prompts = asked.prompts.length
+  if (Result.isFailure(request)) return unreadable(reasonOf(request.failure))
+  const stored = request.success
+  const prompts = stored.prompts.length
   const expected = row.item_count
-  if (prompts !== expected || asked.items.length !== expected) {
-    return unreadable(`it asks for ${prompts} prompts of ${asked.items.length} items, where ${expected} are expected`)
+  if (prompts !== expected || stored.items.length !== expected) {
+    return unreadable(`it asks for ${prompts} prompts of ${stored.items.length} items, where ${expected} are expected`)
   }
-  const ids = asked.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
+  const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
   const isWhole = found === ids.filter((id) => id !== undefined).length
-  const other = isWhole ? asked.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
+  const other = isWhole ? stored.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
   if (other !== undefined) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
-  const misfit = asked.items.find((item, i) => !fits(item, asked.prompts[i]!))
+  const misfit = stored.items.find((item, i) => !fits(item, stored.prompts[i]!))
   if (misfit !== undefined) return unreadable(`what is kept of the item ${misfit.item_id} does not fit what was sent`)
   if (row.state !== "completed" || row.result === null) return []
   const result = row.result
@@ -363,7 +356,7 @@ const payloadFinding = (
       Result.try(() => Payload.decode(result)),
       reasonOf,
     ),
-    (text) => match(row.task_id ?? "", asked, text),
+    (text) => match(row.task_id ?? "", stored, text),
   )
   return Result.isSuccess(judged)
     ? []

@@ -19,16 +19,14 @@ export type LedgerLocation =
 export interface LedgerSettings {
   /** `postgres://…` or a file. Without it, `ledger.db` in the job folder. */
   readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
-  /** So that several jobs may stand in one database. */
+  /** Several jobs may share a database. */
   readonly partition?: string | undefined
 }
 
-/** What was given does not say where a ledger is. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
   message: Schema.String,
 }) {}
 
-/** There is no ledger to look at. */
 export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {
   location: Schema.String,
   partition: Schema.String,
@@ -54,7 +52,7 @@ export const of = Effect.fnUntraced(function* ({
   const text = Redacted.isRedacted(given) ? Redacted.value(given) : given
   const refuse = (message: string) => new LedgerLocationError({ message })
   if (!/^[\w.-]{1,100}$/.test(partition)) {
-    return yield* refuse("a partition's name has letters, digits, and . _ - alone, 100 at the most")
+    return yield* refuse("a partition's name may have letters, digits, and . _ -, at most 100 of them")
   }
   if (isPostgres(text)) {
     if (URL.canParse(text)) {
@@ -78,10 +76,10 @@ export const describe = (location: LedgerLocation): string => {
   return location.partition === defaultPartition ? place : `${place} (partition ${location.partition})`
 }
 
-/** Where a URL holds no password, the one that PostgreSQL's own programs take, too. */
+/** For URLs without a password, as for PostgreSQL's own programs. */
 const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** To be worked, by this process alone; created where there is none. */
+/** For this process alone; created where there is none. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -143,17 +141,17 @@ const holding =
   <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>) =>
     Layer.effectDiscard(requirePartition(location)).pipe(Layer.provideMerge(client))
 
-/** The database of a ledger that is there already, to look at: also while a process works it. */
+/** The database of an existing ledger, to read: also while a process works it. */
 export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
 
-/** The database of a ledger that is there already, for this process alone. */
+/** The database of an existing ledger, for this process alone. */
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
-/** A ledger that is there already, to look at: also while a process works it. */
+/** An existing ledger, to read: also while a process works it. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ partition: location.partition }).pipe(Layer.provide(existingClient(location)))
 
-/** Who works the ledger now, as far as it is known: none where nobody does. */
+/** Who works the ledger now, if that is known. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
   if (location._tag === "File") return yield* FileLock.holder(location.path)
   return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresClient.lockHolder(sql, location.partition)).pipe(

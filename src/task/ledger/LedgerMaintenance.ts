@@ -16,7 +16,6 @@ import * as LedgerLocation from "./LedgerLocation.ts"
 import { lostStates } from "./Model.ts"
 import * as Payload from "./Payload.ts"
 
-/** A PostgreSQL database takes care of itself, or its own tools do. */
 export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
   verb: Schema.Literals(["backup", "compact"]),
   location: Schema.String,
@@ -28,14 +27,13 @@ export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotFor
   }
 }
 
-/** There is something where the backup is to be. */
 export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", { path: Schema.String }) {
   override get message() {
     return `${this.path} exists already: name another file for the backup`
   }
 }
 
-/** The copy could not be written. What there was of it was removed. */
+/** The partial copy was removed. */
 export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
   path: Schema.String,
   cause: Schema.Defect(),
@@ -45,13 +43,12 @@ export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFail
   }
 }
 
-/** The copy is not whole. It was removed. */
 export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
   path: Schema.String,
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
-    return `the backup is not whole, and was removed (${this.findings[0] ?? ""}): see what \`prefstream ledger check\` finds in the ledger`
+    return `the backup has integrity errors, and was removed (${this.findings[0] ?? ""}): see what \`prefstream ledger check\` finds in the ledger`
   }
 }
 
@@ -60,7 +57,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.shown(location.url) }))
 
-/** Looks for everything that should not be; `quick` leaves requests and results unread. */
+/** Finds integrity errors; `quick` leaves requests and results unread. */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
     LedgerCheck.check({ ...options, partition: location.partition }).pipe(
@@ -86,7 +83,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // What a backup left behind that was killed.
+  // Left behind by a backup that was killed.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -112,17 +109,16 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   }).pipe(Effect.ensuring(remove))
 })
 
-/** One moment of the ledger, also while it is worked. */
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // Damage is the ledger's, which the failure names.
+  // Damage is in the ledger, not in the copy.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
   })
 })
 
-/** A file's bytes, with what was written and is not in the file itself yet. */
+/** Bytes of a file and its write-ahead log. */
 const sizeOf = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const sizes = yield* Effect.forEach([path, `${path}-wal`], (path) =>
@@ -134,10 +130,10 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** Rows of payloads that are packed in one transaction. */
-const packedTogether = 16
+/** Payloads compressed in one transaction. */
+const packSize = 16
 
-/** Packs the payloads of a table that are not packed yet. */
+/** Compresses the payloads of a table that are not compressed yet. */
 const packPayloads = Effect.fnUntraced(function* (
   table: "task_request" | "task_result",
   columns: ReadonlyArray<string>,
@@ -148,7 +144,7 @@ const packPayloads = Effect.fnUntraced(function* (
   while (true) {
     const rows = yield* sql<{ readonly rowid: number } & Record<string, Uint8Array>>`
       SELECT rowid, ${sql.csv(columns.map((column) => sql`${sql(column)}`))} FROM ${sql(table)}
-      WHERE rowid > ${after} AND ${isOpen} ORDER BY rowid LIMIT ${packedTogether}`
+      WHERE rowid > ${after} AND ${isOpen} ORDER BY rowid LIMIT ${packSize}`
     const last = rows.at(-1)
     if (last === undefined) return
     yield* sql.withTransaction(
@@ -161,10 +157,7 @@ const packPayloads = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Packs requests and results, and gives the space of that and of what was removed back to the
- * file system. Needs free space of up to twice the size of the ledger meanwhile.
- */
+/** Compresses requests and results, and shrinks the file. Needs free space of up to twice its size meanwhile. */
 export const compact = Effect.fn("LedgerMaintenance.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")
   const before = yield* sizeOf(file.path)
@@ -183,7 +176,6 @@ export interface PruneOptions {
   readonly before?: number | undefined
   /** Whether requests and results that came before that time are removed, too. Datasets that are written later lack them. */
   readonly results?: boolean | undefined
-  /** Whether only to count. */
   readonly dryRun?: boolean | undefined
 }
 
@@ -193,13 +185,12 @@ export interface PruneReport {
   readonly results: { readonly tasks: number; readonly items: number }
 }
 
-/** Tasks whose payloads are removed in one transaction. */
-const portion = 500
+/** Tasks pruned in one transaction. */
+const chunkSize = 500
 
-/** Tasks that are looked for at once: a database may go through all of them each time. */
+/** Large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
-/** Removes what is not needed to go on. */
 export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,
@@ -213,12 +204,12 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   const sql = yield* SqlClient.SqlClient
   const now = yield* Clock.currentTimeMillis
   const here = sql`partition_id = ${partition}`
-  // What the last run that read anything refused stands in its rejects file, which may be written again.
+  // The rejects file of the last run that read anything may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // The votes of an item go together: with some of them it would be judged otherwise.
+  // All votes of an item together: a part of them could give another judgment.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = task.partition_id AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote
@@ -254,7 +245,7 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
     const last = seqs.at(-1)
     if (last === undefined) return report
     after = last
-    for (const some of Arr.chunksOf(seqs, portion)) {
+    for (const some of Arr.chunksOf(seqs, chunkSize)) {
       const these = sql`${here} AND ${sql.in("seq", some)}`
       yield* sql.withTransaction(
         Effect.gen(function* () {

@@ -12,7 +12,7 @@ import type { Write } from "../../sql/GroupCommit.ts"
 /**
  * ```
  * planned → submitting → submitted → completed
- *  │ ↑          │            ├─────→ invalid   the result does not fit the task; looked at again by the next run
+ *  │ ↑          │            ├─────→ invalid   the result does not fit the task; polled again by the next run
  *  │ └──────────┤            └─────→ failed    the service gave the task up
  *  │            ├→ refused                     the service refused it; it was not created
  *  │            └→ in_doubt                    it may have been created; never sent again by itself
@@ -143,7 +143,7 @@ export interface PlannedTask {
 export interface OpenTask {
   readonly seq: number
   readonly taskId: string
-  /** Whether it failed, or its result did not fit, when it was looked at last. */
+  /** Whether it is failed or invalid. */
   readonly isRecheck: boolean
   /** Epoch milliseconds. */
   readonly submittedAt: number

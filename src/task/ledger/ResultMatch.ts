@@ -10,7 +10,7 @@ import type { Judgment } from "../../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import type { ParsedRequest } from "./Model.ts"
-import { promptOf } from "./Rows.ts"
+import { promptOf, quote } from "./Rows.ts"
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
@@ -93,5 +93,3 @@ const align = (
     ? prompts.map(({ prompt }) => byPrompt.get(prompt))
     : results
 }
-
-const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)

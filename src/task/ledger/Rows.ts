@@ -1,4 +1,4 @@
-/** Rows of the ledger as they are written and read, no more of them in a statement than any database takes. */
+/** Reads and writes rows of the ledger, in chunks that fit into a statement of any database. */
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -7,7 +7,7 @@ import { type BatchPlace, ItemDetails, type LedgerContext, type ParsedRequest, t
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Payload from "./Payload.ts"
 
-/** SQLite takes 32,766 values in a statement, the client of PostgreSQL 32,767; a row has six at the most. */
+/** SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767; a row has at most six. */
 const rowsPerStatement = 4096
 
 export const inChunks = <A, B, E, R>(
@@ -15,13 +15,9 @@ export const inChunks = <A, B, E, R>(
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
 ) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
 
-/**
- * A text for each number of rows is prepared, and kept: few enough that all of them are quickly
- * prepared, and many enough that what a statement costs is shared by its rows.
- */
+/** A statement is prepared and cached for each number of rows up to this. */
 const rowsPerInsert = 128
 
-/** Inserts rows, many in each statement. */
 export const insertRows = (sql: LedgerContext["sql"], table: string, rows: ReadonlyArray<Record<string, unknown>>) =>
   Effect.forEach(Arr.chunksOf(rows, rowsPerInsert), (rows) => sql`INSERT INTO ${sql(table)} ${sql.insert(rows)}`, {
     discard: true,
@@ -35,7 +31,7 @@ export const parseRequest = (row: { readonly body: Uint8Array; readonly items: U
   return { body, prompts: promptsOf(parseTaskRequest(body).prompts, items), items }
 }
 
-/** Prompts that were sent, with their completions as the input had them. */
+/** Sent prompts with their completions in the order of the input. */
 export const promptsOf = (
   sent: ReadonlyArray<TaskPrompt>,
   items: ReadonlyArray<Pick<ItemDetails, "order">>,
@@ -45,11 +41,11 @@ export const promptsOf = (
     return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
   })
 
-/** A prompt that was sent as the input had it: a conversation as messages. */
+/** A sent prompt as the input had it: a conversation as messages. */
 export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
   conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
 
-/** Whether what is kept of an item goes with what was sent of it. */
+/** Whether an item's stored details fit the prompt that was sent. */
 export const fits = (
   { completion_origins, conversation, models, order }: ItemDetails,
   { completions, prompt }: TaskPrompt,
@@ -57,7 +53,7 @@ export const fits = (
   [completion_origins, models, order].every((each) => each === undefined || each.length === completions.length) &&
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
-/** A task with what it asks as the columns of `task_request`. */
+/** A task with its request as columns of `task_request`. */
 export const withPayload = <Task extends StoredRequest>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {
   const details = JSON.stringify(task.items)
   return { ...task, size: task.body.length + details.length, payload: { body, items: Payload.encode(details) } }
@@ -73,7 +69,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly plannedAt: number
   }
 
-/** Inserts planned tasks with what they ask. */
+/** Inserts planned tasks and their requests. */
 export const insertTasks = Effect.fnUntraced(function* (
   { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
@@ -99,10 +95,10 @@ export const insertTasks = Effect.fnUntraced(function* (
   yield* insertRows(sql, "task_request", requests)
 })
 
-/** The columns of `task` that say where it stands in its batch. */
+/** The columns of a `BatchPlace`. */
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes'
 
-/** Whether a task asks for an item: its number in the first vote lies as far behind as the votes are apart. */
+/** Joins an item to a task of any vote; items have their numbers in the first vote. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
@@ -111,10 +107,10 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Words of others without NUL, which no text column of PostgreSQL holds. */
+/** Without NUL, which no text column of PostgreSQL holds. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** The task that has this id at the service, or had it in an earlier attempt, and is not the one at `seq`. */
+/** Another task than that at `seq` that has this id at the service, or had it in an earlier attempt. */
 export const ownerOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, taskId: string, seq: number) => {
   const others = sql`partition_id = ${partition} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
@@ -124,7 +120,6 @@ export const ownerOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "s
   )
 }
 
-/** What the ledger remembers under a name. */
 export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string) =>
   Effect.map(
     sql<{ value: string }>`SELECT value FROM setting WHERE partition_id = ${partition} AND name = ${name}`,
@@ -134,3 +129,6 @@ export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | 
 export const setSetting = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string, value: string) =>
   sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, ${name}, ${value})
     ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`
+
+/** A text in a message, cut short. */
+export const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)

@@ -1,9 +1,9 @@
 /**
  * Campaigns, runs, and the files that they read.
  *
- * Guarantees: all runs under the same terms belong to one campaign, also when others lay between them; other terms than the
- * last run's need `newCampaign`, so that a changed word in the guidelines does not buy everything anew. What a campaign has
- * planned, and the service has certainly not taken, is not sent while another one goes on, unless a person asked for it.
+ * Guarantees: all runs under the same terms belong to one campaign; terms other than the last run's need `newCampaign`, so that
+ * a changed word in the guidelines does not buy everything again. Tasks of another campaign that were never sent are not sent
+ * unless a person asked for it.
  */
 import { Array as Arr, Clock, Effect, Option, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -21,7 +21,7 @@ import {
   type RunTerms,
   TermsChanged,
 } from "./Model.ts"
-import { inChunks, settingOf, storable } from "./Rows.ts"
+import { inChunks, quote, settingOf, storable } from "./Rows.ts"
 
 interface CampaignRow extends Omit<Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
@@ -35,13 +35,13 @@ const campaignOfRow = (row: CampaignRow): Campaign => ({
 export const readRuns = ({ partition, sql }: LedgerContext) => {
   const here = sql`partition_id = ${partition}`
 
-  /** All campaigns, the first one first. */
+  /** Oldest first. */
   const campaigns = Effect.suspend(
     () => sql<CampaignRow>`SELECT campaign, task_type AS "taskType", guidelines, fingerprint, started_at AS "startedAt"
       FROM campaign WHERE ${here} ORDER BY campaign`,
   ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
 
-  /** The newest run, whether or not it has read anything. */
+  /** Whether or not it has read anything. */
   const newestRun = Effect.gen(function* () {
     const rows = yield* sql<{
       run: number
@@ -68,7 +68,7 @@ export const readRuns = ({ partition, sql }: LedgerContext) => {
     return Option.map(Option.fromNullishOr(rows[0]), ({ campaign }) => campaign)
   }).pipe(Effect.withSpan("Ledger.lastCampaign"))
 
-  /** The number of a campaign that must be there; that of the last run where none is named. */
+  /** Fails where there is no such campaign. Default: that of the last run. */
   const campaignOf = Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
     if (Option.isNone(campaign)) return yield* lastCampaign
     const numbers = (yield* campaigns).map(({ campaign }) => campaign)
@@ -97,18 +97,17 @@ export const readRuns = ({ partition, sql }: LedgerContext) => {
         campaign,
         /** Whether its input was read to the end. */
         readFinished: readFinished === 1,
-        /** How many tasks ask for each item that it found to be new. */
+        /** Votes per new item. */
         votes,
-        /** The seed of the orders of their completions; none where these are sent as in the input. */
+        /** None where completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
-        /** The limit of rejects, where it ended because there were more. */
+        /** The limit of rejects that was exceeded. */
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies ReadCounts,
       }),
     )
   })
 
-  /** What a run has read. */
   const runOf = Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`))
 
   /** The last run that has read anything. */
@@ -137,7 +136,7 @@ export const readRuns = ({ partition, sql }: LedgerContext) => {
         })),
     )
 
-  /** The address of the service that the tasks are at; none before the first run. */
+  /** The identity of the service that the ledger is bound to; none before the first run. */
   const service = Effect.map(settingOf({ partition, sql }, "service"), Option.fromUndefinedOr).pipe(
     Effect.withSpan("Ledger.service"),
   )
@@ -154,17 +153,17 @@ export const writeRuns = (
   const isJudged = ({ campaign }: Pick<Campaign, "campaign">) =>
     Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
 
-  /** Begins a run. It belongs to the campaign of its terms; to another than the last run's only where `newCampaign` allows that. */
+  /** Starts a run in the campaign of its terms; other terms than the last run's need `newCampaign`. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: RunTerms & { readonly newCampaign?: boolean | undefined } = {},
   ): Effect.fn.Return<Run, SqlError | TermsChanged> {
     const now = yield* Clock.currentTimeMillis
     const { taskType = rlhfRanking } = terms
-    const guidelines = withoutNoise(terms.guidelines)
+    const guidelines = normalize(terms.guidelines)
     const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
     const known = yield* campaigns
     const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-    // Terms under which nothing was ever planned bind nobody, and give their number to the next.
+    // A campaign without items gives its number to the next one.
     const judged = yield* Effect.filter(known, isJudged)
     const before = yield* Effect.map(
       lastCampaign,
@@ -206,16 +205,15 @@ export const writeRuns = (
     )
   })
 
-  /** Notes that a run has read and sent what it could. One that was killed has no end. */
+  /** A run that was killed has no end. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Run,
     {
       failure,
       maxRejects,
     }: {
-      /** How many rejects were allowed, or which share, where the run ends because there were more. */
+      /** The limit of rejects that was exceeded. */
       readonly maxRejects?: string | undefined
-      /** Why it failed, where it did. */
       readonly failure?: string | undefined
     } = {},
   ) {
@@ -224,7 +222,6 @@ export const writeRuns = (
       failure = ${storable(failure ?? null)} WHERE ${here} AND run = ${run}`)
   })
 
-  /** Remembers the files that a run has read. */
   const recordInputs = Effect.fn("Ledger.recordInputs")(function* (
     { campaign }: Pick<Run, "campaign">,
     files: ReadonlyArray<InputFile>,
@@ -244,13 +241,12 @@ export const writeRuns = (
   return { startRun, endRun, recordInputs }
 }
 
-/** Guidelines as they are compared: how lines end, and what an editor leaves at the end of a file, changes nothing. */
-const withoutNoise = (guidelines: string | undefined): string | undefined => {
+/** Guidelines for comparison: line endings and whitespace at the end don't count. */
+const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text
 }
 
-/** What differs, in words; the guidelines by their first line that does. */
 const changesOf = (
   before: Pick<Campaign, "guidelines" | "taskType">,
   now: Pick<Campaign, "guidelines" | "taskType">,
@@ -281,7 +277,7 @@ const guidelinesChange = (before: string | undefined, now: string | undefined): 
   ].join(" ")
 }
 
-/** Two texts, each cut to where they begin to differ. */
+/** Two texts from shortly before their first difference. */
 const apart = (a = "", b = ""): readonly [string, string] => {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++
@@ -289,5 +285,3 @@ const apart = (a = "", b = ""): readonly [string, string] => {
   const shown = (text: string) => quote(`${from > 0 ? "…" : ""}${text.slice(from)}`)
   return [shown(a), shown(b)]
 }
-
-const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)

@@ -8,7 +8,7 @@ import { Clock, Duration, Effect, Option, Record } from "effect"
 import { inCampaign, isAskedBy } from "./Rows.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "./Model.ts"
 
-/** States in which nothing more happens until a person says what is to be done. */
+/** States that a person has to resolve. */
 const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
 /** `items` are those of tasks: an item with several votes counts in each. */
@@ -45,10 +45,8 @@ export const itemOutcomes = [
 ] as const
 export type ItemOutcome = (typeof itemOutcomes)[number]
 
-/** How many items have this outcome. */
 export type OutcomeCounts = (outcome: ItemOutcome) => number
 
-/** Results that came in. */
 export interface Arrivals {
   readonly tasks: number
   readonly items: number
@@ -60,9 +58,9 @@ export interface Progress {
   readonly countsOf: (campaign: number) => StateCounts
   /** Items of the input by the state of their first vote, in one campaign; gold items that were mixed in are none. */
   readonly inputOf: (campaign: number) => StateCounts
-  /** How many votes an item has, at the most. */
+  /** Maximum votes of an item. */
   readonly votes: number
-  /** How often gold items were mixed in. */
+  /** Gold items mixed in. */
   readonly gold: number
   /** When the first task was submitted, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
@@ -72,12 +70,12 @@ export interface Progress {
     readonly taskId: string
     readonly submittedAt: number
   }>
-  /** When an outstanding task is to be looked at next; in the past where that is due. */
+  /** When an outstanding task is polled next; in the past where that is due. */
   readonly nextPollAt: Option.Option<number>
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** How fast results of the campaigns that are waited for come in: those since what is waited for was submitted, a day at the most. */
+  /** Items judged since the oldest outstanding task was submitted, at most a day ago, in campaigns with open tasks. */
   readonly pace: Option.Option<{ readonly since: number; readonly items: number }>
 }
 
@@ -93,7 +91,7 @@ export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, t
 export const readStatus = ({ partition, sql }: LedgerContext) => {
   const here = sql`partition_id = ${partition}`
 
-  // Of all indexes the primary key gives the rows fastest where all are wanted: said by naming `seq`.
+  // Naming `seq` makes the database use the primary key, the fastest index for all rows.
   const all = sql`${here} AND seq >= 0`
 
   const counts = Effect.gen(function* () {
@@ -102,7 +100,6 @@ export const readStatus = ({ partition, sql }: LedgerContext) => {
     return countsOf(rows)
   }).pipe(Effect.withSpan("Ledger.counts"))
 
-  /** The counts, with times and what came in of late. */
   const progress = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const hour = now - Duration.toMillis("1 hour")
@@ -180,7 +177,7 @@ export const readStatus = ({ partition, sql }: LedgerContext) => {
         ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`,
   )
 
-  /** How many items' results were removed to save space. */
+  /** Items whose results were pruned. */
   const prunedItems = Effect.suspend(
     () => sql<{ items: number | null }>`SELECT SUM(new_items) AS items FROM task
       WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,

@@ -30,24 +30,24 @@ import * as Payload from "./Payload.ts"
 
 const pageSize = 64
 
-/** States in which a task is looked at once in each run, as the service may have mended it. */
+/** States in which a task is polled once in each run, since the service may have repaired it. */
 const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<TaskState>
 
-/** When a task is due that is not. */
+/** Due time of a task that is never due. */
 const notDue = Number.MAX_SAFE_INTEGER
 
 const dueAtIn = (state: TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
 
-/** Why a task is not sent again under its key. */
-const forgotten = (lifetime: Duration.Duration): string =>
+/** Reason of a task that is not resent under its key. */
+const keyExpired = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
 
-/** Why a task is in doubt whose request was answered with the id of another task. */
+/** Reason of a task in doubt whose request was answered with the id of another task. */
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
 export const readTasks = ({ partition, requests, sql }: LedgerContext) => ({
-  /** What a task asks; none where that was pruned. */
+  /** None where it was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const cached = requests.get(seq)
     if (cached !== undefined) return Option.some(cached)
@@ -65,26 +65,27 @@ export const writeTasks = (
 ) => {
   const here = sql`partition_id = ${partition}`
 
+  /** One statement that is a change of the ledger. */
+  const change = (name: string, statement: Effect.Effect<unknown, SqlError>) =>
+    write(statement).pipe(Effect.asVoid, Effect.withSpan(`Ledger.${name}`))
+
   const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
       reason = 'the process ended after the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
-  /** What was being sent when a process ended is in doubt, as long as it is not known that the service honors keys. */
-  const holdInterrupted = Effect.suspend(() => write(holdInterruptedRows)).pipe(
-    Effect.asVoid,
-    Effect.withSpan("Ledger.holdInterrupted"),
+  /** Tasks that were being sent when a process ended are in doubt, where the service may ignore keys. */
+  const holdInterrupted = change("holdInterrupted", holdInterruptedRows)
+
+  /** The same where keys are honored: they are planned again. Tasks in doubt stay so until the next submit. */
+  const planInterrupted = change(
+    "planInterrupted",
+    sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
   )
 
-  /** The same where keys are honored: it is planned again. What is in doubt is left to who sends. */
-  const planInterrupted = Effect.suspend(() =>
-    write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`),
-  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.planInterrupted"))
-
   /**
-   * What was being sent when a process ended: planned again, and what was in doubt with it,
-   * where the service honors idempotency keys and remembers theirs; in doubt elsewhere. Also in
-   * doubt is what was to be sent again under its key, if now the service is said to ignore keys,
-   * or may have forgotten this one. Why a task was in doubt stays with it until that is cleared up.
+   * Before a submit: tasks that were being sent when a process ended, and tasks in doubt, are planned again where the
+   * service honors keys and still remembers theirs; elsewhere they are in doubt, as are planned tasks that may have been
+   * sent. A reason stays until the task is settled.
    */
   const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
     outcome: "planned" | "in_doubt",
@@ -98,7 +99,7 @@ export const writeTasks = (
         if (outcome === "planned") {
           yield* sql`UPDATE task SET state = 'planned'
             WHERE ${here} AND ${sql.in("state", ["submitting", "in_doubt"])}`
-          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${forgotten(lifetime)}
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyExpired(lifetime)}
             WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
         } else {
           yield* holdInterruptedRows
@@ -109,18 +110,10 @@ export const writeTasks = (
     )
   })
 
-  /**
-   * Tasks that failed, and results that did not fit, are due once more: asking costs nothing, and
-   * the service may have mended them. They keep their state and reason until it has answered.
-   */
-  const recheck = Effect.suspend(() =>
-    write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)}`),
-  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.recheck"))
+  /** Makes failed and invalid tasks due once more: a poll costs nothing. State and reason stay until it is answered. */
+  const recheck = change("recheck", sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)}`)
 
-  /**
-   * Binds the ledger to the service that its tasks are at, so that they are never looked
-   * for at another one. `moved` says that it is the same service at a new address.
-   */
+  /** Binds the ledger to a service. `moved` says that it is the same service at a new address. */
   const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
     const bound = yield* settingOf({ partition, sql }, "service")
     if (bound === identity) return
@@ -133,7 +126,7 @@ export const writeTasks = (
     yield* write(setSetting({ partition, sql }, "service", identity))
   })
 
-  // Planned tasks are all due at 0: said here, it lets the index give them in order.
+  // With `due_at = 0`, which all planned tasks have, the index gives them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
     const rows = yield* sql<Omit<PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }>`
       SELECT seq, idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
@@ -146,10 +139,10 @@ export const writeTasks = (
     }))
   })
 
-  /** What a task asks whose result is not there yet: that is never pruned. */
+  /** The request of a task without a result, which is never pruned. */
   const request = (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow)
 
-  /** Holds while the task at the service is still the one that was looked at. */
+  /** True while the task still has the id that was polled. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
 
@@ -157,7 +150,7 @@ export const writeTasks = (
     sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, due_at = ${dueAtIn(state)}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
 
-  /** Takes a planned task for sending; false where it was taken or split since it was seen. */
+  /** Takes a planned task for sending; false where it was sent or split after it was read. */
   const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Pick<PlannedTask, "idempotencyKey" | "seq">) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now})
@@ -165,17 +158,18 @@ export const writeTasks = (
     return rows.length > 0
   })
 
-  /** Gives a claimed task back that was certainly not taken, by no try of this attempt. */
+  /** Gives back a claimed task that no try of this attempt can have created. */
   const release = (seq: number) =>
     Effect.asVoid(
       write(sql`UPDATE task SET state = 'planned', sent_at = NULL
         WHERE ${here} AND seq = ${seq} AND state = 'submitting'`),
     )
 
-  /** Plans a task to be sent again under its key, as it may have been taken. */
+  /** Plans a task that may have been created to be resent under its key. */
   const markPlanned = (seq: number) =>
     Effect.asVoid(write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq}`))
-  /** Of a task that is not on its way any more. */
+
+  /** Also forgets the cached request. */
   const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
     Effect.ensuring(
       Effect.asVoid(write(change)),
@@ -184,9 +178,9 @@ export const writeTasks = (
   const markRefused = (seq: number, reason: string) => leave(seq, setState(seq, "refused", reason))
   const markInDoubt = (seq: number, reason: string) => leave(seq, setState(seq, "in_doubt", reason))
 
-  const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, forgotten(lifetime))
+  const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
 
-  /** Records the id that a task has at the service. One that another task has puts it in doubt instead: for the reason given. */
+  /** Records the task's id at the service. An id of another task puts it in doubt instead; gives that reason. */
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
     const now = yield* Clock.currentTimeMillis
     const reason = yield* write(
@@ -236,14 +230,14 @@ export const writeTasks = (
     )
   })
 
-  /** Takes a task that came to nothing for outstanding again, as the service says it is. */
+  /** Makes a failed or invalid task outstanding again. */
   const markOpen = (seq: number, taskId: string) =>
     Effect.asVoid(
       write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
         WHERE ${here} AND seq = ${seq} AND task_id = ${taskId}`),
     )
 
-  /** Makes every outstanding task due within so many milliseconds: an earlier run may have polled less often. */
+  /** Makes every outstanding task due within `millis`: an earlier run may have polled less often. */
   const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
     const latest = Math.ceil((yield* Clock.currentTimeMillis) + millis)
     yield* write(sql`UPDATE task SET due_at = ${latest}
@@ -251,13 +245,11 @@ export const writeTasks = (
   })
 
   /** Makes every outstanding task due at once. */
-  const makeDue = Effect.suspend(() =>
-    write(sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted'`),
-  ).pipe(Effect.asVoid, Effect.withSpan("Ledger.makeDue"))
+  const makeDue = change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted'`)
 
   /**
-   * Outstanding tasks, and those to be polled once more, that are due (or were so at `horizon`), longest due first.
-   * Hints are followed first, but for the tasks that are being polled.
+   * Outstanding tasks, and those to be polled once more, that are due (or were at `horizon`), longest due first.
+   * Hints are followed first, except for tasks under way.
    */
   const due = Effect.fn("Ledger.due")(function* (
     limit: number,
@@ -286,7 +278,6 @@ export const writeTasks = (
     }
   })
 
-  /** The next poll of a task, so many milliseconds from now. */
   const postpone = Effect.fnUntraced(function* (seq: number, millis: number) {
     const now = yield* Clock.currentTimeMillis
     yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)} WHERE ${here} AND seq = ${seq}`)
@@ -317,10 +308,10 @@ export const writeTasks = (
     requests.drop(seq)
   })
 
-  /** Stores a result; not that of another task than the one named, whose items were planned again since. */
+  /** Stores a result, unless the task has another id than `taskId` since its items were planned again. */
   const markCompleted = (seq: number, result: string, taskId?: string) =>
     storeResult(seq, result, "completed", null, taskId)
-  /** Without a result where there was none that could be read: one of before is kept then. */
+  /** Without `result`, an earlier one is kept. */
   const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
     result === undefined
       ? Effect.asVoid(write(setState(seq, "invalid", reason, taskId)))

@@ -17,7 +17,7 @@ import { identify } from "./TaskRequests.ts"
 export interface GoldOptions {
   /** Each has a `gold` answer. */
   readonly items: ReadonlyArray<SourceItem | PromptItem>
-  /** The share of gold items among those that experts judge: above 0, and 0.5 at the most. Default 0.05. */
+  /** The share of gold items among those that experts judge: above 0, at most 0.5. Default 0.05. */
   readonly rate?: number | undefined
   /** Default 0. */
   readonly seed?: number | undefined
@@ -53,7 +53,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
   draw: Draw = identity,
 ): Effect.fn.Return<Mix, UnusableGold> {
   if (!(rate > 0 && rate <= maxRate)) {
-    return yield* new UnusableGold({ problem: `expected a rate above 0, ${maxRate} at the most, found ${rate}` })
+    return yield* new UnusableGold({ problem: `expected a rate above 0, at most ${maxRate}, found ${rate}` })
   }
   const known = yield* Effect.forEach(
     items,

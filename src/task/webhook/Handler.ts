@@ -116,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
         // Sent again by the service, as it does with any failure.
         SqlError: notRecorded,
       }),
-    // Of a function of the user's, at the most.
+    // Only a function of the user's can cause one.
     Effect.catchDefect(notRecorded),
   )
 

@@ -74,7 +74,7 @@ describe("GoldItems.make", () => {
     ],
     ["no item", { items: [] }, /expected at least one item/],
     ["a rate of nothing", { items: known(1), rate: 0 }, /expected a rate above 0/],
-    ["a rate of more than every other item", { items: known(1), rate: 0.6 }, /0\.5 at the most, found 0\.6/],
+    ["a rate of more than every other item", { items: known(1), rate: 0.6 }, /at most 0\.5, found 0\.6/],
     ["a rate that is no number", { items: known(1), rate: Number.NaN }, /found NaN/],
   ]
   for (const [what, options, says] of unusable) {
