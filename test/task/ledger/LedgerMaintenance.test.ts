@@ -257,7 +257,7 @@ describe("LedgerMaintenance", () => {
         const location = yield* worked
         yield* spoil(location, (sql) => sql`DELETE FROM task_result WHERE seq = 2`)
         const copy = yield* temporaryPath("copy.db")
-        assert.match((yield* Effect.flip(LedgerMaintenance.backup(location, copy))).message, /not whole.*task 3/)
+        assert.match((yield* Effect.flip(LedgerMaintenance.backup(location, copy))).message, /integrity errors.*task 3/)
         assert.isFalse(yield* fs.exists(copy))
         assert.isFalse(yield* fs.exists(`${copy}.partial`))
       }),
