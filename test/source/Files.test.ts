@@ -59,7 +59,7 @@ describe("files", () => {
       }),
     )
 
-    it.effect("that models may be named after files is told, where no record names one", () =>
+    it.effect("the summary says that models may be named after files, where no record names one", () =>
       Effect.gen(function* () {
         const layoutOf = Effect.fnUntraced(function* (more: object) {
           const files = yield* writeFiles(
@@ -78,7 +78,7 @@ describe("files", () => {
       }),
     )
 
-    it.effect("lists as JSON text are told, with the flags that read them", () =>
+    it.effect("lists as JSON text are hinted at, with the flags that read them", () =>
       Effect.gen(function* () {
         const { hints } = yield* foundIn(toLines([{ prompt: '["Q"]', response_a: '["A"]', response_b: "B" }]))
         assert.deepStrictEqual(hints, [

@@ -69,7 +69,7 @@ describe("make", () => {
     }).pipe(Effect.provide(platform)),
   )
 
-  it.effect("a layout that is none is an error with its reason", () =>
+  it.effect("an unusable layout is an error with its reason", () =>
     Effect.gen(function* () {
       const { reason } = yield* Effect.flip(collect(Source.make([good], { prompt: "a..b" })))
       assert.strictEqual(reason._tag, "InvalidOption")

@@ -34,7 +34,7 @@ it.layer(NodeServices.layer)("the texts of files", (it) => {
     )
   })
 
-  it.effect("are refused where the path is none", () =>
+  it.effect("are refused where the path is invalid", () =>
     Effect.gen(function* () {
       assert.match((yield* Effect.flip(texts(["{}"], "a..b"))).message, /path: not a field path/)
     }),

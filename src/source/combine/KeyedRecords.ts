@@ -43,20 +43,17 @@ interface Columns {
   readonly rank: number
   readonly id: number
   readonly source: number
-  readonly key: string | null
+  readonly isReject: 0 | 1
   readonly origin: string
-  readonly data: Uint8Array
+  /** JSON, in which a text column keeps every character. */
+  readonly data: string
   readonly first: string | null
 }
 
 const maxReadBytes = 4 * 1024 * 1024
 const entriesPerPage = 256
 
-const table = { name: "record", columns: ["key", "source", "size", "origin", "data"] }
-
-// As bytes, which leave the engine's memory at once, and may hold NUL.
-const encoder = new TextEncoder()
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+const table = { name: "record", columns: ["key", "source", "origin", "data"] }
 
 /** @param textsOf long texts of a value that its record's own text also has: they are written once */
 export const make = Effect.fnUntraced(function* <A>(
@@ -65,7 +62,8 @@ export const make = Effect.fnUntraced(function* <A>(
 ) {
   const { append, run, sort } = yield* Scratch.make(directory)
   yield* run(
-    "CREATE TABLE record (id INTEGER PRIMARY KEY, key TEXT, source INTEGER, size INTEGER, origin TEXT, data BLOB)",
+    `CREATE TABLE record (id INTEGER PRIMARY KEY, key TEXT, source INTEGER, origin TEXT, data TEXT,
+       size INTEGER AS (octet_length(data)))`,
   )
 
   /** @param sourceOf the number of the file, or of the files that count as one */
@@ -78,19 +76,19 @@ export const make = Effect.fnUntraced(function* <A>(
       table,
       records.map((record) => {
         const place = Result.isSuccess(record) ? record.success.place : record.failure
-        const data = encoder.encode(Result.isSuccess(record) ? write(record.success) : JSON.stringify(record.failure))
+        const data = Result.isSuccess(record) ? write(record.success) : JSON.stringify(record.failure)
         const key = Result.isSuccess(record) ? Key.short(keyOf(record.success)) : null
-        return [key, sourceOf(place), data.length, JSON.stringify(originOf(place)), data]
+        return [key, sourceOf(place), JSON.stringify(originOf(place)), data]
       }),
     )
 
   const write = ({ place: { raw }, value }: KeyedRecord<A>): string =>
     JSON.stringify(raw === undefined ? [value] : [value, ScratchText.cut(raw, textsOf(value))])
 
-  const read = ({ data, first, id, key, origin, rank, source }: Columns): FoundRecord<A> => {
+  const read = ({ data, first, id, isReject, origin, rank, source }: Columns): FoundRecord<A> => {
     const at = { rank, id, source, first: first === null ? undefined : JSON.parse(first) }
-    const written = JSON.parse(decoder.decode(data))
-    if (key === null) return { ...at, record: written }
+    const written = JSON.parse(data)
+    if (isReject) return { ...at, record: written }
     const [value, cut]: readonly [A, ScratchText.Cut?] = written
     const place: Place = {
       ...JSON.parse(origin),
@@ -127,7 +125,10 @@ export const make = Effect.fnUntraced(function* <A>(
 
   const select = (from: string, parameters: ReadonlyArray<number>) =>
     Effect.map(
-      run<Columns>(`SELECT rank, record.id, source, record.key, record.origin, record.data, ${from}`, parameters),
+      run<Columns>(
+        `SELECT rank, record.id, source, record.key IS NULL AS isReject, record.origin, record.data, ${from}`,
+        parameters,
+      ),
       Arr.map(read),
     )
 

@@ -1,5 +1,5 @@
 /**
- * Texts that may be meant as lists: they stay text, and the user is told which option reads them as lists.
+ * Texts that may be meant as lists: they stay text, and a hint names the option that reads them as lists.
  */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"

@@ -58,7 +58,7 @@ const groups = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>):
 export const isKey = (value: unknown): boolean =>
   (typeof value === "string" && value.trim() !== "") || Number.isSafeInteger(value)
 
-/** `source` counts where it tells completions to the same prompt apart; elsewhere it is the prompt's. */
+/** `source` counts where it distinguishes completions of the same prompt; elsewhere it is the prompt's. */
 export const model = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
   const named = find(sample, KnownNames.models, ["text"])
   if (named !== undefined) return named.path

@@ -18,7 +18,7 @@ const needed: ReadonlySet<string> = new Set(["prompt", "completions", "completio
 
 export const named = (name: string, option: keyof typeof flags): string => `${JSON.stringify(name)} (${flags[option]})`
 
-/** How many names of members a message tells. */
+/** How many names of members a message lists. */
 const maxShownNames = 20
 
 /** One line: what is missing, and what there is. */

@@ -7,7 +7,7 @@
  */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
-import { counted, logged, loggedLater, tellSliced } from "../place/InputAudit.ts"
+import { audited, auditedLater, reportSliced, withRecordCount } from "../place/InputAudit.ts"
 import type { Input } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
 import type { RowResult } from "../record/Row.ts"
@@ -93,20 +93,20 @@ export const open: (
       [description, ...(isDecoded ? [encoding] : []), ...(compression === undefined ? [] : [compression])].join(", ")
     if (format === "parquet") {
       const whole = yield* Spool.toFile(input)
-      const packed = loggedLater(name, whole.bytes)
+      const packed = auditedLater(name, whole.bytes)
       const file = yield* Parquet.open(
         compression === undefined
           ? whole
           : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(packed.bytes) }),
         options,
       )
-      const told = compression === undefined ? tellSliced(whole) : packed.told
+      const report = compression === undefined ? reportSliced(whole) : packed.report
       return {
         name,
         format,
         description: described(file.description),
         count: file.count,
-        rows: (columns) => counted(Stream.concat(file.rows(columns), Stream.fromEffectDrain(told))),
+        rows: (columns) => withRecordCount(Stream.concat(file.rows(columns), Stream.fromEffectDrain(report))),
       }
     }
     const text = textFormat(name, format, beginning, options)
@@ -115,7 +115,7 @@ export const open: (
       format: text.format,
       description: described(text.description),
       count: undefined,
-      rows: () => counted(withinReach(name, input.bytes.pipe(logged(name), unpacked), text.rows, options)),
+      rows: () => withRecordCount(withinReach(name, input.bytes.pipe(audited(name), unpacked), text.rows, options)),
     }
   },
 )

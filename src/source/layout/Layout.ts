@@ -1,13 +1,7 @@
 /**
- * How the records of a file make prompt items: where prompt, completions and the rest stand.
- *
- * ```
- * items   a record is an item: a prompt and the list of its completions
- * wide    a record is an item: a column for each completion (`response_a`, `response_b`)
- * pairs   a record is an item: `chosen` and `rejected`, to be judged again
- * long    a record is one completion: those with the same key make an item
- * ```
- *
+ * How the records of a file make prompt items. A record is an item in `items` (a prompt and the list of its
+ * completions), `wide` (a column for each completion: `response_a`, `response_b`) and `pairs` (`chosen` and `rejected`,
+ * to be judged again). In `long` it is one completion: those with the same key make an item.
  * A new layout has its name here, a file that reads its records, a case in `MakeLayout`, and what `detect` knows it by.
  */
 import type { Result } from "effect"

@@ -19,13 +19,13 @@ export interface Input {
    */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
   /**
-   * What the slices were read from, to be told once they are read: all its bytes, or what a server says of a file
-   * that would have to be downloaded for that. A file that was changed since its first slice is a failure.
+   * For the audit of a file that was read in slices: all its bytes, or the server's version of a file that would have
+   * to be downloaded for them. A file that changed since its first slice is a failure.
    */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
-/** What a server says of a file as it is. */
+/** A server's version of a file. */
 export interface Version {
   readonly etag?: string
   readonly last_modified?: string

@@ -15,29 +15,29 @@ export const InputAudit = Context.Reference<((input: InputFile) => void) | undef
 })
 
 /** The same bytes; at their end, the file is reported. */
-export const logged =
+export const audited =
   (file: string) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
-    Stream.unwrap(Effect.map(InputAudit, (tell) => (tell === undefined ? bytes : digested(file, tell)(bytes))))
+    Stream.unwrap(Effect.map(InputAudit, (report) => (report === undefined ? bytes : digested(file, report)(bytes))))
 
-/** The same bytes, and what tells the log of the file once more was read than these: of what was unpacked of them, say. */
-export const loggedLater = (file: string, bytes: Input["bytes"]) => {
+/** The same bytes, and an effect that reports the file: for bytes that are spooled before their records are read. */
+export const auditedLater = (file: string, bytes: Input["bytes"]) => {
   let found: InputFile | undefined
   return {
     bytes: digested(file, (input) => (found = input))(bytes),
-    told: Effect.flatMap(InputAudit, (tell) =>
+    report: Effect.flatMap(InputAudit, (report) =>
       Effect.sync(() => {
-        if (found !== undefined) tell?.(found)
+        if (found !== undefined) report?.(found)
       }),
     ),
   }
 }
 
 /** The same records; at their end, the file is reported with their number, usable or not. */
-export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+export const withRecordCount = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.unwrap(
-    Effect.map(InputAudit, (tell) => {
-      if (tell === undefined) return records
+    Effect.map(InputAudit, (report) => {
+      if (report === undefined) return records
       let found: InputFile | undefined
       let count = 0
       return records.pipe(
@@ -48,23 +48,23 @@ export const counted = <A, E, R>(records: Stream.Stream<A, E, R>): Stream.Stream
         Stream.provideService(InputAudit, (input) => (found = input)),
         Stream.onEnd(
           Effect.sync(() => {
-            if (found !== undefined) tell({ ...found, records: count })
+            if (found !== undefined) report({ ...found, records: count })
           }),
         ),
       )
     }),
   )
 
-/** Tells the log of a file that was read in slices. */
-export const tellSliced = Effect.fnUntraced(function* ({ name, size = 0, sliced }: Input) {
-  const tell = yield* InputAudit
-  if (tell === undefined || sliced === undefined) return
-  if (Stream.isStream(sliced)) yield* Stream.runDrain(digested(name, tell)(sliced))
-  else tell({ file: name, bytes: size, ...sliced })
+/** Reports a file that was read in slices. */
+export const reportSliced = Effect.fnUntraced(function* ({ name, size = 0, sliced }: Input) {
+  const report = yield* InputAudit
+  if (report === undefined || sliced === undefined) return
+  if (Stream.isStream(sliced)) yield* Stream.runDrain(digested(name, report)(sliced))
+  else report({ file: name, bytes: size, ...sliced })
 })
 
 const digested =
-  (file: string, tell: (input: InputFile) => void) =>
+  (file: string, report: (input: InputFile) => void) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.suspend(() => {
       const digest = Sha256.running()
@@ -77,6 +77,6 @@ const digested =
           }
           return chunks
         }),
-        Stream.onEnd(Effect.sync(() => tell({ file, bytes: size, sha256: digest.digest() }))),
+        Stream.onEnd(Effect.sync(() => report({ file, bytes: size, sha256: digest.digest() }))),
       )
     })

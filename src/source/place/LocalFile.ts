@@ -19,7 +19,7 @@ const piecesPerRead = 4
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const info = yield* Effect.mapError(fs.stat(name), failure(name))
-  if (info.type === "Directory") return yield* unreadable(name, "it is a directory; name the files in it")
+  if (info.type === "Directory") return yield* unreadable(name, "a directory, not a file; name the files in it")
   if (info.type === "FIFO") return Pipe.byName(name, Option.getOrUndefined(info.ino))
   if (info.type !== "File") return device(fs, name)
   const size = Number(info.size)

@@ -38,7 +38,7 @@ export const standardInput: Effect.Effect<Input> = Effect.map(StandardInput, (in
 /** The pipes that were opened by name. */
 const named = new Map<string, IncomingBytes>()
 
-/** @param inode tells a pipe from one that had its name before */
+/** @param inode distinguishes a pipe from an earlier one of the same name */
 export const byName = (name: string, inode: bigint | undefined): Input => {
   const id = `${inode} ${name}`
   const incoming = named.get(id) ?? pipe(name)

@@ -1,7 +1,7 @@
 /**
  * Where files come from: this machine, standard input (`-`), `http://`, `https://` and `s3://`.
  *
- * Guarantees: nothing is read before a stream of bytes is run, beyond what tells that the file is there.
+ * Guarantees: before a stream of bytes is run, only the existence of the file is checked.
  */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"

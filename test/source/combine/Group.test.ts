@@ -30,7 +30,7 @@ const run = Effect.fn(function* (
 }, Effect.provide(platform))
 
 const at = ({ file, line }: Origin) => `${file}:${line}`
-const told = (rejects: ReadonlyArray<Reject>) => rejects.map((it) => `${at(it)} ${it.code} ${it.reason}`)
+const described = (rejects: ReadonlyArray<Reject>) => rejects.map((it) => `${at(it)} ${it.code} ${it.reason}`)
 
 describe("group", () => {
   it.effect("items in the order in which keys appear, completions in that of their records, over several files", () =>
@@ -121,7 +121,7 @@ describe("group", () => {
     Effect.gen(function* () {
       const parts = [part("a:1", "x", "same"), part("a:2", "y", "alone"), part("b:1", "x", "same")]
       const { rejects } = yield* run(parts)
-      assert.deepStrictEqual(told(rejects), [
+      assert.deepStrictEqual(described(rejects), [
         'a:1 invalid_shape expected at least two distinct completions for key "x", found 1 in 2 records',
         'a:2 invalid_shape expected at least two distinct completions for key "y", found 1 in 1 record',
       ])
@@ -144,7 +144,7 @@ describe("group", () => {
         part("b:1", "x", "four", { prompt: [{ role: "user", content: "prompt of x" }] }),
         part("b:2", "x", "five", { model: "n" }),
       ])
-      assert.deepStrictEqual(told(rejects), [
+      assert.deepStrictEqual(described(rejects), [
         "a:9 invalid_shape odd",
         'a:2 invalid_shape expected the prompt of a:1, which has the same key "x", found another',
         'a:3 duplicate_key expected each completion of a model once for key "x", found this one of "m" at a:1 already',

@@ -44,7 +44,7 @@ const run = Effect.fn(function* (files: Files, options?: Partial<Source.JoinOpti
   const directory = prompts!.slice(0, prompts!.lastIndexOf("/") + 1)
   return {
     ...collected,
-    told: summary(collected.records).map((line) => line.replaceAll(directory, "")),
+    described: summary(collected.records).map((line) => line.replaceAll(directory, "")),
     places: collected.rejects.map(({ file, line }) => `${file.replace(directory, "")}:${line}`),
   }
 }, Effect.provide(platform))
@@ -87,12 +87,12 @@ describe("join", () => {
     Effect.gen(function* () {
       const deep = "[".repeat(50_000) + "]".repeat(50_000)
       const refused = `{"id":"2","prompt":"Q","metadata":{"x":${deep}}}`
-      const { rejects, told } = yield* run({
+      const { rejects, described } = yield* run({
         prompts: [`{"id":"1","prompt":"Q","other":${deep}}`, refused, prompt("3")],
         a: rows("a", "1", "2", "3"),
         b: rows("b", "1", "2", "3"),
       })
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(described, [
         "1 item 1",
         "2 invalid_shape metadata: expected at most 100 levels of nesting, found more",
         "3 item 3",
@@ -157,13 +157,13 @@ describe("join", () => {
   it.effect("keys are compared as text, to the last character", () =>
     Effect.gen(function* () {
       const keys = [1, "01", "1 ", "A", "a", "é", "e\u0301", "'; DROP TABLE entry; --", "__proto__"]
-      const { told } = yield* run({
+      const { described } = yield* run({
         prompts: keys.map((key) => prompt(key)),
         a: keys.map((key) => completion(String(key), "a")),
         b: keys.map((key) => completion(key, "b")).toReversed(),
       })
       assert.deepStrictEqual(
-        told,
+        described,
         keys.map((key, i) => `${i + 1} item ${key}`),
       )
     }),
@@ -171,12 +171,12 @@ describe("join", () => {
 
   it.effect("a prompt without a row in each file is refused, and its other rows with it", () =>
     Effect.gen(function* () {
-      const { told, places } = yield* run({
+      const { described, places } = yield* run({
         prompts: [prompt("1"), prompt("2"), prompt("3")],
         a: rows("a", "1", "2"),
         b: rows("b", "1"),
       })
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(described, [
         "1 item 1",
         '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl',
         '3 no_match expected a usable row for key "3" in each completions file, found none in a.jsonl, b.jsonl',
@@ -188,7 +188,7 @@ describe("join", () => {
   it.effect("or kept, where two completions are left and the gold answer is one of them", () =>
     Effect.gen(function* () {
       const gold = { best_completion_index: 1 }
-      const { told, items } = yield* run(
+      const { described, items } = yield* run(
         {
           prompts: [
             prompt("1"),
@@ -204,7 +204,7 @@ describe("join", () => {
         },
         { missing: "keep" },
       )
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(described, [
         "1 item 1",
         '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl, c.jsonl; at least two completions are needed',
         "3 item 3",
@@ -219,12 +219,12 @@ describe("join", () => {
 
   it.effect("each key counts once in a file, the first time", () =>
     Effect.gen(function* () {
-      const { told, places, items, rejects } = yield* run({
+      const { described, places, items, rejects } = yield* run({
         prompts: [prompt("1"), prompt("2"), prompt("1", { late: true }), prompt(1)],
         a: [...rows("a", "1", "2"), completion("1", "again"), completion(2, "again")],
         b: rows("b", "2", "1"),
       })
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(described, [
         "1 item 1",
         "2 item 2",
         '3 duplicate_key expected each key once, found "1" at p.jsonl:1 already',
@@ -241,7 +241,7 @@ describe("join", () => {
 
   it.effect("completions that could not be used come at the end, in the order of files and lines", () =>
     Effect.gen(function* () {
-      const { told, places, rejects } = yield* run(
+      const { described, places, rejects } = yield* run(
         {
           prompts: [
             prompt("1"),
@@ -269,7 +269,7 @@ describe("join", () => {
         },
         { maxLineBytes: 100 },
       )
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(described, [
         "1 item 1",
         '2 invalid_json column 1: expected a value, found "oops"',
         '3 no_match expected a usable row for key "2" in each completions file, found none in a.jsonl',
@@ -296,7 +296,7 @@ describe("join", () => {
 
   it.effect("a prompts row of the wrong shape is refused by the names in its file", () =>
     Effect.gen(function* () {
-      const { told } = yield* run(
+      const { described } = yield* run(
         {
           prompts: [
             { id: "1", q: [] },
@@ -309,7 +309,7 @@ describe("join", () => {
         },
         { promptPath: "q[0]", metadataPath: "meta", goldPath: "right" },
       )
-      assert.deepStrictEqual(told, [
+      assert.deepStrictEqual(described, [
         "1 invalid_shape q[0]: expected text or a list of messages, found nothing",
         '2 invalid_shape meta: expected an object, found "m"',
         "3 invalid_shape right: expected an index below 2, the number of models, found 9",
@@ -351,19 +351,19 @@ describe("join", () => {
         ].toReversed(),
         b: ids.map((id) => completion(id, "b")),
       }
-      const { items, told } = yield* run(files)
+      const { items, described } = yield* run(files)
       assert.deepStrictEqual(
         items.map(({ item }) => item.completions[0] === text(Number(item.id))),
         ids.map(() => true),
       )
-      assert.deepStrictEqual(told.slice(ids.length), [
+      assert.deepStrictEqual(described.slice(ids.length), [
         '1 no_match expected a prompt with key "x" in p.jsonl, found none',
         '19 duplicate_key expected each key once, found "3" at a.jsonl:2 already',
       ])
     }),
   )
 
-  it.effect("files of the same name in different folders are told apart", () =>
+  it.effect("files of the same name in different folders are distinguished", () =>
     Effect.gen(function* () {
       const [prompts, ...completions] = yield* writeFiles({
         "p.jsonl": toLines([prompt("1")]),
@@ -454,7 +454,7 @@ describe("join", () => {
     }),
   )
 
-  it.effect("origins tell where each completion was read", () =>
+  it.effect("origins say where each completion was read", () =>
     Effect.gen(function* () {
       const { items } = yield* run({
         prompts: [prompt("1"), prompt("2")],
@@ -550,8 +550,8 @@ describe("join", () => {
       assert.deepStrictEqual(items[0]?.completionLists, [["score"], ["completions[].lang"], ["tokens"]])
       assert.deepStrictEqual(yield* kept(["topic", "score"]), { topic: "t", score: [2, 9] })
       assert.isUndefined(yield* kept([]))
-      const { told } = yield* run({ ...files, a: row({ score: 2 ** 60 }) }, { keep: ["score"] })
-      assert.match(told[1]!, /^1 invalid_shape score: expected numbers that keep their digits/)
+      const { described } = yield* run({ ...files, a: row({ score: 2 ** 60 }) }, { keep: ["score"] })
+      assert.match(described[1]!, /^1 invalid_shape score: expected numbers that keep their digits/)
     }),
   )
 

@@ -459,7 +459,7 @@ describe("Detect", () => {
     assert.strictEqual(look(records, options).description, problem)
   })
 
-  describe("a system prompt stands before the prompt in every layout, or is told", () => {
+  describe("a system prompt stands before the prompt in every layout, or is reported", () => {
     it.each([
       ["items", { prompt: "Q", completions: ["A", "B"], system: "S" }],
       ["items, by other names", { question: "Q", answers: ["A", "B"], system: "S" }],

@@ -246,7 +246,7 @@ describe("an answer that is no file", () => {
   const answering = (status: number, headers: Record<string, string> = {}) =>
     serve((_, response) => response.writeHead(status, headers).end("<html>no</html>"))
 
-  test("is told in words, and neither user nor query in them", () =>
+  test("fails with a readable message, without user and query", () =>
     Effect.gen(function* () {
       for (const [status, words] of [
         [404, /: there is no such file/],
@@ -307,7 +307,7 @@ describe("Parquet at a URL", () => {
     return inputs
   })
 
-  test("is told by what its server says of it, and not downloaded for that", () =>
+  test("is reported with its server's version, and not downloaded for that", () =>
     Effect.gen(function* () {
       const { asked, url } = yield* serve(keeping({ content: parquet, etag, modified }))
       const file = `${url}/f.parquet`
@@ -318,7 +318,7 @@ describe("Parquet at a URL", () => {
       assert.strictEqual(asked.filter(({ headers }) => headers.range === undefined).length, 1)
     }))
 
-  test("is told with its digest where all of it was read: compressed, or without ranges", () =>
+  test("is reported with its digest where all of it was read: compressed, or without ranges", () =>
     Effect.gen(function* () {
       const packed = gzipSync(parquet)
       for (const bytes of [packed, parquet]) {

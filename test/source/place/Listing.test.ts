@@ -79,7 +79,7 @@ describe("names of files", () => {
       assert.deepStrictEqual(yield* filesOf(folder, "[1].jsonl"), ["[1].jsonl"])
     }))
 
-  test("may be patterns and folders that have no file yet, which is told", () =>
+  test("may be patterns and folders without files yet, which are reported", () =>
     Effect.gen(function* () {
       const folder = yield* folderWith("empty/", "a.txt")
       assert.deepStrictEqual(yield* expanded(folder, "*.jsonl", "a.txt", "empty"), {

@@ -107,11 +107,11 @@ describe("a file on this machine", () => {
         yield* failureOf(Place.open(`${directory}/absent`)),
         /absent: there is no such file; check the path$/,
       )
-      assert.match(yield* failureOf(Place.open(directory)), /it is a directory; name the files in it$/)
+      assert.match(yield* failureOf(Place.open(directory)), /: a directory, not a file; name the files in it$/)
       assert.match(yield* failureOf(Place.open("ftp://host/a.jsonl")), /^ftp:\/\/host\/a\.jsonl: .*https:\/\/ and s3:/)
     }))
 
-  test("that is a symbolic link to itself is told in words", () =>
+  test("that is a symbolic link to itself fails with a readable message", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
