@@ -98,7 +98,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
         yield* caught
         const aborted = sql.withTransaction(Effect.andThen(insert(3), Effect.ignore(insert(3))))
         assert.match((yield* Effect.flip(aborted)).message, /rolled back the transaction/)
-        assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [{ n: 2n }])
+        assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [{ n: 2 }])
       }),
     )
 
@@ -202,7 +202,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
           assert.match((yield* Effect.flip(insert(n))).message, /^postgres:\/\/guarded@/)
         }
         yield* next.withTransaction(next`INSERT INTO entry ${next.insert(entry(4))}`)
-        assert.deepStrictEqual(yield* next`SELECT n FROM entry ORDER BY n`, [{ n: 1n }, { n: 4n }])
+        assert.deepStrictEqual(yield* next`SELECT n FROM entry ORDER BY n`, [{ n: 1 }, { n: 4 }])
       }),
     )
   })
