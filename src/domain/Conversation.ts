@@ -1,12 +1,15 @@
 /**
- * A conversation as one text, for those who take text alone: experts, and formats without roles.
+ * Renders a conversation as one text, for readers that take text only: experts, and formats without roles.
  *
- * Guarantees: `parse` gives back what `render` made of messages, whatever they hold. A prompt
- * that is text stays as it is; `parse` takes such a text for a conversation only if it begins
- * with a header.
- *
- * Each message begins with a header, a line that names its role in brackets; the next header
- * follows an empty line:
+ * Guarantees: `parse(render(messages))` gives the messages back. A prompt that is text stays unchanged; `parse` reads a
+ * text as a conversation only if it begins with a header.
+ */
+import { Array as Arr, Option } from "effect"
+import type { Message, Prompt } from "./Message.ts"
+
+/**
+ * The text of a prompt; a prompt that is text is returned unchanged. Each message begins with its role in brackets;
+ * an empty line separates messages:
  *
  * ```
  * [system]
@@ -16,35 +19,27 @@
  * Hello
  * ```
  *
- * A line in brackets after an empty line of a message, which would be taken for a header, gets a
- * backslash in front, and so does one that already has such backslashes; no other line is touched.
- * In a role, a line feed is written `\n`, a backslash `\\`.
+ * A content line that `parse` would read as a header (in brackets, after an empty line) is prefixed with a backslash,
+ * as is such a line that already has backslashes. In a role, a line feed is written `\n`, a backslash `\\`.
  */
-import { Array as Arr, Option } from "effect"
-import type { Message, Prompt } from "./Message.ts"
-
-/** The text of a prompt; what is text already stays as it is. */
 export const render = (prompt: Prompt): string =>
   typeof prompt === "string" ? prompt : prompt.map(renderMessage).join("\n\n")
 
 const renderMessage = ({ content, role }: Message): string =>
   `[${role.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}]\n${escapeLines(content)}`
 
-/**
- * The prompt column of datasets whose prompts are text: a single user message is its content, as a prompt that
- * is text is what the user says; another conversation is rendered.
- */
+/** The prompt as a text column has it: the content of a single user message, else the rendered conversation. */
 export const toText = (prompt: Prompt): string =>
   typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user" ? prompt[0].content : render(prompt)
 
-/** What was said, without who said it. */
+/** The contents of the messages, without their roles. */
 export const contents = (prompt: Prompt): ReadonlyArray<string> =>
   typeof prompt === "string" ? [prompt] : prompt.map(({ content }) => content)
 
-/** The messages of a text that `render` made of messages; none where it begins with no header. */
+/** The messages of a text that `render` produced; none if it does not begin with a header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
   const lines = text.split("\n")
-  // A header is never a text's last line: the content, though it may be empty, follows it.
+  // A header is never the last line: a content, possibly empty, follows it.
   const starts = lines.flatMap((line, i) =>
     isHeader(line) && i < lines.length - 1 && (i === 0 || lines[i - 1] === "") ? [i] : [],
   )
@@ -57,7 +52,7 @@ export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Mes
 
 const isHeader = (line: string): boolean => line.startsWith("[") && line.endsWith("]")
 
-/** A header after backslashes, of which there may be none. */
+/** A header, with or without leading backslashes. */
 const isEscapable = (line: string): boolean => isHeader(line.replace(/^\\+/, ""))
 
 const escapeLines = (content: string): string =>

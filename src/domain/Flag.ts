@@ -1,12 +1,12 @@
 /**
- * An expert's word that something is wrong with an item, as it stands in `annotations.flags` of a result.
+ * Problems that experts report about an item, in `annotations.flags` of a result.
  *
- * Guarantees: `flagsIn` keeps whatever a service sends there, in this shape as far as it can be told.
+ * Guarantees: `flagsIn` drops nothing that a service sends there; it brings each entry into the shape of `Flag`.
  */
 import { Predicate, Schema } from "effect"
 import type { Annotations } from "./Task.ts"
 
-/** What prefstream's own service calls the kinds of problems; `other` has a comment. */
+/** The kinds of flags of the built-in service; `other` comes with a comment. */
 export const FlagKind = Schema.Literals([
   "unclear_prompt",
   "bad_completions",
@@ -18,11 +18,11 @@ export const FlagKind = Schema.Literals([
 export type FlagKind = typeof FlagKind.Type
 
 export interface Flag {
-  /** As the service names them; null where it does not. */
+  /** The expert's name at the service; null if it gives none. */
   readonly expert: string | null
-  /** `other` where the service does not say. */
+  /** One of `FlagKind`, or the name that another service uses; `other` if it gives none. */
   readonly kind: string
-  /** The expert's own words. */
+  /** What the expert wrote. */
   readonly comment?: string
 }
 
@@ -33,7 +33,7 @@ const textOf = (value: unknown): string | undefined =>
       ? value
       : JSON.stringify(value)
 
-/** A flag in whatever shape; members that are not known here are kept as they are. */
+/** Reads a flag of any shape; unknown members are kept unchanged. */
 const flagOf = (value: unknown): ReadonlyArray<Flag> => {
   const text = textOf(value)
   if (text === undefined || value === false) return []
@@ -50,6 +50,6 @@ const flagOf = (value: unknown): ReadonlyArray<Flag> => {
   ]
 }
 
-/** None where nothing is flagged. */
+/** The flags of a result; an empty array if nothing is flagged. */
 export const flagsIn = ({ flags }: Annotations): ReadonlyArray<Flag> =>
   Array.isArray(flags) ? flags.flatMap(flagOf) : flagOf(flags)

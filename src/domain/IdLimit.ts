@@ -1,17 +1,17 @@
 /**
- * How long an id may be: an item's, and a task's at the service.
+ * The maximum length of an item's id and of a task id.
  *
- * Guarantees: an id within the limit fits into an index of every database of the ledger;
- * a row of PostgreSQL's has 2,704 bytes, and an id's stands there with other columns.
+ * Guarantees: an id within the limit fits into an index of every database of the ledger: PostgreSQL's index rows hold
+ * 2,704 bytes, which the id shares with other columns.
  */
 
 /** In UTF-8. */
-export const mostBytes = 1000
+const maxBytes = 1000
 
-/** The limit, for people. */
-export const limit = "1,000 bytes"
+/** The limit as it appears in messages. */
+export const limitText = "1,000 bytes"
 
 const encoder = new TextEncoder()
 
-// No unit of UTF-16 takes more than three bytes.
-export const fits = (id: string): boolean => id.length * 3 <= mostBytes || encoder.encode(id).length <= mostBytes
+// A UTF-16 code unit takes at most three bytes in UTF-8.
+export const fits = (id: string): boolean => id.length * 3 <= maxBytes || encoder.encode(id).length <= maxBytes

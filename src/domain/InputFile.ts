@@ -1,13 +1,13 @@
 /**
- * A file of the input that was read to its end.
+ * An input file that was read to its end.
  *
- * Guarantees: a digest is one of the bytes that were read. A remote file of which only parts were read has
- * none: what its server said of it stands in its place.
+ * Guarantees: the digest is of the bytes that were read. A remote file that was read in part has no digest, but the
+ * version that its server reported.
  */
 export interface InputFile {
   readonly file: string
   readonly bytes: number
-  /** Read from it, usable or not. */
+  /** Records read, accepted or rejected. */
   readonly records?: number
   /** Hexadecimal. */
   readonly sha256?: string

@@ -1,22 +1,22 @@
 /**
- * Who gave votes, by the names that stand in them: people, or what judges in their stead.
+ * Classifies the names in votes: people, scripted rules, gold files, language models.
  *
- * Guarantees: what prefstream's own service calls its automatic experts is known as such. Every other name counts
- * as a person's, also that of a custom automatic expert.
+ * Guarantees: the automatic experts of the built-in service are recognized. Every other name counts as a person,
+ * including that of a custom automatic expert.
  */
 import { Schema } from "effect"
 
-/** Rules that look at completions without understanding them. */
+/** The scripted rules: they choose by place, length or chance. */
 export const ruleNames = ["first", "last", "longest", "shortest", "random"] as const
 
 const names = Schema.Array(Schema.String)
 
 export const Judges = Schema.Struct({
-  /** How many people, as far as the service names them. */
+  /** The number of people that the service names. */
   experts: Schema.Int,
   /** Of `ruleNames`. */
   rules: names,
-  /** Files of answers that were known beforehand (`gold:FILE`). */
+  /** Files with known answers (`gold:FILE`). */
   gold_files: names,
   /** Language models (`judge:MODEL`). */
   models: names,
@@ -36,7 +36,7 @@ export const judgesOf = (experts: ReadonlyArray<string>): Judges => {
 const joined = (parts: ReadonlyArray<string>): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
-/** In Markdown: `3 experts and the language model \`gpt-4o\``. Empty where nobody is named. */
+/** In Markdown: `3 experts and the language model \`gpt-4o\``. Empty if there are none. */
 export const describe = ({ experts, gold_files, models, rules }: Judges): string => {
   const named = (noun: string, list: ReadonlyArray<string>) =>
     list.length === 0 ? [] : [`the ${noun}${list.length === 1 ? "" : "s"} ${joined(list.map((name) => `\`${name}\``))}`]

@@ -1,8 +1,7 @@
 /**
- * A prompt item with all that was judged of it.
+ * A prompt item with all judgments of it.
  *
- * Guarantees: the judgments are of the same prompt and completions, with the completions'
- * indices as the input had them.
+ * Guarantees: the judgments are of the same prompt and completions, and completion indices refer to the input's order.
  */
 import type { Array as Arr } from "effect"
 import type { Judgment } from "./Judgment.ts"
@@ -15,13 +14,13 @@ export interface JudgedItem {
   readonly itemId: string
   readonly prompt: Prompt
   readonly completions: ReadonlyArray<string>
-  /** Who wrote each of the completions, in their order. */
+  /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
   readonly metadata: Metadata | undefined
   readonly gold: Gold | undefined
-  /** Whether it was mixed in to see how well experts judge: it is no part of the dataset. */
+  /** Whether it is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck: boolean
   readonly origin: Origin
-  /** One for each task that judged it, in the order of the tasks. */
+  /** One per task, in the order of the tasks. */
   readonly judgments: Arr.NonEmptyReadonlyArray<Judgment>
 }

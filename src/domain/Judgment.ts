@@ -1,8 +1,8 @@
 /**
- * A result item joined to its prompt item: what was asked, and what an expert answered.
+ * A result joined to its prompt item: what was sent, and what an expert answered.
  *
- * Guarantees: `bestCompletionIndex` points into `completions`, which stand as the input had
- * them; so do the indices in `annotations` that prefstream's own service writes (`ranking`, `votes`).
+ * Guarantees: `bestCompletionIndex` refers to `completions`, which are in the input's order; so do the indices in
+ * `annotations.ranking` and `annotations.votes` of the built-in service.
  */
 import type { Annotations } from "./Task.ts"
 import type { Prompt } from "./Message.ts"
@@ -13,20 +13,20 @@ export interface Judgment {
   readonly taskId: string
   /** The user's id, or the hash of the content. */
   readonly itemId: string
-  /** A conversation as the messages that the input had. */
+  /** Text, or the messages of the input. */
   readonly prompt: Prompt
   readonly completions: ReadonlyArray<string>
-  /** Who wrote each of the completions, in their order. */
+  /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
   readonly annotations: Annotations
   readonly metadata: Metadata | undefined
   readonly gold: Gold | undefined
-  /** Whether the item was mixed in to see how well experts judge: it is no part of the dataset. */
+  /** Whether the item is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck: boolean
   readonly origin: Origin
-  /** Which of the item's tasks this is, from 1 on. */
+  /** One-based number of the task among the item's tasks. */
   readonly vote: number
   /** The order in which the completions were sent, as indices into `completions`. */
   readonly order: ReadonlyArray<number>

@@ -1,5 +1,5 @@
 /**
- * A conversation as trainers write it: messages with a role each.
+ * Prompts: text, or conversations as messages with roles.
  *
  * Guarantees: a decoded conversation has at least one message, and no text with a lone surrogate.
  */
@@ -10,6 +10,6 @@ import { WellFormedText } from "./Text.ts"
 export const Message = Schema.Struct({ role: WellFormedText, content: WellFormedText })
 export type Message = typeof Message.Type
 
-/** A prompt: plain text, or a conversation that a completion goes on with. */
+/** Plain text, or a conversation whose next turn is the completion. */
 export const Prompt = Schema.Union([WellFormedText, Schema.NonEmptyArray(Message)])
 export type Prompt = typeof Prompt.Type

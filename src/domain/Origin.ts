@@ -1,17 +1,17 @@
 /**
  * Where a record was read.
  *
- * Guarantees: `line` or `row` is there, or both: `line` in text, where lines tell records apart;
- * `row` in files whose records are no lines (elements of a JSON array, rows of Parquet).
+ * Guarantees: at least one of `line` and `row` is present: `line` in text files, `row` in files whose records are not
+ * lines (elements of a JSON array, rows of Parquet).
  */
 import { Schema } from "effect"
 
 export const Origin = Schema.Struct({
-  /** A path, a URL, or another name that messages have for it. */
+  /** A path, a URL without secrets, or the name of a source. */
   file: Schema.String,
-  /** One-based: the line at which the record begins. */
+  /** One-based; the line at which the record begins. */
   line: Schema.optionalKey(Schema.Int),
-  /** One-based: which of the file's records it is. */
+  /** One-based number of the record in its file. */
   row: Schema.optionalKey(Schema.Int),
 })
 export type Origin = typeof Origin.Type

@@ -1,19 +1,18 @@
 /**
- * One row of the dataset: of two completions of a prompt, which one is preferred.
+ * One row of the dataset: a prompt with the preferred and the other of two completions.
  *
- * Guarantees: `chosen` and `rejected` differ, and are the completions at `chosen_index` and
- * `rejected_index` as the input had them, whatever order the experts saw; the weights of an
- * item's rows add up to 1.
+ * Guarantees: `chosen` and `rejected` differ; `chosen_index` and `rejected_index` refer to the input's order, whatever
+ * order the experts saw; the weights of an item's rows add up to 1.
  */
 import { Schema } from "effect"
 import { Prompt } from "./Message.ts"
 
 export const PreferencePair = Schema.Struct({
-  /** Plain text, or the messages that a completion, which is the assistant's next turn, goes on with. */
+  /** Plain text, or messages; a completion is the assistant's next turn. */
   prompt: Prompt,
   chosen: Schema.String,
   rejected: Schema.String,
-  /** The expert's justification, null where none was given. */
+  /** The expert's rationale; null if none was given. */
   rationale: Schema.NullOr(Schema.String),
   /** The user's id of the item, or the hash of its content. */
   item_id: Schema.String,
@@ -22,24 +21,24 @@ export const PreferencePair = Schema.Struct({
   chosen_index: Schema.Int,
   /** Zero-based index of `rejected` among the item's completions. */
   rejected_index: Schema.Int,
-  /** Who wrote `chosen`, null where the input does not say. */
+  /** The model of `chosen`; null if the input names none. */
   chosen_model: Schema.NullOr(Schema.String),
-  /** Who wrote `rejected`, null where the input does not say. */
+  /** The model of `rejected`; null if the input names none. */
   rejected_model: Schema.NullOr(Schema.String),
   /** 1 divided by the number of the item's pairs. */
   weight: Schema.Finite,
-  /** How many votes the item has. */
+  /** Number of votes on the item. */
   votes: Schema.Int,
-  /** The share of the votes that went to the best completion, 0 to 1; null where there is one vote. */
+  /** Share of the votes for the best completion, 0 to 1; null if there is one vote. */
   agreement: Schema.NullOr(Schema.Finite),
   /**
-   * The share of the votes that prefer `chosen` to `rejected`, less the share that prefer
-   * `rejected`: −1 to 1; null where there is one vote.
+   * Share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`: −1 to 1; null if
+   * there is one vote.
    */
   vote_margin: Schema.NullOr(Schema.Finite),
-  /** What experts flagged of the item, as the text of a JSON list of `Flag`s; null where nobody did. */
+  /** The item's flags as the text of a JSON array of `Flag`s; null if there are none. */
   flags: Schema.NullOr(Schema.String),
-  /** The item's metadata as the text of a JSON object, null where there is none. */
+  /** The item's metadata as the text of a JSON object; null if there is none. */
   metadata: Schema.NullOr(Schema.String),
 })
 export type PreferencePair = typeof PreferencePair.Type

@@ -1,8 +1,8 @@
 /**
- * A prompt and its candidate completions: the unit of work of the whole flow.
+ * A prompt and its candidate completions: the unit of work from input to dataset.
  *
- * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions, none of them blank, and no
- * text with a lone surrogate, which no file format can carry. That ids are unique is checked by the ledger.
+ * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions, none of them blank, and
+ * no text with a lone surrogate, which no file format can represent. That ids are unique is checked by the ledger.
  */
 import { Schema } from "effect"
 import * as Conversation from "./Conversation.ts"
@@ -11,13 +11,13 @@ import type { Origin } from "./Origin.ts"
 import { notBlank, WellFormedText } from "./Text.ts"
 
 /**
- * A JSON object that goes along with an item untouched and comes out in the
- * dataset as a JSON string.
+ * A JSON object that belongs to an item and is passed through unchanged; in the
+ * dataset it is a JSON string.
  */
 export const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 export type Metadata = typeof Metadata.Type
 
-/** The known right answer of an item, and why it is right. */
+/** The known answer of an item, optionally with its rationale. */
 export const Gold = Schema.Struct({
   /** Zero-based index into `completions`. */
   best_completion_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
@@ -27,7 +27,7 @@ export type Gold = typeof Gold.Type
 
 const itemOf = (text: typeof WellFormedText) => {
   const filled = text.check(notBlank)
-  /** Text, or a conversation that a completion goes on with: not all of its messages are blank. */
+  /** Text, or a conversation of which at least one message is not blank. */
   const prompt = Schema.Union([
     filled,
     Schema.NonEmptyArray(Message).check(
@@ -47,11 +47,11 @@ const itemOf = (text: typeof WellFormedText) => {
     ),
   )
   return Schema.Struct({
-    /** The user's own identity for the item; without it the content is the identity. */
+    /** The user's id of the item. Without it, items are identified by their content. */
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** Who wrote each of the completions, in their order. */
+    /** The model of each completion, in the same order. */
     models: Schema.optionalKey(Schema.Array(filled)),
     gold: Schema.optionalKey(Gold),
     metadata: Schema.optionalKey(Metadata),
@@ -75,36 +75,34 @@ const itemOf = (text: typeof WellFormedText) => {
   )
 }
 
-/** One record of the `{prompt, completions}` layout, as it stands in a file. */
+/** One record of the `items` layout, as it is in a file. */
 export const PromptItem = itemOf(WellFormedText)
 
 /**
- * The same of texts that are known to be well-formed, as those that were decoded from UTF-8 are: looking
- * for lone surrogates is a tenth of the time that reading an item takes.
+ * A `PromptItem` whose texts are known to be well-formed, because they were decoded from UTF-8. Skipping the search
+ * for lone surrogates saves a tenth of the time of reading an item.
  */
 export const WellFormedPromptItem = itemOf(Schema.String)
 export type PromptItem = typeof PromptItem.Type
 
-/** A prompt item as a source gives it: with the place where it was read. */
+/** A prompt item of a source, with the place where it was read. */
 export interface SourceItem {
   readonly item: PromptItem
   readonly origin: Origin
-  /** Where each completion was read, in their order, where that is not the origin. */
+  /** Where each completion was read, if it has a record of its own. */
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
-  /** Where in the metadata lists stand that have an element for each completion, in their order. */
+  /** Paths of the lists in the metadata that have one element per completion. */
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
 }
 
 /**
- * What an expert sees of an item, as one element of a task's `prompts`: the JSON
- * text that is sent, and whose hash is the identity of the item's content. A conversation
- * is sent as the text that `Conversation.render` makes of it. `id`, `models`, `gold` and
- * `metadata` are not content.
+ * The item's element of a task's `prompts`, as JSON: what is sent to experts, and hashed to identify the item's
+ * content. A conversation is sent as rendered text. `id`, `models`, `gold` and `metadata` are not content.
  */
-export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(asText(item))
+export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
 /** The prompt as the text that experts see, and the completions. */
-export const asText = ({ completions, prompt }: Pick<PromptItem, "prompt" | "completions">) => ({
+export const toTaskPrompt = ({ completions, prompt }: Pick<PromptItem, "prompt" | "completions">) => ({
   prompt: Conversation.render(prompt),
   completions,
 })

@@ -1,22 +1,21 @@
 /**
- * What a dataset was made of and how far it can be trusted, in numbers: `report.json`, and what
+ * What a dataset was made from and how far it can be trusted, in numbers: the content of `report.json`, which
  * `report.html` shows.
  *
- * Guarantees: every number is of the dataset that it stands beside; it holds no time at which
- * it was made, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds,
- * lengths in Unicode code points ("characters"). `null` says that there is nothing to compute it from.
+ * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
+ * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
  */
 import type { Prompt } from "./Message.ts"
 import type { Split } from "./Split.ts"
 
 /** Counts of values in half-open bins: bin i is [edges[i], edges[i + 1]), the last one closed. */
 export interface Histogram {
-  /** One more than `counts`; none where there are no values. */
+  /** One more than `counts`; empty if there are no values. */
   readonly edges: ReadonlyArray<number>
   readonly counts: ReadonlyArray<number>
 }
 
-/** Of a set of numbers; quantiles by linear interpolation between the two nearest ranks. */
+/** Summary of a set of numbers; quantiles by linear interpolation between the two nearest ranks. */
 export interface Distribution {
   readonly count: number
   readonly mean: number | null
@@ -30,7 +29,7 @@ export interface Distribution {
   readonly histogram: Histogram
 }
 
-/** One step of the way from records to pairs, and what did not go on from it. */
+/** One step from records to pairs, with what was lost at it. */
 export interface FunnelStep {
   /** `read`, `submitted`, `judged`, `kept`, and `pairs`, in this order. */
   readonly step: "read" | "submitted" | "judged" | "kept" | "pairs"
@@ -49,7 +48,7 @@ export interface Agreement {
   readonly unanimous: number
   /** No completion has more votes than every other. */
   readonly ties: number
-  /** Mean share of the votes that went to the best. */
+  /** Mean share of the votes for the best completion. */
   readonly mean_agreement: number | null
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance, which is 1/K where K texts are to choose from. */
@@ -61,7 +60,7 @@ export interface Agreement {
 }
 
 export interface ExpertRow {
-  /** As the service names them; null for all votes that do not say who gave them. */
+  /** The expert's name at the service; null for all votes without one. */
   readonly expert: string | null
   readonly votes: number
   /** Votes on items of which the others' votes have a majority, and how many of them were for its choice. */
@@ -136,7 +135,7 @@ export interface FlagReport {
 }
 
 export interface Length {
-  /** In items: each of an item's pairs counts for its part. */
+  /** In items: each of an item's n pairs counts 1/n. */
   readonly longer_chosen: number
   readonly equal: number
   readonly shorter_chosen: number
@@ -162,7 +161,7 @@ export interface Check {
   readonly count: number
   readonly of: number
   readonly unit: "items" | "pairs" | "votes"
-  /** What was asked for; null where no limit was set. `below` where larger values are worse. */
+  /** The threshold; null if none was set. The direction is `below` if larger values are worse. */
   readonly limit: number | null
   readonly direction: "below" | "above"
   readonly passed: boolean
@@ -191,22 +190,22 @@ export interface QualityReport {
   readonly funnel: ReadonlyArray<FunnelStep>
   readonly agreement: Agreement
   readonly experts: ReadonlyArray<ExpertRow>
-  /** At most 100, those with most items, the highest win rate first; none where the input does not say who wrote what. */
+  /** The 100 models with the most items, highest win rate first; empty if the input names no models. */
   readonly models: ReadonlyArray<ModelRow>
   readonly gold: GoldReport
   readonly position: Position
   readonly length: Length
   readonly flags: FlagReport
   readonly rankings: Rankings
-  /** From the sending of a task to its result, in seconds. */
+  /** Seconds from submitting a task to its result. */
   readonly turnaround: Distribution
-  /** What experts took for a vote, in seconds, where the service says. */
+  /** Seconds per vote, for votes whose time the service reports. */
   readonly vote_seconds: Distribution
-  /** Of the prompts, most frequent first: ISO 639-1, `und` where it is unknown. Where there are many more, of some 20,000 that are drawn. */
+  /** Languages of the prompts, most frequent first: ISO 639-1, `und` if unknown. Of large inputs, a sample of about 20,000. */
   readonly languages: ReadonlyArray<{ readonly language: string; readonly items: number }>
   readonly checks: ReadonlyArray<Check>
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
-  /** Planned items that resemble earlier ones of several splits, and stand with the first of these; null without splits. */
+  /** Items that nearly repeat prompts of several splits, and were put in the split of the earliest; null without splits. */
   readonly cross_split_near_duplicates: number | null
   readonly examples: ReadonlyArray<Example>
 }

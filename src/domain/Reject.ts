@@ -1,13 +1,13 @@
 /**
- * A record that was refused, with all that is needed to correct it.
+ * A refused record, with everything needed to correct it.
  *
- * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 stand in `raw_base64` instead; of a
- * record above the limit only the beginning is kept, and `raw_bytes` is the size of the whole.
+ * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. Of an
+ * oversized record only the beginning is included, and `raw_bytes` is its full size.
  */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
 
-/** Why a record was refused; `reason` says it in words. */
+/** Why a record was refused; `reason` is the message. */
 export const RejectCode = Schema.Literals([
   "invalid_json",
   "invalid_csv",
@@ -32,7 +32,7 @@ export const Reject = Schema.Struct({
   reason: Schema.String,
   raw: Schema.optionalKey(Schema.String),
   raw_base64: Schema.optionalKey(Schema.String),
-  /** Size of the whole record in bytes, where `raw` holds only its beginning. */
+  /** Size of the record in bytes, if `raw` holds only its beginning. */
   raw_bytes: Schema.optionalKey(Schema.Int),
 })
 export type Reject = typeof Reject.Type

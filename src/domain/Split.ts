@@ -1,4 +1,4 @@
-/** The parts of a dataset, as the Hub and trainers name them. */
+/** The splits of a dataset, with the names that the Hugging Face Hub and trainers use. */
 import { Schema } from "effect"
 
 export const Split = Schema.Literals(["train", "validation", "test"])

@@ -1,28 +1,12 @@
 /**
- * The votes on one prompt, made into one result.
+ * Majority vote: counts the votes on one prompt and decides its result.
  *
- * Guarantees: the same votes in the same order give the same result; arithmetic is exact, so
- * that a tie is a tie.
- *
- * The rules:
- * 1. Votes are for texts: completions of the same text are one choice, ranked where the best of them is.
- * 2. Each vote gives one first-choice vote to its choice. A vote that ranks several texts
- *    together at the top gives each of them an equal part of it. The text with the most
- *    first-choice votes is best. `agreement` is its share of them, 0 to 1.
- * 3. Of several that have the most, the one with the highest mean Borda score is best, over the
- *    votes that rank. In a ranking of m texts, the text at rank r (1 to m) scores m − r;
- *    texts that are ranked together share the mean of the ranks that they take up.
- * 4. Of several that are equal in this too, the one that the earliest vote chose is best; last,
- *    the one with the lowest index. Where the second rule did not decide, the result says `tie`.
- *
- * `best` is the completion that the earliest vote for its text chose. `ranking`, where every vote ranks, orders all
- * completions by the second and third rules; equal ones stand together, so that the best is always in the first group.
- * `rationale` is that of the earliest vote for the best text that has one; a rationale for another choice is not taken.
+ * Guarantees: the same votes in the same order give the same result; arithmetic is exact, so ties are exact.
  */
 import { Array as Arr } from "effect"
 import type { Ranking } from "./Vote.ts"
 
-/** What is counted of a vote. A ranking names each completion once. */
+/** The parts of a vote that are counted. A ranking contains each completion once. */
 export interface Ballot {
   readonly choice: number
   readonly ranking?: Ranking | undefined
@@ -32,21 +16,23 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
+  /** The completion that the earliest vote for the best text chose. */
   readonly best: number
-  /** The share of first-choice votes that went to the best. */
+  /** Share of the first-choice votes for the best text, 0 to 1. */
   readonly agreement: number
-  /** Whether the first-choice votes left several. */
+  /** Whether several texts have the most first-choice votes. */
   readonly tie: boolean
-  /** Where every vote ranks. */
+  /** All completions by rules 2 and 3, equal ones in one group; only if every vote ranks. */
   readonly ranking: Ranking | undefined
+  /** That of the earliest vote for the best text that has one. */
   readonly rationale: string | undefined
 }
 
-/** For each completion, the first one that has the same text. */
+/** For each completion, the index of the first one with the same text. */
 export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<number> =>
   completions.map((text) => completions.indexOf(text))
 
-/** A ranking of texts, each named by one index: that of `first`, where the best of its completions is ranked. */
+/** A ranking of distinct texts, each by its index in `first`, at the best rank of its completions. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -55,12 +41,22 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
   })
 }
 
-/** @param ballots in the order in which they were given; at least one */
+/**
+ * Counts votes by these rules:
+ * 1. Completions of the same text are one choice, ranked where the best of them is.
+ * 2. Each vote gives one first-choice vote; a vote that ranks several texts first splits it equally. The text with the
+ *    most first-choice votes is best.
+ * 3. If several have the most, the one with the highest mean Borda score over the votes that rank is best. In a
+ *    ranking of m texts, the text at rank r (1 to m) scores m − r; texts with the same rank share the mean.
+ * 4. If several are still equal, the one that the earliest vote chose is best; last, the one with the lowest index.
+ *
+ * @param ballots in the order in which they were cast; at least one
+ */
 export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray<Ballot>): Tally => {
   const first = firstOfText(completions)
   const distinct = new Set(first).size
-  const ofTexts = ballots.map((ballot) => byText(ballot, first))
-  const { votes, whole } = firstChoices(completions.length, ofTexts.map(topOf))
+  const ofTexts = ballots.map((ballot) => withFirstIndices(ballot, first))
+  const { votes, unitsPerVote } = firstChoices(completions.length, ofTexts.map(topOf))
   const borda = first.map(() => 0)
   for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
@@ -76,7 +72,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const best = ballots.find(({ choice }) => equal.includes(choice))?.choice ?? Math.min(...equal)
   const most = votes[first[best]!]!
 
-  const given = whole * BigInt(ballots.length)
+  const given = unitsPerVote * BigInt(ballots.length)
   const divisor = greatestCommonDivisor(most, given)
   return {
     best,
@@ -88,18 +84,18 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
 }
 
 /**
- * For each vote, whether it is for the text that has the most first-choice votes of the others; undefined where these
- * leave several, or the vote itself has several at the top: a tie agrees with nobody.
+ * For each vote, whether it is for the text with the most first-choice votes of the others; undefined if the others
+ * tie, or the vote itself has several texts at the top.
  */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
 ): ReadonlyArray<boolean | undefined> => {
   const first = firstOfText(completions)
-  const tops = ballots.map((ballot) => topOf(byText(ballot, first)))
-  const { votes, whole } = firstChoices(completions.length, tops)
+  const tops = ballots.map((ballot) => topOf(withFirstIndices(ballot, first)))
+  const { votes, unitsPerVote } = firstChoices(completions.length, tops)
   return tops.map((top) => {
-    const own = whole / BigInt(top.length)
+    const own = unitsPerVote / BigInt(top.length)
     const others = votes.map((count, index) => (top.includes(index) ? count - own : count))
     const most = others.reduce((most, count) => (count > most ? count : most), 0n)
     const isTied = most === 0n || others.indexOf(most) !== others.lastIndexOf(most)
@@ -107,16 +103,16 @@ export const agreesWithOthers = (
   })
 }
 
-/** First-choice votes by index, in units of which each vote has `whole`. */
+/** First-choice votes by index, in units of which each vote has `unitsPerVote`. */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
-  const whole = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
+  const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)
-  for (const top of tops) for (const index of top) votes[index]! += whole / BigInt(top.length)
-  return { votes, whole }
+  for (const top of tops) for (const index of top) votes[index]! += unitsPerVote / BigInt(top.length)
+  return { votes, unitsPerVote }
 }
 
-/** A vote of which each index is the first one of its text. */
-export const byText = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
+/** The vote with each index replaced by the first one of the same text. */
+export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
   ...vote,
   choice: first[vote.choice]!,
   ...(vote.ranking === undefined ? {} : { ranking: rankTexts(vote.ranking, first) }),
@@ -124,13 +120,12 @@ export const byText = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<num
 
 const hasText = (text: string | undefined): boolean => text !== undefined && text.trim() !== ""
 
-/** What a vote has at the top: its choice, and what it ranks beside it. */
+/** The completions that a vote has at the top: its choice, and those with the same rank. */
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
 /**
- * Adds the scores of one ranking, doubled, which makes them whole numbers: twice m less the mean rank is twice
- * the completions ranked below, and one for each that is ranked beside. As each ranking names every completion, the
- * sums order them as the means do.
+ * Adds the Borda scores of one ranking, doubled so that they are integers: 2 for each completion ranked below, 1 for
+ * each other one with the same rank. Each ranking contains every completion, so sums and means have the same order.
  */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions

@@ -1,12 +1,9 @@
 /**
- * The messages of the annotation service's contract, version 1.
+ * The requests and results of the annotation service's contract, version 1.
  *
- * Guarantees: what is sent is exactly what the contract shows. What comes back
- * is decoded strictly where it is used and leniently elsewhere: members that
- * the contract does not show are kept (`annotations`) or ignored.
- *
- * Not decided here: which statuses besides `completed` exist, where the task id
- * stands in the creation response; see `ServiceProfile`.
+ * Guarantees: requests have exactly the members of the contract. Results may have more: unknown members of
+ * `annotations` are kept, others are ignored. The statuses besides `completed` and the place of the task id in the
+ * creation response depend on the service; see `ServiceProfile`.
  */
 import { Schema } from "effect"
 
@@ -28,13 +25,13 @@ export const TaskRequest = Schema.Struct({
 })
 export type TaskRequest = typeof TaskRequest.Type
 
-/** A `TaskRequest` as the text of its JSON. */
+/** A `TaskRequest` as JSON text. */
 export const TaskRequestText = Schema.fromJsonString(TaskRequest)
 
-/** Reads a request that was written by prefstream. Throws where it was not. */
+/** Parses a request that prefstream wrote; throws on anything else. */
 export const parseTaskRequest = Schema.decodeUnknownSync(TaskRequestText)
 
-/** What experts said of one prompt beside their choice. Unknown members are kept. */
+/** What experts added to their choice for one prompt. Unknown members are kept. */
 export const Annotations = Schema.StructWithRest(
   Schema.Struct({ rationale: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
   [Schema.Record(Schema.String, Schema.Unknown)],

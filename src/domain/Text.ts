@@ -1,4 +1,4 @@
-/** What text has to be like to go through every file format unchanged, and to be worth showing. */
+/** Schemas for texts that every file format can represent, and that are not blank. */
 import { Schema } from "effect"
 
 /** Text that survives UTF-8 unchanged: a string without lone surrogates. */

@@ -1,15 +1,15 @@
 /**
- * One expert's judgment of one prompt, as it stands in `annotations.votes` of a result.
+ * One expert's vote on one prompt, an element of `annotations.votes` of a result.
  *
- * Guarantees: indices are zero-based and point into the prompt's completions as the
- * task sent them, whatever order the expert saw; a ranking holds each index once.
+ * Guarantees: indices are zero-based and refer to the completions as the task sent them, whatever order the expert saw;
+ * a ranking contains each index once.
  */
 import { Schema } from "effect"
 
 const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * Completions as groups, best first: `[[2], [0, 1]]` says that 2 is best and that
+ * Groups of completions, best first: in `[[2], [0, 1]]`, 2 is best, and
  * 0 and 1 are equally good. No group is empty.
  */
 export const Ranking = Schema.Array(Schema.NonEmptyArray(Index))
@@ -17,7 +17,7 @@ export type Ranking = typeof Ranking.Type
 
 /** One element of `annotations.votes`. */
 export const Vote = Schema.Struct({
-  /** Who judged: `expert_…` for a person, the name of a scripted expert or of a language model. */
+  /** The expert's name: `expert_…` for a person, else that of a scripted expert or of a language model. */
   expert: Schema.String,
   /** The completion that the expert prefers; of several that tie for best, the first in the order shown. */
   choice: Index,
@@ -25,10 +25,10 @@ export const Vote = Schema.Struct({
   ranking: Schema.optionalKey(Ranking),
   /** The order in which the completions were shown, as indices. */
   order: Schema.Array(Index),
-  /** Time from showing to submitting, in seconds, less the time in which the page was not looked at. */
+  /** Seconds from showing to submitting, without the time in which the page was hidden or idle. */
   seconds: Schema.Finite,
   rationale: Schema.optionalKey(Schema.String),
-  /** What else an automatic expert says of its vote, such as the answers of a language model in both orders. */
+  /** More data about the vote of an automatic expert, such as the answers of a language model in both orders. */
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
 })
 export type Vote = typeof Vote.Type

@@ -1,18 +1,15 @@
 /**
- * Where a value stands in a record: `id`, `turns[0].content`, `["odd key"].x`.
+ * The path of a value in a record: `id`, `turns[0].content`, `["odd key"].x`.
  *
- * Guarantees: only a record's own members are followed, names in objects and
- * indexes in arrays, so that no path reaches into a prototype or asks a text for
- * its length. What is not there is `undefined`.
- *
- * Not supported: wildcards, negative indexes, filters.
+ * Guarantees: only own members of objects and elements of arrays are followed, so no path reaches a prototype or the
+ * length of a text. A missing value is `undefined`. Wildcards, negative indexes and filters are not supported.
  */
 import { Result } from "effect"
 
 export interface FieldPath {
   /** As it was written. */
   readonly text: string
-  /** Names of members and indexes, the outermost first. */
+  /** Member names and indexes, outermost first. */
   readonly keys: ReadonlyArray<string | number>
   readonly get: (record: unknown) => unknown
 }
@@ -20,7 +17,7 @@ export interface FieldPath {
 const segment =
   /(?:^|(?<!^)\.)([^\s.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/y
 
-/** The failure says what is wrong with the text, and where. */
+/** Fails with a message that names the place in the text. */
 export const parse = (text: string): Result.Result<FieldPath, string> => {
   const keys: Array<string | number> = []
   segment.lastIndex = 0
@@ -48,10 +45,10 @@ const follow = (value: unknown, key: PropertyKey): unknown => {
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }
 
-/** Keys as the text that `parse` reads; names with braces in quotes, which would be a template's (`Field`). */
+/** The text that `parse` reads. Names with braces are quoted, since braces mean a template in `Field`. */
 export const format = (keys: ReadonlyArray<PropertyKey>): string => formatTail(keys).replace(/^\./, "")
 
-/** Keys as what follows another path. */
+/** The same, to be appended to another path: `.content`, `[0]`. */
 export const formatTail = (keys: ReadonlyArray<PropertyKey>): string =>
   keys
     .map((key) => {

@@ -1,11 +1,9 @@
 /**
- * A line as JSON, or where it stops being JSON and what was expected there.
+ * Parses JSON, with messages that name the position and what was expected there.
  *
- * The engine's own messages serve no one who has to mend a file: some lack the
- * position, all differ between versions. So a text that the engine refuses is read
- * once more by a scanner that knows nothing but JSON's grammar (RFC 8259). It keeps
- * its own stack: no depth of nesting breaks it. A text nested deeper than 100,000
- * levels is refused unread: millions of levels take the engine gigabytes.
+ * The engine's own messages often lack the position and differ between versions, so a text that the engine refuses is
+ * scanned again by the grammar of RFC 8259. Guarantees: no nesting overflows the stack; a text with more than 100,000
+ * levels is refused unparsed, since the engine would take gigabytes for millions of them.
  */
 import { Result } from "effect"
 
@@ -13,25 +11,25 @@ import { Result } from "effect"
  * The failure is one line: `column 7: expected "," or "}", found "x"`; columns are one-based. In a text of
  * several lines it begins with `line 2, column 7`.
  *
- * @param end what the end of the text is called in failures
+ * @param end the name of the text's end in messages
  */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
-  if (text.length > deepest && isTooDeep(text)) {
-    return Result.fail(`expected at most ${deepest.toLocaleString("en")} levels of nesting, found more`)
+  if (text.length > maxDepth && isTooDeep(text)) {
+    return Result.fail(`expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`)
   }
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
 }
 
-/** Whether more text could make JSON of it. */
+/** Whether the text is the beginning of some JSON text. */
 export const isBeginning = (text: string): boolean => {
-  if (text.length > deepest && isTooDeep(text)) return false
+  if (text.length > maxDepth && isTooDeep(text)) return false
   const { at } = fault(text)
   return at >= text.length || /^(?:\\(?:u[0-9a-fA-F]{0,3})?|-?[\w.+-]*)$/.test(text.slice(at))
 }
 
-const deepest = 100_000
+const maxDepth = 100_000
 
-/** Strings are passed over in one go, so that texts of few brackets cost little. */
+/** Skips strings with `indexOf`, so that texts with few brackets cost little. */
 const isTooDeep = (text: string): boolean => {
   let depth = 0
   for (let at = 0; at < text.length; at++) {
@@ -42,7 +40,7 @@ const isTooDeep = (text: string): boolean => {
       if (at === -1) return false
     } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
       depth++
-      if (depth > deepest) return true
+      if (depth > maxDepth) return true
     } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) depth--
   }
   return false
@@ -63,7 +61,7 @@ const isEscaped = (text: string, at: number): boolean => {
 
 interface Fault {
   readonly at: number
-  /** Nothing: the text's end. */
+  /** Undefined: the end of the text. */
   readonly expected: string | undefined
 }
 

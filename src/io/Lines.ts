@@ -1,12 +1,9 @@
 /**
- * A file's bytes as numbered lines, in arrays: one array for each chunk read.
+ * Splits a file's bytes into numbered lines, in one array per chunk read.
  *
- * Guarantees: the result does not depend on where chunks end. Lines end with LF or CR LF; the
- * last one may have no end. A byte order mark is dropped; blank lines are skipped, but counted. A
- * line that is not UTF-8 or exceeds the limit is a `Reject`, which holds only its beginning.
- *
- * Decodes and splits whole chunks, which is several times faster than line by line; only a line
- * that straddles two chunks is put together by itself.
+ * Guarantees: the result does not depend on chunk boundaries. Lines end with LF or CR LF; the end of the last one is
+ * optional. A byte order mark is dropped; blank lines are skipped, but counted. A line that is not UTF-8 or exceeds the
+ * limit is a `Reject`. Chunks are decoded at once, which is several times faster than line by line.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"

@@ -1,15 +1,15 @@
 /**
- * A record that is put together from pieces, and what a reject shows of it.
+ * Collects a record from chunks, and describes a record that is refused.
  *
- * Guarantees: once a record is larger than the limit, only its first 64 KiB are kept.
+ * Guarantees: once a record exceeds the limit, only its first 64 KiB are kept in memory.
  */
 import { Result } from "effect"
 import { Base64 } from "effect/encoding"
 import type { Reject } from "../domain/Reject.ts"
 import * as Windows1252 from "./Windows1252.ts"
 
-/** How much of a record that is too large stands in its reject. */
-const shownBytes = 64 * 1024
+/** How much of an oversized record its reject includes. */
+const maxRawBytes = 64 * 1024
 
 export class RecordBuffer {
   readonly #limit: number
@@ -20,21 +20,21 @@ export class RecordBuffer {
     this.#limit = limit
   }
 
-  /** Of the whole, in bytes, also of what is not kept. */
+  /** Size of the record in bytes, including those that were dropped. */
   get size(): number {
     return this.#size
   }
 
   add(bytes: Uint8Array): void {
     if (bytes.length === 0) return
-    const isShownWhole = this.#size > this.#limit && this.#parts[0]!.length === shownBytes
+    const isTruncated = this.#size > this.#limit && this.#parts[0]!.length === maxRawBytes
     this.#size += bytes.length
-    if (isShownWhole) return
+    if (isTruncated) return
     this.#parts.push(bytes)
-    if (this.#size > this.#limit) this.#parts = [concat(this.#parts, shownBytes)]
+    if (this.#size > this.#limit) this.#parts = [concat(this.#parts, maxRawBytes)]
   }
 
-  /** The whole, or its beginning where it is too large; nothing is held then. */
+  /** Returns the record, or its beginning if it is oversized, and empties the buffer. */
   take(): { readonly bytes: Uint8Array; readonly size: number } {
     const taken = {
       bytes: concat(this.#parts),
@@ -46,7 +46,7 @@ export class RecordBuffer {
   }
 }
 
-/** One after the other, up to so many bytes. */
+/** The parts in one array of at most `limit` bytes. */
 export const concat = (parts: ReadonlyArray<Uint8Array>, limit = Infinity): Uint8Array => {
   if (parts.length === 1 && parts[0]!.length <= limit) return parts[0]!
   const whole = new Uint8Array(
@@ -65,11 +65,11 @@ export const concat = (parts: ReadonlyArray<Uint8Array>, limit = Infinity): Uint
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** The text of UTF-8; `undefined` where the bytes are none. */
+/** Decodes UTF-8; `undefined` if the bytes are not UTF-8. */
 export const decode = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
 
-/** As much of the bytes as are whole characters. */
+/** Decodes up to the last complete character. */
 const decodeBeginning = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
@@ -77,9 +77,9 @@ const decodeBeginning = (bytes: Uint8Array): string | undefined =>
 
 type Shown = Pick<Reject, "raw" | "raw_base64" | "raw_bytes">
 
-/** What a reject shows of a record that has `size` bytes, and begins with these. */
-export const shownIn = (bytes: Uint8Array, size: number): Shown => {
-  const shown = bytes.subarray(0, shownBytes)
+/** The `raw…` members of the reject of a record that has `size` bytes and begins with `bytes`. */
+export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
+  const shown = bytes.subarray(0, maxRawBytes)
   const text = size > shown.length ? decodeBeginning(shown) : decode(shown)
   return {
     ...(text === undefined ? { raw_base64: Base64.encode(shown) } : { raw: text }),
@@ -87,16 +87,16 @@ export const shownIn = (bytes: Uint8Array, size: number): Shown => {
   }
 }
 
-/** `what` is refused: `a line`. */
+/** @param what names the record in the message: `a line` */
 export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: number) => ({
   code: "oversized_line" as const,
   reason: `expected ${what} of at most ${limit} bytes, found ${size}`,
-  ...shownIn(bytes, size),
+  ...rawMembers(bytes, size),
   raw_bytes: size,
 })
 
 export const notUtf8 = (bytes: Uint8Array) => ({
   code: "invalid_utf8" as const,
-  reason: `expected UTF-8, found bytes that are not (${Windows1252.countPlaces(bytes) > 0 ? "but may be Windows-1252: --encoding windows-1252" : "--encoding NAME reads others"}); see raw_base64`,
+  reason: `expected UTF-8, found bytes that are not (${Windows1252.countTextRuns(bytes) > 0 ? "but may be Windows-1252: --encoding windows-1252" : "--encoding NAME reads others"}); see raw_base64`,
   raw_base64: Base64.encode(bytes),
 })

@@ -1,8 +1,8 @@
 /**
- * What a schema found wrong with a value, place by place, in the words of messages.
+ * Turns the issues of a schema into messages.
  *
- * Guarantees: one line for each place, `expected …`, with `found …` where the decoder was told to
- * report its input. A check's own message stands as it is.
+ * Guarantees: one line per path, `expected …`, with `found …` if the decoder was run with `reportInput`. The message of
+ * a custom check is used unchanged.
  */
 import { SchemaIssue } from "effect"
 import * as FieldPath from "./FieldPath.ts"
@@ -21,7 +21,7 @@ const expectedTypes: { readonly [tag: string]: string } = {
   String: "a string",
 }
 
-/** What should have stood there, as a noun: `a string`. Undefined where the issue has a message of its own. */
+/** The expected value as a noun: `a string`. Undefined if the issue has its own message. */
 export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
   if (issue._tag === "MissingKey") return "a value"
   if (issue._tag === "UnexpectedKey") return "nothing of this name"
@@ -53,12 +53,12 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem> =>
   format(issue).issues.map(({ message, path }) => ({ message, path: keysOf(path) }))
 
-/** A path of Standard Schema's as its keys. */
+/** The keys of a Standard Schema path. */
 export const keysOf = (
   path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = [],
 ): ReadonlyArray<PropertyKey> => path.map((segment) => (typeof segment === "object" ? segment.key : segment))
 
-/** All places on one line: `prompt[0].role: expected a string; …`. */
+/** All issues on one line: `prompt[0].role: expected a string; …`. */
 export const describe = (issue: SchemaIssue.Issue): string =>
   problems(issue)
     .map(({ message, path }) => (path.length === 0 ? message : `${FieldPath.format(path)}: ${message}`))

@@ -1,7 +1,7 @@
 /**
- * Values and lists in the words of messages.
+ * Formats values and lists for messages.
  *
- * Guarantees: one short line of well-formed Unicode, whatever the value is.
+ * Guarantees: the result is one short line of well-formed Unicode, whatever the value is.
  */
 
 const maxShownCharacters = 60
@@ -15,7 +15,7 @@ export const describeValue = (value: unknown): string => {
   return JSON.stringify(shorten(value, maxShownCharacters))
 }
 
-/** The text, or as much of its beginning, with an ellipsis. */
+/** The text, or its first `maxCharacters` UTF-16 code units and an ellipsis. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
 
@@ -23,10 +23,11 @@ export const shorten = (text: string, maxCharacters: number): string =>
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`
 
+/** The message of an error; any other value as text. */
 export const causeMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Absent, null, or text without a character. */
+/** Undefined, null, or the empty string. */
 export const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""

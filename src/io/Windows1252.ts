@@ -1,16 +1,16 @@
 /**
- * Whether bytes that are not UTF-8 look like Windows-1252.
+ * Guesses whether bytes that are not UTF-8 are Windows-1252.
  *
- * A guess, for a message that suggests the encoding: nothing is decoded by it.
+ * Only for a message that suggests the encoding; nothing is decoded with it.
  */
 
 const windows1252 = new TextDecoder("windows-1252")
 
 /**
- * How many places hold letters and signs beyond ASCII as Western European text in Windows-1252 has them, at most three
- * in a row. 0 if any byte is part of UTF-8 or of anything else.
+ * Counts the runs of one to three non-ASCII bytes that are letters or signs of Western European text in Windows-1252.
+ * 0 if any other byte is found, including one that is part of UTF-8.
  */
-export const countPlaces = (bytes: Uint8Array): number => {
+export const countTextRuns = (bytes: Uint8Array): number => {
   let places = 0
   for (let at = 0; at < bytes.length; at++) {
     if (bytes[at]! < 0x80) continue

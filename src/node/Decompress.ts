@@ -1,13 +1,10 @@
 /**
- * Adapter: the decoders of `node:zlib`, driven by hand: bytes in, bytes out, and what was left over.
+ * Adapter: the streaming decoders of `node:zlib`, which report the bytes that they did not use.
  *
- * Node's own streams pass over bytes without a word: those after the first Zstandard frame of a chunk, after
- * a Brotli stream, after a zero byte behind a gzip member; and before version 24 they take a Zstandard frame
- * that is cut short for a whole one. So a decoder here only decodes, and says which bytes it did not use.
- * Whoever drives it knows where a member begins and ends.
- *
- * Guarantees: decoding happens outside this thread, and stops while nobody asks for its output: no more
- * than 128 kB are decoded ahead, however much the bytes written would give.
+ * Node's decompression streams silently ignore bytes after the end of the data, and before Node 24 accept a truncated
+ * Zstandard frame. A decoder here does neither; its caller finds where members begin and end.
+ * Guarantees: decoding runs off the main thread and pauses while its output is not read,
+ * at most 128 kB ahead.
  */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
@@ -16,29 +13,29 @@ import { Data, Effect, Schema } from "effect"
 /** `deflate` without any frame (RFC 1951), one Brotli stream, or any number of whole Zstandard frames. */
 export type Method = "deflate" | "zstd" | "brotli"
 
-/** The bytes are none of the method's, or end too soon; `problem` is the decoder's own message. */
+/** The bytes are not in the method's format, or are truncated; `problem` is the decoder's message. */
 export class Damaged extends Schema.TaggedError<Damaged>()("Damaged", { problem: Schema.String }) {}
 
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
-  /** All that was written is used up and put out. */
+  /** All input is decoded and output; more can be written. */
   Hungry: {}
-  /** The data ended by itself, before these bytes of the last write. */
+  /** The compressed data ended before these bytes of the last write. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
 
 export interface Decoder {
-  /** Gives it more; once it is hungry, and not before. */
+  /** Writes more input; only after `Hungry`. */
   readonly write: (bytes: Uint8Array) => void
-  /** Says that no more will come: what is then cut short is `Damaged`. */
+  /** Ends the input: truncated data then fails with `Damaged`. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, Damaged>
-  /** Frees its memory; it can be called again. */
+  /** Frees the memory; may be called repeatedly. */
   readonly close: () => void
 }
 
-/** CRC-32 of bytes that come piece by piece: begin with 0. */
+/** CRC-32 over several chunks: start with 0. */
 export const crc32 = (bytes: Uint8Array, before: number): number => nodeCrc32(bytes, before)
 
 const chunkSize = 64 * 1024

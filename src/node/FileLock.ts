@@ -1,10 +1,10 @@
 /**
- * Adapter: "one process at a time uses this file", by an exclusive `node:sqlite` transaction on `FILE.lock`.
+ * Adapter: lets one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`.
  *
- * Guarantees: the operating system releases the lock with its process, however that dies. The file itself is not touched.
- * `FILE.lock.json` names the holder for messages; right after a change it may still name the one before.
- * Does not: hold across machines on a network file system without working locks; remove `FILE.lock`, since two
- * processes could then lock two different files of that name.
+ * Guarantees: the operating system releases the lock when the process ends, however it ends. The file itself is not
+ * touched. `FILE.lock.json` names the holder for messages, and may briefly name the previous one.
+ * Does not: work on a network file system without working locks; remove `FILE.lock`, since two processes could then
+ * lock two different files of that name.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -21,7 +21,7 @@ export const LockHolder = Schema.Struct({
 })
 export type LockHolder = typeof LockHolder.Type
 
-/** Another process, or another part of this one, works the file. */
+/** Another process, or another part of this one, uses the file. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   path: Schema.String,
   holder: Schema.optionalKey(LockHolder),
@@ -32,7 +32,7 @@ export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   override get message() {
     const holder = this.holder
     return holder === undefined
-      ? `another process works ${this.path}`
+      ? `${this.path} is in use by another process`
       : `${this.path} is in use by process ${holder.pid} on ${holder.host} since ${holder.since}`
   }
 }
@@ -68,8 +68,8 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** Whoever looks whether the lock is held (`holder`) holds a part of it for an instant: that is waited for. Milliseconds. */
-const maxGlanceMillis = 500
+/** `holder` briefly holds a shared lock while it checks; `acquire` waits that long. */
+const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
@@ -84,10 +84,10 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {
   if (path === ":memory:") return
-  // By whichever link a file is named, it has one lock.
+  // A file has one lock, whatever link it is opened by.
   const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
   const holderFile = `${real}.lock.json`
-  // Whoever may work the file has to be able to lock it.
+  // Who has access to the file must be able to lock it.
   const access = yield* Effect.try(() => statSync(real).mode & 0o666).pipe(Effect.orElseSucceed(() => PrivateFile.mode))
 
   const attempt = <A>(evaluate: () => A) =>
@@ -101,7 +101,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   yield* Effect.acquireRelease(
     attempt(() => {
       PrivateFile.create(`${real}.lock`, access)
-      return new DatabaseSync(`${real}.lock`, { timeout: maxGlanceMillis })
+      return new DatabaseSync(`${real}.lock`, { timeout: maxCheckMillis })
     }).pipe(
       Effect.tap((db) =>
         Effect.onError(

@@ -1,10 +1,9 @@
 /**
- * Adapter: an HTTP client on undici that connects to permitted addresses only.
+ * Adapter: an HTTP client on undici that connects only to permitted addresses.
  *
- * Guarantees: the guard sees each address before a connection is made, whether the URL names it or a name resolves to it;
- * names are not resolved again in between (DNS rebinding). Redirects are not followed, no proxy is taken from the
- * environment, and connections are reused for seconds only.
- * Does not: limit the time of a request; callers do.
+ * Guarantees: the guard checks each address before a connection is made, whether the URL contains it or a name resolves
+ * to it; the address checked is the one connected to (no DNS rebinding). Redirects are not followed, proxies of the
+ * environment are ignored, and connections are reused for seconds only. Requests have no timeout of their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -36,12 +35,12 @@ export interface GuardedHttpClientOptions {
   readonly guard: Guard
   /** Default: the system's. */
   readonly resolver?: Resolver | undefined
-  /** Told each address of a host that a connection may be made to, before it is made. */
+  /** Called with each permitted address of a host before a connection is made to it. */
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
-/** In milliseconds. A request that is given up does not end the making of its connection; this does. */
-const connectTimeout = 15_000
+/** Also ends a connection attempt whose request was abandoned. */
+const connectTimeoutMillis = 15_000
 
 /** The host of a URL as `node:net` knows it: an IPv6 address without its brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
@@ -59,8 +58,8 @@ const sift = (guard: Guard, addresses: ReadonlyArray<dns.LookupAddress>) => {
 }
 
 /**
- * Why no request to a host would be let through as things stand: its address, or each of
- * those that its name has. Succeeds for a name that has none at present.
+ * Fails if the guard refuses the host's address, or all addresses that its name resolves to. Succeeds for a name
+ * without an address.
  */
 export const check = Effect.fnUntraced(function* (
   host: string,
@@ -76,7 +75,7 @@ export const check = Effect.fnUntraced(function* (
   if (permitted.length === 0 && refused !== undefined) return yield* refused
 })
 
-/** A name's lookup, as a connection asks for it: for all of its addresses, or for one. */
+/** The lookup of a connection: returns all permitted addresses, or the first one. */
 const guardedLookup =
   ({ guard, onPermitted, resolver = dns.lookup }: GuardedHttpClientOptions): LookupFunction =>
   (host, options, callback) =>
@@ -115,7 +114,7 @@ export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient
     Layer.provide(
       NodeHttpClient.layerUndiciOptions({
         allowH2: false,
-        connect: { lookup: guardedLookup(options), timeout: connectTimeout },
+        connect: { lookup: guardedLookup(options), timeout: connectTimeoutMillis },
       }),
     ),
   )

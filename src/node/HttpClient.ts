@@ -1,8 +1,7 @@
 /**
- * Adapter: HTTP requests by undici, over the connections that the whole process shares,
- * for parts that live as long as it does.
+ * Adapter: an HTTP client on undici with the connection pool of the process.
  *
- * Guarantees: redirections are not followed. Time is not limited here.
+ * Guarantees: redirects are not followed. Requests have no timeout of their own.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Layer } from "effect"

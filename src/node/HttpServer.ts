@@ -1,9 +1,9 @@
 /**
  * Adapter: an HTTP server on Node, for Effect.
  *
- * Guarantees: loopback and a free port by default; requests while no application is served get 503, and what Node's parser
- * refuses (400, 408, 413, 417, 431) gets the application's problem details. On close, requests get a second to finish, then
- * every connection is closed. Headers must arrive within 20 seconds, the whole request within two minutes.
+ * Guarantees: loopback and a free port by default; requests get 503 while no application is served; what Node's parser
+ * refuses (400, 408, 413, 417, 431) is answered with the application's problem details. On close, open requests get one
+ * second to finish. Headers must arrive within 20 seconds, the complete request within two minutes.
  */
 import { createServer, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
@@ -13,26 +13,26 @@ import { Effect, Layer } from "effect"
 import { HttpServer, type HttpServerRequest, ProblemDetails } from "effect/http"
 import { statusText } from "./StatusText.ts"
 
-/** What the server answers by itself, without asking an application. */
-export type OwnStatus = 400 | 408 | 413 | 417 | 431 | 503
+/** The statuses that the server sends itself, without an application. */
+export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 
 export interface ServerOptions {
   /** An address or a name. Loopback by default. */
   readonly host?: string | undefined
   readonly port?: number | undefined
   /** The JSON of the problem details for such an answer. Without it the answer has no body. */
-  readonly problem?: ((status: OwnStatus) => string) | undefined
+  readonly problem?: ((status: ServerStatus) => string) | undefined
 }
 
-const headersOf = (status: OwnStatus, body: string) => ({
+const headersOf = (status: ServerStatus, body: string) => ({
   ...(body !== "" && { "content-type": ProblemDetails.contentType }),
   "content-length": String(Buffer.byteLength(body)),
   "cache-control": "no-store",
   ...(status === 503 && { "retry-after": "1" }),
 })
 
-/** What Node's parser refuses, by the codes that Node itself tells apart. */
-const statusOf = (code: string | undefined): OwnStatus => {
+/** The status for an error code of Node's parser. */
+const statusOf = (code: string | undefined): ServerStatus => {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return 431
@@ -52,7 +52,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     connectionsCheckingInterval: 5_000,
     requireHostHeader: options.problem === undefined,
   })
-  const answer = (response: ServerResponse, status: OwnStatus) => {
+  const answer = (response: ServerResponse, status: ServerStatus) => {
     const body = options.problem?.(status) ?? ""
     response.writeHead(status, headersOf(status, body)).end(body)
   }
@@ -62,7 +62,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   node.on("request", (request, response) => {
     answers.set(request.socket, response)
     if (node.listenerCount("request") > 1) return
-    // Read to its end, or a client that is still sending would not see the answer.
+    // Reads the request to its end; otherwise a client that is still sending would not see the answer.
     request.resume()
     answer(response, 503)
   })
@@ -72,7 +72,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   })
   node.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const last = answers.get(socket)
-    // In the middle of an answer nothing else can be said.
+    // A response that has begun cannot be replaced.
     if (!socket.writable || (last !== undefined && last.headersSent && !last.writableFinished)) {
       socket.destroy()
       return
@@ -96,8 +96,8 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
 export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["host"] === undefined && NodeHttpServerRequest.toIncomingMessage(request).httpVersion === "1.1"
 
-/** Whether the whole request has arrived, its body included. */
-export const hasArrived = (request: HttpServerRequest.HttpServerRequest): boolean =>
+/** Whether the request has been received completely, including its body. */
+export const isComplete = (request: HttpServerRequest.HttpServerRequest): boolean =>
   NodeHttpServerRequest.toIncomingMessage(request).complete
 
 /** Files and paths, as the server needs them. */

@@ -1,8 +1,8 @@
 /**
- * Adapter: bytes that come once, piece by piece, from a stream of Node: standard input, a named pipe.
+ * Adapter: bytes of a Node stream that can be read only once: standard input, a named pipe.
  *
- * Guarantees: waiting can be interrupted at any time, and loses nothing of what comes; a stream that nobody
- * waits for does not keep the process alive.
+ * Guarantees: waiting can be interrupted at any time without losing bytes; a stream that is not waited for does not
+ * keep the process running.
  */
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
@@ -12,17 +12,17 @@ import { Context, Effect, Result, Schema } from "effect"
 /** The stream broke, or can't be opened; `cause` is the system's own error. */
 export class NotReadable extends Schema.TaggedError<NotReadable>()("NotReadable", { cause: Schema.Defect() }) {}
 
-/** What has come since the last time. */
+/** What has arrived since the last read. */
 export type Arrival = Uint8Array | "nothing yet" | "end"
 
 export interface IncomingBytes {
-  /** Takes what is there. */
+  /** Returns what has arrived, without waiting. */
   readonly take: () => Result.Result<Arrival, NotReadable>
-  /** Waits until there is something to be taken. */
+  /** Waits until `take` has something to return. */
   readonly arrival: Effect.Effect<void>
 }
 
-/** @param open called once, when the first bytes are asked for */
+/** @param open called once, at the first `take` */
 export const fromReadable = (open: () => Readable): IncomingBytes => {
   let opened: Result.Result<Readable, NotReadable> | undefined
   const readable = () => (opened ??= Result.try({ try: open, catch: (cause) => new NotReadable({ cause }) }))
@@ -55,18 +55,18 @@ export const fromReadable = (open: () => Readable): IncomingBytes => {
 
 const events = ["readable", "end", "error", "close"] as const
 
-/** What reads a file, as `prefstream - < items.jsonl` has it, knows of no such thing, and needs none. */
+/** File streams, as in `prefstream - < items.jsonl`, have no `ref` and need none. */
 const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded: boolean): void => {
   if (isNeeded) stream.ref?.()
   else stream.unref?.()
 }
 
-/** The process's own; programs and tests may put another in its place. */
+/** Standard input of the process; programs and tests may replace it. */
 export const StandardInput = Context.Reference<IncomingBytes>("prefstream/node/StandardInput", {
   defaultValue: () => fromReadable(() => process.stdin),
 })
 
-/** A named pipe, or one that a shell made for `<(command)`. Opened without waiting for who writes. */
+/** A named pipe, or one that a shell made for `<(command)`. Opening does not wait for a writer. */
 export const pipe = (path: string): IncomingBytes =>
   fromReadable(() => {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)

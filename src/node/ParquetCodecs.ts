@@ -1,14 +1,14 @@
 /**
- * Adapter: gzip, Brotli and checksums of Parquet's pages, from `node:zlib`.
+ * Adapter: gzip, Brotli and CRC-32 from `node:zlib`, for pages of Parquet files.
  *
- * Guarantees: no more comes out than a page says that it holds; what holds more is refused.
+ * Guarantees: the output never exceeds the size that a page declares; a larger one is an error.
  */
 import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 
 const chunkMin = 1024
 const chunkMax = 4 * 1024 * 1024
 
-/** Room for the whole at once, where that is no large promise: pieces would be copied together. */
+/** One buffer for the complete output, up to 4 MiB: several would be copied together. */
 const options = (limit: number) => ({
   maxOutputLength: Math.max(limit, 1),
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),

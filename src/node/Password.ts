@@ -1,9 +1,9 @@
 /**
- * Adapter: passwords, hashed by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.)
+ * Adapter: password hashing by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.)
  *
- * Guarantees: a salt for each password; costs are stored with the hash; comparison in constant time; at most two hashes at
+ * Guarantees: one salt per password; costs are stored with the hash; comparison in constant time; at most two hashes at
  * once, 64 MiB each, off the event loop.
- * Does not: bound the length of a password. Callers must, since normalizing takes quadratic time.
+ * Does not: limit the length of a password. Callers must, since normalizing takes quadratic time.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"

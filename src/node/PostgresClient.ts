@@ -1,10 +1,9 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client, for one process that owns
- * a part of a database.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for one process per partition.
  *
- * Guarantees: the session that holds `lock` runs all transactions, so none is committed without the lock; a lost session
- * rolls back and releases it, and every later transaction fails. A dead machine's lock ends in about a minute, by TCP
- * keepalive. Other statements run on a few other connections. No message contains the password.
+ * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
+ * rolls back and releases the lock, and later transactions fail; a dead machine's lock ends after about a minute.
+ * Other statements run on a few more connections. No message contains the password.
  * Does not: work behind PgBouncer's `transaction` mode; store text with NUL.
  */
 import { hostname } from "node:os"
@@ -17,21 +16,21 @@ import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
 export interface PostgresClientConfig {
   /** `postgres://user:password@host:port/database`; all but the host may be left out. */
   readonly url: Redacted.Redacted<string>
-  /** Used where the URL holds none. */
+  /** Used if the URL has none. */
   readonly password?: Redacted.Redacted<string> | undefined
   /** Refuses every change. Default false. */
   readonly readonly?: boolean | undefined
-  /** The name of what one process alone may work, among all that use this schema of the database. Without it nothing is locked. */
+  /** Name of an advisory lock that one process at a time holds in this schema. Without it nothing is locked. */
   readonly lock?: string | undefined
 }
 
 const readConnections = 4
 
-/** The most that a message of the server may hold: as much as PostgreSQL lets stand in a value. */
-const maxMessageSize = 2 ** 30 - 1
+/** The maximum size of a server message, which is that of a value in PostgreSQL. */
+const maxMessageBytes = 2 ** 30 - 1
 
-/** The URL without its password, and without parameters, where there may be another. */
-export const shown = (url: Redacted.Redacted<string>): string =>
+/** The URL without its password and its parameters, which may contain another one. */
+export const redactUrl = (url: Redacted.Redacted<string>): string =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),
     {
@@ -45,8 +44,8 @@ const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-
 
 const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
 
-/** What in a URL no connection can be made with, whatever the server. Holds no password. */
-export const problemOf = (url: URL): Option.Option<string> => {
+/** What makes a URL invalid for any server. The text contains no password. */
+export const findUrlProblem = (url: URL): Option.Option<string> => {
   const { hostname, password, pathname, searchParams, username } = url
   const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>
     searchParams.getAll(name).flatMap((value) => (isRight(value) ? [] : [`${name}=${value}: expected ${expected}`]))
@@ -62,7 +61,7 @@ export const problemOf = (url: URL): Option.Option<string> => {
   )
 }
 
-/** What the server lists this process's sessions as; 63 bytes are kept. */
+/** The `application_name` of this process's sessions, of which PostgreSQL keeps 63 bytes. */
 const sessionName = () => `prefstream ${process.pid} ${hostname()}`.slice(0, 63)
 
 const holderOf = (row: { readonly name: string | null; readonly since: string } | undefined) => {
@@ -72,7 +71,7 @@ const holderOf = (row: { readonly name: string | null; readonly since: string } 
     : Option.some<LockHolder>({ pid: Number(pid), host, since: row.since })
 }
 
-/** The same failure, in words that say where. */
+/** The same failure with a message that begins with `where`. */
 const named = (where: string) => (error: SqlError.SqlError) => {
   const { reason } = error
   const server = reason.cause
@@ -137,7 +136,7 @@ const make = Effect.fnUntraced(function* (
   config: PostgresClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError | FileLockError, Scope.Scope | Reactivity.Reactivity> {
   const { PgClient, PgTypes } = yield* Effect.promise(() => import("@effect/sql-pg"))
-  const where = shown(config.url)
+  const where = redactUrl(config.url)
   const name = named(where)
   const connected = (acquirer: SqlConnection.Acquirer): SqlConnection.Acquirer =>
     Effect.map(Effect.mapError(acquirer, name), (connection) => namedConnection(name, connection))
@@ -148,7 +147,7 @@ const make = Effect.fnUntraced(function* (
     applicationName: sessionName(),
     connectTimeout: "10 seconds",
     keepAlive: "30 seconds",
-    maxMessageSize,
+    maxMessageSize: maxMessageBytes,
     types: numbersIn(PgTypes),
     ...(config.readonly && { startupParameters: { default_transaction_read_only: "on" } }),
   } as const
@@ -214,9 +213,9 @@ const settle = (sql: SqlClient.SqlClient) => sql`
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
   sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
 
-/** Who holds a lock, if anybody does. */
+/** The process that holds a lock; none if it is free. */
 export const lockHolder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
-  // A 64-bit key stands in two halves there.
+  // pg_locks has a 64-bit key in two halves.
   const rows = yield* sql<{ name: string | null; since: string }>`
     SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
     FROM pg_locks JOIN pg_stat_activity USING (pid)

@@ -1,19 +1,19 @@
 /**
- * Adapter: files that only their owner can read, whatever the process's umask.
+ * Adapter: creates files that only their owner can read, whatever the umask of the process.
  *
- * Guarantees: a new file is private from its first moment; an existing one is not even opened, since closing it would end
- * this process's locks on it. Does nothing on Windows, where a file has its folder's access rights.
+ * Guarantees: a new file is private from the start; an existing one is not opened, since closing it would end this
+ * process's locks on it. On Windows a file has the access rights of its folder.
  */
 import { closeSync, openSync } from "node:fs"
 
 /** Read and written by its owner. */
 export const mode = 0o600
 
-/** Creates the file, empty, where there is none. Other failures are left to whoever opens it. */
+/** Creates an empty file if there is none. Other failures appear when the file is opened. */
 export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // It is there, or cannot be created.
+    // It exists, or cannot be created.
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Adapter: a file that is read here and there, in the shape that `hyparquet` asks for, which
- * takes promises. It is closed with the scope.
+ * Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. Closed with the scope.
  */
 import { open as openFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
@@ -12,7 +11,7 @@ const notOpened = (cause: unknown) => new NotOpened({ cause })
 
 export interface RandomAccessFile {
   readonly byteLength: number
-  /** The bytes from `start` on, up to `end` or the file's end; fewer where the file has fewer. */
+  /** The bytes from `start` to `end`, or to the end of the file. */
   readonly slice: (start: number, end?: number) => Promise<ArrayBuffer>
 }
 

@@ -1,23 +1,19 @@
-/**
- * Adapter: SHA-256 from `node:crypto`, synchronous, for what is hashed item by item:
- * `effect/crypto` has a promise for each.
- */
+/** Adapter: synchronous SHA-256 from `node:crypto`; `effect/crypto` returns a promise for each hash. */
 import { createHash, hash } from "node:crypto"
 
 /**
- * 64 lower-case hexadecimal digits. A string is hashed as UTF-8. For short texts half
- * again as fast as a hash object for each.
+ * 64 lower-case hexadecimal digits. A string is hashed as UTF-8. For short texts 1.5 times as fast as a hash object.
  */
 export const hex = (text: string | Uint8Array): string => hash("sha256", text, "hex")
 
-/** A digest over bytes that come piece by piece. */
-export interface Running {
+/** A hash over several chunks. */
+export interface Hasher {
   readonly update: (bytes: Uint8Array) => void
-  /** The digest of all pieces, hexadecimal. Ends the digest: call it once. */
+  /** The hash of all chunks, hexadecimal. Call it once, last. */
   readonly digest: () => string
 }
 
-export const running = (): Running => {
+export const makeHasher = (): Hasher => {
   const hash = createHash("sha256")
   return {
     update: (bytes) => void hash.update(bytes),

@@ -1,10 +1,10 @@
 /**
- * Adapter: an Effect `SqlClient` over `node:sqlite`, in the shape of `@effect/sql-sqlite-node`, which can replace it.
+ * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`.
  *
- * Guarantees: one connection, lent to one statement, stream or transaction at a time; `reserve` opens another one to
- * the same file. Values come out as they went in; what SQLite or Node would change silently is refused (integers beyond
- * 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement). A new file is readable by its owner only.
- * Does not leave the thread: a statement that waits for another process's lock blocks the program, at most `busyTimeout`.
+ * Guarantees: one connection, used by one statement, stream or transaction at a time; `reserve` opens another one to
+ * the same file. Values are read back as they were written; values that SQLite or Node would change silently are refused
+ * (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement). New files are
+ * private. Runs on the main thread: a statement that waits for another process's lock blocks the program, at most `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -33,9 +33,9 @@ export interface SqliteClientConfig {
    * bytes. Of a page that is written often, only the last version is copied. Default: SQLite's own, 4 MB.
    */
   readonly walBytes?: number | undefined
-  /** How many prepared statements are kept. Default 200. */
+  /** Maximum number of cached prepared statements. Default 200. */
   readonly prepareCacheSize?: number | undefined
-  /** How long a prepared statement is kept. Default 10 minutes. */
+  /** How long a prepared statement is cached. Default 10 minutes. */
   readonly prepareCacheTTL?: Duration.Input | undefined
   readonly spanAttributes?: Record<string, unknown> | undefined
   readonly transformResultNames?: ((name: string) => string) | undefined
@@ -52,7 +52,7 @@ const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
 
-/** `node:sqlite` has the result code at `errcode`; Effect reads it at `errno`. `path` is for whoever tells of it. */
+/** `node:sqlite` has the result code at `errcode`; Effect reads it at `errno`. `path` is for messages. */
 const sqlError = (path: string, cause: unknown, operation: string, failed: string): SqlError.SqlError => {
   const error = cause as Error & { readonly errcode?: number }
   const errno = error.errcode === PRIMARY_KEY || error.errcode === ROWID ? UNIQUE : error.errcode
@@ -104,8 +104,8 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
 })
 
 /**
- * Reading, too, needs a file beside the database, which a read-only file system does not take.
- * There nobody writes, and SQLite can be told so.
+ * Reading, too, creates a file beside the database, which fails on a read-only file system. Nothing can change there,
+ * so the database is opened as immutable.
  */
 const readable = (filename: string): string | URL => {
   try {
@@ -218,7 +218,7 @@ const makeConnection = Effect.fnUntraced(function* (
     params: ReadonlyArray<unknown>,
     transformRows: TransformRows,
   ) {
-    // A statement of its own: a cached one may be run again, inside the same transaction, while this one is read.
+    // Not from the cache: a cached statement may be run again in the same transaction while this one is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
       use(
@@ -232,7 +232,7 @@ const makeConnection = Effect.fnUntraced(function* (
       const chunk: Array<ReadonlyArray<unknown>> = []
       while (!ended && chunk.length < STREAM_CHUNK_ROWS) {
         const { done, value } = iterator.next()
-        // Older versions of Node start over when they are asked again after the end.
+        // Older versions of Node restart the query when `next` is called after the end.
         if (done) ended = true
         else chunk.push(value)
       }

@@ -1,6 +1,4 @@
-/**
- * Adapter: what was written, kept through a loss of power: `fsync`, through the `FileSystem` of Node.
- */
+/** Adapter: `fsync` through the `FileSystem` of Node, so that written data survive a loss of power. */
 import { Effect, FileSystem } from "effect"
 
 /** Waits until a file's bytes are on the disk. */
@@ -10,7 +8,7 @@ export const file = Effect.fnUntraced(function* (path: string) {
   yield* file.sync
 }, Effect.scoped)
 
-/** The same of the names in a folder, or of any entry, where the system can do that: Windows can't. */
+/** The same for a folder's entries. Does nothing on systems that cannot sync folders, such as Windows. */
 export const entry = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem

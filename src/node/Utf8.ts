@@ -1,4 +1,4 @@
-/** Adapter: Node's check of UTF-8, which copies nothing. */
+/** Adapter: Node's UTF-8 check, which does not copy the bytes. */
 import { isUtf8 } from "node:buffer"
 
 export const isValid = (bytes: Uint8Array): boolean => isUtf8(bytes)

@@ -1,4 +1,4 @@
-/** Adapter: the package's own manifest, for its version. */
+/** Adapter: the version in the package's own package.json. */
 import manifest from "../../package.json" with { type: "json" }
 
 export const version: string = manifest.version

@@ -1,23 +1,21 @@
 /**
- * Adapter: Zstandard from `node:zlib`.
+ * Adapter: Zstandard from `node:zlib`, for payloads of up to some megabytes.
  *
- * Guarantees: the same bytes in give the same bytes out, on one version of Node;
- * a few bytes that claim to hold gigabytes are refused and not unpacked.
- *
- * For payloads of up to some megabytes, not for whole files.
+ * Guarantees: on one version of Node, the same input gives the same output; input that would decompress to more than
+ * the limit is refused.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 
-/** Of the output. */
+/** Default limit of the output. */
 export const maxOutputBytes = 256 * 1024 * 1024
 
 /** At level 3. A string is compressed as UTF-8. */
 export const compress = (bytes: Uint8Array | string): Uint8Array => zstdCompressSync(bytes, options)
 
 /**
- * @param limit the most bytes that may come out, 256 MiB by default
+ * @param limit maximum output in bytes, 256 MiB by default
  * @throws where `bytes` are not Zstandard, end too soon (from Node 24 on), or hold more than `limit`
  */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
@@ -33,8 +31,8 @@ const CHUNK_UNKNOWN = 64 * 1024
 const CHUNK_MAX = 4 * 1024 * 1024
 
 /**
- * Room for the whole, by what the frame's header says of its size (RFC 8878, 3.1.1.1): a third faster than
- * chunks of 64 kB, which are thrown away again. A header that says too much gets no more than `CHUNK_MAX`.
+ * The size of the output that the frame's header declares (RFC 8878, 3.1.1.1), at most `CHUNK_MAX`: one buffer of
+ * that size is a third faster than several of 64 kB.
  */
 const chunkSizeOf = (bytes: Uint8Array): number => {
   const descriptor = bytes[4] ?? 0

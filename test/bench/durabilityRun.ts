@@ -12,7 +12,7 @@ import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { type Array as Arr, Effect, Layer, Redacted, Result, Stream } from "effect"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
-import { asText, content, type SourceItem } from "../../src/domain/PromptItem.ts"
+import { toTaskPrompt, content, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { rlhfRanking } from "../../src/domain/Task.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
@@ -45,7 +45,7 @@ const withLedger = Pipeline.run({ directory, source, guidelines, batch: limits }
 )
 
 const identify = ({ item, origin }: SourceItem): BatchItem => {
-  const { prompt } = asText(item)
+  const { prompt } = toTaskPrompt(item)
   const json = content(item)
   const utf8 = new TextEncoder().encode(json)
   const contentHash = Sha256.hex(utf8)

@@ -164,7 +164,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
         yield* connect({ lock: "ledger" }).pipe(Scope.provide(scope))
         const { holder, message } = yield* held(connect({ lock: "ledger" }))
         assert.strictEqual(holder?.pid, process.pid)
-        assert.include(message, `${PostgresClient.shown(url)} is in use by process ${process.pid} on `)
+        assert.include(message, `${PostgresClient.redactUrl(url)} is in use by process ${process.pid} on `)
         assert.notInclude(message, password)
         // Another partition, another job's schema, and a reader.
         yield* connect({ lock: "another" })

@@ -1,7 +1,7 @@
 /** Steps of reading as the submit loop hands them to the ledger. */
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { asText, content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
+import { toTaskPrompt, content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
 import type { BatchItem } from "../../src/task/ledger/Model.ts"
@@ -11,7 +11,7 @@ import { items } from "../support/items.ts"
 
 export const batchItem = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
   const json = content(item)
-  const { prompt } = asText(item)
+  const { prompt } = toTaskPrompt(item)
   const contentHash = Sha256.hex(json)
   const itemId = item.id ?? contentHash
   return { item, origin, completionOrigins, prompt, json, utf8: Buffer.from(json), contentHash, itemId }

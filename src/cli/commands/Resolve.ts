@@ -124,7 +124,7 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
       return yield* refuse("--adopt: not a valid task id")
     }
     if (!IdLimit.fits(decision.taskId)) {
-      return yield* refuse(`--adopt: a task id has at most ${IdLimit.limit}`)
+      return yield* refuse(`--adopt: a task id has at most ${IdLimit.limitText}`)
     }
   }
   return decision

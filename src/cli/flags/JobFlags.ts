@@ -1,5 +1,4 @@
 /** The flags of the commands that work a job, `run`, `submit` and `collect`: when they stop, wait, and keep silent. */
-import { type Command } from "effect/cli"
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { choice, duration, formatDuration, toggle } from "./Values.ts"
@@ -25,5 +24,3 @@ export const jobFlags = {
 }
 
 export const once = choice("once", "Don't wait: poll each outstanding task once")
-
-export type JobFlags = Command.Command.Config.Infer<typeof jobFlags>

@@ -52,7 +52,7 @@ export const create = Effect.fnUntraced(function* (
   yield* Effect.forEach(folders, (folder) => makeFolder(paths.join(directory, folder)), { discard: true })
   const scope = yield* Scope.fork(yield* Effect.scope)
   const file = yield* fs.open(absolute, { flag: "wx" }).pipe(Scope.provide(scope), about(absolute))
-  const sha256 = Sha256.running()
+  const sha256 = Sha256.makeHasher()
   let size = 0
 
   return {

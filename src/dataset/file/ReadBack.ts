@@ -20,7 +20,7 @@ export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage
 /** A file's bytes, to their number and digest; and how often LF is among them. */
 export const digest = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  const sha256 = Sha256.running()
+  const sha256 = Sha256.makeHasher()
   let bytes = 0
   let lines = 0
   yield* Stream.runForEachArray(fs.stream(path, { chunkSize: 256 * 1024 }), (chunks) =>

@@ -8,7 +8,7 @@
 import { Option, Schema } from "effect"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
-import { byText as votedByText, firstOfText, topOf } from "../../domain/Tally.ts"
+import { firstOfText, topOf, withFirstIndices } from "../../domain/Tally.ts"
 import { type Ranking, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
@@ -61,9 +61,12 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
   const first = firstOfText(completions)
   const ofTexts = ({ order, ...vote }: Given): ItemVote => {
-    const byText = votedByText(vote, first)
+    const byText = withFirstIndices(vote, first)
     const copies = first.filter((text) => text === byText.choice).length
-    return { ...byText, position: isDecided(byText) && copies === 1 ? order.indexOf(byText.choice) : null }
+    return {
+      ...byText,
+      position: isDecided(byText) && copies === 1 ? order.indexOf(byText.choice) : null,
+    }
   }
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {

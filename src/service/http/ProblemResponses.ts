@@ -58,7 +58,7 @@ const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest,
 }
 
 const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
-  NodeServer.hasArrived(request)
+  NodeServer.isComplete(request)
     ? HttpServerRespondable.toResponse(
         new ServiceTooSlow({ detail: "The service did not get to an answer in time. Try again later." }),
       )
@@ -69,7 +69,7 @@ const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
 
 const text = <A, I>(schema: Schema.Codec<A, I>, problem: A) => JSON.stringify(Schema.encodeSync(schema)(problem))
 
-const ofServerByStatus: { readonly [status in NodeServer.OwnStatus]: string } = {
+const ofServerByStatus: { readonly [status in NodeServer.ServerStatus]: string } = {
   400: text(MalformedRequest, new MalformedRequest({ detail: "This is not a valid HTTP request." })),
   408: text(RequestTimedOut, new RequestTimedOut({ detail: "The request did not arrive in time." })),
   413: text(BodyTooLarge, new BodyTooLarge({ detail: "The body's chunk extensions are too large." })),
@@ -82,7 +82,7 @@ const ofServerByStatus: { readonly [status in NodeServer.OwnStatus]: string } = 
 }
 
 /** What the HTTP server says where the service is not asked, as JSON. */
-export const ofServer = (status: NodeServer.OwnStatus): string => ofServerByStatus[status]
+export const ofServer = (status: NodeServer.ServerStatus): string => ofServerByStatus[status]
 
 /**
  * Bounds a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures.

@@ -18,7 +18,7 @@ export const encodingRefusal = (head: Uint8Array): string | undefined => {
   if (encoding !== undefined)
     return `it is text in ${encoding}, expected UTF-8; read it with --encoding ${encoding.toLowerCase()}`
   // A single place may as well be damage, which its record is refused for.
-  return Windows1252.countPlaces(head) > 1
+  return Windows1252.countTextRuns(head) > 1
     ? "it is text that is not UTF-8, and looks like Windows-1252; read it with --encoding windows-1252, or, if some records are damaged, with --encoding utf-8"
     : undefined
 }

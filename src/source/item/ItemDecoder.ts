@@ -114,7 +114,7 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
   Result.filterOrFail(
     decodeKey(value, path),
     IdLimit.fits,
-    () => `${path}: expected at most ${IdLimit.limit} of text, found ${describeValue(value)}`,
+    () => `${path}: expected at most ${IdLimit.limitText} of text, found ${describeValue(value)}`,
   )
 
 /** The value in the form that the schema has; it stays the same object where it is in this form already. */

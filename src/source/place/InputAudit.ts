@@ -67,7 +67,7 @@ const digested =
   (file: string, report: (input: InputFile) => void) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.suspend(() => {
-      const digest = Sha256.running()
+      const digest = Sha256.makeHasher()
       let size = 0
       return bytes.pipe(
         Stream.mapArray((chunks) => {

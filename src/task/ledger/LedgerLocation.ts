@@ -56,7 +56,7 @@ export const of = Effect.fnUntraced(function* ({
   }
   if (isPostgres(text)) {
     if (URL.canParse(text)) {
-      const problem = PostgresClient.problemOf(new URL(text))
+      const problem = PostgresClient.findUrlProblem(new URL(text))
       if (Option.isSome(problem)) return yield* refuse(`the ledger's URL can't be used: ${problem.value}`)
       return { _tag: "Postgres", url: Redacted.make(text), partition }
     }
@@ -72,7 +72,7 @@ export const of = Effect.fnUntraced(function* ({
 
 /** The place, for people. */
 export const describe = (location: LedgerLocation): string => {
-  const place = location._tag === "File" ? location.path : PostgresClient.shown(location.url)
+  const place = location._tag === "File" ? location.path : PostgresClient.redactUrl(location.url)
   return location.partition === defaultPartition ? place : `${place} (partition ${location.partition})`
 }
 

@@ -55,7 +55,7 @@ export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDa
 const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgres["verb"]) =>
   location._tag === "File"
     ? Effect.succeed(location)
-    : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.shown(location.url) }))
+    : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.redactUrl(location.url) }))
 
 /** Finds integrity errors; `quick` leaves requests and results unread. */
 export const check = Effect.fn("LedgerMaintenance.check")(

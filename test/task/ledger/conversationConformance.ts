@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { asText, type SourceItem } from "../../../src/domain/PromptItem.ts"
+import { toTaskPrompt, type SourceItem } from "../../../src/domain/PromptItem.ts"
 import { type TaskPrompt, type TaskRequest } from "../../../src/domain/Task.ts"
 import * as Batch from "../../../src/task/plan/Batch.ts"
 import type { BatchItem } from "../../../src/task/ledger/Model.ts"
@@ -136,9 +136,9 @@ export const conversationConformance = (test: LedgerTest) =>
         )
         assert.deepStrictEqual(
           sent,
-          items.map(({ item }) => asText(item)),
+          items.map(({ item }) => toTaskPrompt(item)),
         )
-        const asTexts = items.map((each) => identify({ ...each, item: { ...each.item, ...asText(each.item) } }))
+        const asTexts = items.map((each) => identify({ ...each, item: { ...each.item, ...toTaskPrompt(each.item) } }))
         assert.deepStrictEqual(
           yield* ledger.classify(run, asTexts),
           asTexts.map(() => "duplicate"),

@@ -14,7 +14,7 @@
 import { Result, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import { reject, type RowResult } from "../../record/Row.ts"
-import { decode, RecordBuffer, notUtf8, shownIn, tooLarge } from "../../../io/RecordBuffer.ts"
+import { decode, RecordBuffer, notUtf8, rawMembers, tooLarge } from "../../../io/RecordBuffer.ts"
 import * as Json from "../../../io/Json.ts"
 import { defaultMaxLineBytes, type LinesOptions } from "../../../io/Lines.ts"
 
@@ -244,7 +244,7 @@ class ElementScanner {
 
   #addRest(): void {
     const { bytes, size } = this.#held.take()
-    const shown = shownIn(bytes, size)
+    const shown = rawMembers(bytes, size)
     const rest = `the rest of the file, ${size.toLocaleString("en")} bytes from here on, cannot be split into records`
     this.#addReject({ code: "invalid_json", reason: `${this.#faultOfRest(shown)}; ${rest}`, ...shown })
   }
