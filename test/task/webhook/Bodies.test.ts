@@ -314,7 +314,7 @@ describe("a receiver of webhooks", () => {
       assert.isBelow(answered, 200)
       assert.strictEqual(received, answered)
       assert.notInclude(yield* due, "task_2")
-      assert.strictEqual(half?.said(), "")
+      assert.notMatch(half!.said(), /^HTTP\/1\.1 2/)
     }).pipe(withLedger()))
 
   test("verifies before it reads what a payload says, however deep or odd it is", () =>
