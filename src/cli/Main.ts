@@ -28,7 +28,7 @@ import { version } from "../node/Version.ts"
 
 const command = Command.make("prefstream").pipe(
   Command.withDescription(
-    "Human preferences for reward models: prompts and candidate completions go to an annotation service, preference pairs come back as Parquet and JSONL.",
+    "Turn prompts and candidate completions into preference pairs for reward models: an annotation service judges them, and the pairs are written as Parquet and JSONL.",
   ),
   Command.withSubcommands([
     runCommand,

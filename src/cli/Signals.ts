@@ -47,6 +47,6 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
   if (exit === undefined) return status
   // It may have ended by itself in this very moment.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
-  yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run goes on from here")
+  yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues from here")
   return status
 })

@@ -84,7 +84,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
     Result.flatMap((cron) =>
       Result.try({
         try: () => Cron.next(cron, 0),
-        catch: () => invalid(`${found} is at a time that never comes`),
+        catch: () => invalid(`${found} never matches a date`),
       }).pipe(Result.map(() => cron)),
     ),
   )
@@ -108,7 +108,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     if (start - due >= maxLateMillis) {
       const { length: missed } = timesBetween(cron, due, start)
       yield* Effect.logWarning(
-        `starting ${Duration.format(Duration.millis(start - due))} late, in place of ${missed} later runs, too: the machine slept, or its clock was set`,
+        `starting ${Duration.format(Duration.millis(start - due))} late, and skipping ${missed} missed runs: the machine slept, or its clock changed`,
       )
     }
     yield* job
@@ -117,7 +117,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
     const [first, last] = [skipped[0], skipped.at(-1)]
     if (first !== undefined && last !== undefined) {
       yield* Effect.logWarning(
-        `skipped ${skipped.length}, from ${format(first)} to ${format(last)}: the previous run was still going on`,
+        `skipped ${skipped.length} runs, from ${format(first)} to ${format(last)}: the previous run had not finished`,
       )
     }
     due = nextAfter(Math.max(end, due))

@@ -32,7 +32,7 @@ import * as JobFolder from "./JobFolder.ts"
 import * as SplitTable from "./SplitTable.ts"
 
 /** The dataset did not keep to the limits, and was not written. */
-export class LimitsNotKept extends Schema.TaggedError<LimitsNotKept>()("LimitsNotKept", {
+export class LimitsExceeded extends Schema.TaggedError<LimitsExceeded>()("LimitsExceeded", {
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -46,9 +46,9 @@ export class LimitsNotKept extends Schema.TaggedError<LimitsNotKept>()("LimitsNo
 }) {
   override get message() {
     const said = this.checks.map(({ check, direction, limit, value }) => {
-      const bound = `${direction === "below" ? "at most" : "at least"} ${limit} was asked for`
+      const bound = `the limit is ${direction === "below" ? "at most" : "at least"} ${limit}`
       return value === null
-        ? `${check} has nothing to look at, ${bound}`
+        ? `${check} has nothing to measure, ${bound}`
         : `${check} is ${Number(value.toPrecision(4))}, ${bound}`
     })
     return `the dataset was not written: ${said.join("; ")}. See ${this.report}`
@@ -67,12 +67,12 @@ export interface Exported {
 }
 
 /** Items whose language is looked at, of those that there are: telling it takes up to 0.1 ms. */
-const languagesLookedAt = 20_000
+const maxLanguageSample = 20_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
 
 /**
- * Writes the dataset of all results that are there when it begins. Fails with `LimitsNotKept` where a limit of the
+ * Writes the dataset of all results that are there when it begins. Fails with `LimitsExceeded` where a limit of the
  * settings is not kept.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(function* (
@@ -85,9 +85,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   const isThere = yield* fs.exists(directory)
   if (isThere && Option.isNone(yield* Stream.runHead(Results.ofCampaign(campaign)))) {
     const which = yield* Facts.nameOf(campaign)
-    yield* Effect.logInfo(
-      `the ledger has no results of ${which}: the dataset that is there, ${directory}, stays as it is`,
-    )
+    yield* Effect.logInfo(`the ledger has no results of ${which}: the existing dataset ${directory} is kept`)
     return nothing
   }
 
@@ -102,7 +100,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     reliabilities,
     mayRepeat: campaign === "all",
     languageOf: yield* Language.load,
-    languageShare: Math.min(1, languagesLookedAt / Math.max(1, standing("judged"))),
+    languageShare: Math.min(1, maxLanguageSample / Math.max(1, standing("judged"))),
   })
   const table =
     settings.splits === undefined ? undefined : yield* SplitTable.make(wholeShares(settings.splits), settings.splitSeed)
@@ -151,7 +149,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
       const page = `${refused}/report.html`
       return yield* failed.length > 0
-        ? new LimitsNotKept({ checks: failed, report: page })
+        ? new LimitsExceeded({ checks: failed, report: page })
         : new NoPairs({ report: page })
     }
     yield* fs.remove(refused, { recursive: true, force: true })
@@ -174,7 +172,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     Effect.catchTag("NoPairs", ({ report }) =>
       Effect.as(
         Effect.logWarning(
-          `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the dataset that is there, ${directory}, stays as it is` : "no dataset is written"}. See ${report}`,
+          `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset is written"}. See ${report}`,
         ),
         Option.none<Dataset.DatasetInfo>(),
       ),
@@ -189,14 +187,14 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   for (const { format, omitted, rows } of Option.match(info, { onNone: () => [], onSome: ({ formats }) => formats })) {
     if (rows === 0 && omitted.count > 0) {
       yield* Effect.logWarning(
-        `${format} can't hold a single pair: ${omitted.first[0]?.field}: ${omitted.first[0]?.reason}`,
+        `${format} can't represent any pair: ${omitted.first[0]?.field}: ${omitted.first[0]?.reason}`,
       )
     } else if (
       Object.values(formats).some(({ isText, name }) => name === format && isText === true) &&
       withSystem > 0
     ) {
       yield* Effect.logWarning(
-        `${format} holds prompts as text: the system message of ${withSystem} pairs is a part of it, after a line [system]${
+        `${format} has prompts as text: the system message of ${withSystem} pairs is part of it, after a line [system]${
           formatNames.some((name) => name === `${format}-conversational`)
             ? `; ${format}-conversational keeps messages`
             : ""

@@ -59,7 +59,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
           : `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}. `,
         gold.accuracy === null
           ? ""
-          : `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were right.`,
+          : `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct.`,
       ]
         .join("")
         .trim(),
@@ -77,7 +77,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
           : `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
         position.p_value === null
           ? ""
-          : `What was shown in the first half of the order was chosen ${number(position.first_half)} times, in the second ${number(position.second_half)} times (p = ${position.p_value.toPrecision(2)}).`,
+          : `Completions shown in the first half of the order were chosen ${number(position.first_half)} times, those in the second half ${number(position.second_half)} times (p = ${position.p_value.toPrecision(2)}).`,
       ]
         .filter((text) => text !== "")
         .join(" "),
@@ -87,7 +87,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
       : [
           {
             title: "Splits",
-            text: `By a hash of the prompt's normal form; a prompt found to nearly repeat an earlier one (MinHash) is in its split: ${splits
+            text: `By a hash of the normalized prompt; near-duplicates (MinHash) are in the split of the earliest one: ${splits
               .map(({ items, split }) => `${split} ${several(items, "item")}`)
               .join(", ")}.`,
           },
@@ -104,7 +104,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
           ),
         languages.length === 0
           ? ""
-          : `Languages of the prompts, as far as they can be told: ${languages
+          : `Languages of the prompts, where detected: ${languages
               .slice(0, 5)
               .map(({ items, language }) => `${language} ${number(items)}`)
               .join(", ")}.`,
@@ -116,7 +116,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
 }
 
 /** The share of the prompts from which on a language is one of the dataset's. */
-const leastLanguage = 0.01
+const minLanguageShare = 0.01
 
 /** Everything but what the pairs themselves tell. */
 export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
@@ -128,7 +128,7 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
   const told = report.languages.filter(({ language }) => language !== "und")
   const looked = told.reduce((sum, { items }) => sum + items, 0)
   // A few are told wrongly.
-  const languages = told.filter(({ items }) => items >= leastLanguage * looked).map(({ language }) => language)
+  const languages = told.filter(({ items }) => items >= minLanguageShare * looked).map(({ language }) => language)
   return {
     ...card,
     languages: card.languages ?? languages,

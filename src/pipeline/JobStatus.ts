@@ -68,7 +68,7 @@ export interface JobStatus extends RunReport.RunReport {
   /** Webhook deliveries that were received. */
   readonly webhook: { readonly deliveries: number; readonly last_at: string | null }
   /** The process that works the ledger now; `unknown` where it does not say. */
-  readonly worked_by: LockHolder | "unknown" | null
+  readonly running_process: LockHolder | "unknown" | null
 }
 
 const day = Duration.toMillis("1 day")
@@ -111,7 +111,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  const report = yield* RunReport.make({ progress, isWorked: Option.isSome(holder) })
+  const report = yield* RunReport.make({ progress, isRunning: Option.isSome(holder) })
   const campaigns = yield* ledger.campaigns
   const deliveries = yield* ledger.deliveries
   const run = yield* ledger.newestRun
@@ -146,6 +146,6 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     },
     estimate: Option.getOrNull(estimateOf(progress, now)),
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
-    worked_by: Option.getOrNull(holder),
+    running_process: Option.getOrNull(holder),
   } satisfies JobStatus
 }, LedgerReader.snapshot)

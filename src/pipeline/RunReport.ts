@@ -24,7 +24,7 @@ import type { RejectCount } from "./RejectCounts.ts"
 
 /** How a job stands, by the severest of what is left. */
 export type RunStatus =
-  | "limits_not_kept"
+  | "limits_exceeded"
   | "done"
   | "results_invalid"
   | "all_rejected"
@@ -113,7 +113,7 @@ const statusOf = (
   { failed, invalid }: StateCounts,
   run: {
     readonly readFinished: boolean
-    readonly isWorked: boolean
+    readonly isRunning: boolean
     readonly allRejected: boolean
     readonly stopped: boolean
   },
@@ -123,7 +123,7 @@ const statusOf = (
   // What went wrong is told while other tasks are on their way, too: it may be weeks until they are done.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
-  if (!run.readFinished) return run.isWorked ? "waiting" : "unfinished"
+  if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
   if (run.allRejected) return "all_rejected"
   return unusable ? "results_invalid" : "done"
 }
@@ -135,7 +135,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   /** Whether the time was over before all was read and submitted. */
   readonly stopped?: boolean | undefined
   /** Whether a process works the job: then an input that is not read to its end may be so yet. */
-  readonly isWorked?: boolean
+  readonly isRunning?: boolean
   /** What was seen of the ledger, where somebody has looked. */
   readonly progress?: Progress
   readonly elapsed?: Duration.Duration
@@ -171,7 +171,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   return {
     status: statusOf(tasks, inCampaign, {
       readFinished: readFinished && isThrough,
-      isWorked: options.isWorked === true,
+      isRunning: options.isRunning === true,
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,
     }),

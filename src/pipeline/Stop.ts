@@ -68,8 +68,8 @@ export const leftBehind = (terms: Terms): Effect.Effect<string> =>
   Effect.map(
     describe(terms),
     Option.match({
-      onNone: () => "the next run goes on from here",
-      onSome: (what) => `left unfinished: ${what}; the next run goes on from here`,
+      onNone: () => "the next run continues from here",
+      onSome: (what) => `left unfinished: ${what}; the next run continues from here`,
     }),
   )
 

@@ -53,7 +53,7 @@ describe("--limit", () => {
       const before = yield* fs.readFileString(manifest)
       const said = yield* cli(["export", "--dir", directory, "--limit", "longer-chosen=0.9", "--split", "test=0.5"])
       assert.strictEqual(said.status, 6)
-      assert.match(said.stderr, /longer-chosen is 1, at most 0\.9 was asked for/)
+      assert.match(said.stderr, /longer-chosen is 1, the limit is at most 0\.9/)
       assert.include(said.stderr, `${directory}/refused/report.html`)
       assert.match(said.stdout, /the dataset does not keep to its limits, and was not written/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
@@ -70,7 +70,7 @@ describe("--limit", () => {
     Effect.gen(function* () {
       const said = yield* cli(["export", "--dir", yield* judged, "--limit", "kappa=0.3"])
       assert.strictEqual(said.status, 6)
-      assert.match(said.stderr, /kappa has nothing to look at, at least 0\.3 was asked for/)
+      assert.match(said.stderr, /kappa has nothing to measure, the limit is at least 0\.3/)
     }))
 })
 
@@ -140,7 +140,7 @@ describe("a dataset that is there", () => {
       const before = yield* fs.readFileString(manifest)
       const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"])
       assert.strictEqual(said.status, 0)
-      assert.match(said.stderr, /no pair is left: the dataset that is there, .* stays as it is/)
+      assert.match(said.stderr, /no pair is left: the existing dataset .* is kept/)
       assert.match(said.stdout, /left out +40 items: 40 too few votes/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const { funnel } = yield* readReport(`${directory}/refused/report.json`)

@@ -171,7 +171,7 @@ describe("1: failure", () => {
       yield* write(`${job}/ledger.db`, [
         "This is a text, and it is longer than the header of a database is. ".repeat(20),
       ])
-      assertTold(yield* cli(["status", "--dir", job]), 1, /ledger\.db: it is not a ledger, or damaged/)
+      assertTold(yield* cli(["status", "--dir", job]), 1, /ledger\.db: not a ledger, or damaged/)
     }))
 })
 
@@ -277,7 +277,7 @@ describe("3: waiting", () => {
       const args = ["run", sample, "--dir", job, "--expert", "first", "--turnaround", "1h", "--timeout", "1s"]
       const ran = yield* cli(args)
       assert.strictEqual(ran.status, 3, ran.stderr)
-      assert.match(ran.stdout, /^Waiting for results/)
+      assert.match(ran.stdout, /^Results are outstanding/)
       assert.strictEqual((yield* cli(["status", "--dir", job])).status, 3)
 
       const service = yield* ScriptedService.make((request, before) =>
@@ -338,7 +338,7 @@ describe("4: in doubt", () => {
         assert.strictEqual(status, "in_doubt")
         assert.isAbove(tasks.planned.tasks, 0)
         const told = yield* cli(["status", "--dir", dir])
-        assert.match(told.stdout, /worked by +nobody now; run 1 failed .*: .* the connection broke off/)
+        assert.match(told.stdout, /process +idle; run 1 failed at .*: .* the connection broke off/)
         assert.match(told.stdout, /^Beside them, \d+ tasks are not sent yet\.$/m)
       }
     }))

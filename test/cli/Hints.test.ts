@@ -32,11 +32,11 @@ describe("what is to be done next", () => {
         assert.include(listed.stdout, ` ${expected} --send-again `)
         assert.strictEqual((yield* cli(["resolve", "--all", "in-doubt", "--give-up", ...flags], env)).status, 0)
         const waiting = yield* cli(["status", ...flags], env)
-        assert.include(waiting.stdout, `Later: prefstream collect ${expected}, then prefstream export ${expected}.`)
+        assert.include(waiting.stdout, `Next: prefstream collect ${expected}, then prefstream export ${expected}.`)
       }
     }))
 
-  test("after --max-rejects ended a reading: mend the input, or allow more", () =>
+  test("after --max-rejects ended a reading: correct the input, or allow more", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
       const items = `${job}/items.jsonl`
@@ -46,7 +46,7 @@ describe("what is to be done next", () => {
       const stopped = yield* cli(["status", "--dir", job])
       assert.match(
         stopped.stdout,
-        /^The last run stopped at 2 rejected records, as --max-rejects was 1\. Mend the input, or allow more/,
+        /^The last run stopped at 2 rejected records, \(--max-rejects 1\)\. Correct the input, or allow more/,
       )
       const report = reportOf(yield* cli(["export", "--dir", job, "--json"]))
       assert.deepStrictEqual([report.status, report.max_rejects], ["unfinished", 1])

@@ -113,11 +113,14 @@ test("what failed is told while other tasks wait, also with --quiet and --waitin
     assert.strictEqual(said.status, 1, said.stderr)
     assert.match(
       said.stdout,
-      /^Ended after .*: 1 task gave no result that can be used, and 1 task still waits for results\. Later: the same command again, which asks for all of them\.\n/,
+      /^Ended after .*: 1 task without a usable result, and 1 task still waits for results\. Next: run the same command again, which polls all of them\.\n/,
     )
     assert.match(said.stdout, /^failed: task 2 \(task_1\)/m)
     const status = yield* cli(["status", "--dir", job])
-    assert.deepStrictEqual([status.status, status.stdout.startsWith("Ended: 1 task gave no result")], [1, true])
+    assert.deepStrictEqual(
+      [status.status, status.stdout.startsWith("Ended: 1 task without a usable result")],
+      [1, true],
+    )
   }))
 
 describe("who judges, unattended", () => {

@@ -116,7 +116,7 @@ describe("stdout is data, messages go to stderr", () => {
       assert.notInclude(said.stdout + said.stderr, escape)
       assert.match(
         said.stderr,
-        /^Reading .*data\/sample\.jsonl; the job folder is .*\nFound in .*: JSONL; items: .*\n$/,
+        /^Reading .*data\/sample\.jsonl; the job folder is .*\nFound in .*: JSONL; items: .*\n(\d+ of \d+\+? items judged, .*\n)*$/,
       )
     }))
 
@@ -180,7 +180,7 @@ describe("broken off", () => {
       const ended = yield* Effect.promise(() => slow.ended)
       assert.strictEqual(ended.status, 130)
       assert.strictEqual(ended.stdout, "")
-      assert.match(ended.stderr, /the next run goes on from here/)
+      assert.match(ended.stderr, /the next run continues from here/)
 
       const again = yield* cli([...args, "--json"])
       assert.strictEqual(again.status, 0, again.stderr)

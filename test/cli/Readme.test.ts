@@ -9,7 +9,10 @@ import { cli, cliWith } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, spawned } from "../support/process.ts"
 
-const readme = readFileSync(`${root}README.md`, "utf8")
+/** With the guides that it refers to. */
+const readme = ["README.md", "docs/scheduling.md", "docs/webhooks.md"]
+  .map((file) => readFileSync(`${root}${file}`, "utf8"))
+  .join("\n")
 const sample = `${root}data/sample.jsonl`
 
 /** The rows of the Markdown table whose first heading is this, as arrays of cells. */

@@ -1,4 +1,4 @@
-/** What waits for a person is listed, settled, and told by `status`. */
+/** Tasks that need attention are listed, settled, and told by `status`. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { ListedTask } from "../../src/cli/output/IssueList.ts"
@@ -61,7 +61,7 @@ const makeJob = Effect.gen(function* () {
 })
 
 describe("resolve", () => {
-  test("lists what waits for a person: which items, since when, under which key, why, and what can be done", () =>
+  test("lists the tasks that need attention: which items, since when, under which key, why, and what can be done", () =>
     Effect.gen(function* () {
       const { job, list, resolve } = yield* makeJob
       assert.deepStrictEqual(
@@ -77,12 +77,12 @@ describe("resolve", () => {
       assert.match(
         stdout,
         new RegExp(
-          `^Task 2: in doubt, 1 item: ${job}/items.jsonl:2\n  sent +20\\S+Z, Idempotency-Key [0-9a-f]{64}\n  why `,
+          `^Task 2: in doubt, 1 item: ${job}/items.jsonl:2\n  sent +20\\S+Z, Idempotency-Key [0-9a-f]{64}\n  reason `,
         ),
       )
-      assert.match(stdout, /^Task 3: failed, .*\n.*\n  task id +task_2\n  why +.*cancelled/m)
-      assert.match(stdout, /^Task 4: refused, .*\n.*\n  why +.*too odd/m)
-      assert.match(stdout, new RegExp(`prefstream resolve 2 --dir ${job} --send-again .*paid for twice`))
+      assert.match(stdout, /^Task 3: failed, .*\n.*\n  task id +task_2\n  reason +.*cancelled/m)
+      assert.match(stdout, /^Task 4: refused, .*\n.*\n  reason +.*too odd/m)
+      assert.match(stdout, new RegExp(`prefstream resolve 2 --dir ${job} --send-again .*billed twice`))
       assert.deepStrictEqual((yield* resolve("--all", "failed", "--json")).stdout.match(/"task":\d/g), ['"task":3'])
       assert.deepStrictEqual((yield* resolve("4", "--json")).stdout.match(/"task":\d/g), ['"task":4'])
     }))
@@ -98,7 +98,7 @@ describe("resolve", () => {
       const again = yield* resolve("--all", "failed", "--send-again")
       assert.strictEqual(
         again.stdout,
-        "Task 3 will be sent again by the next run or submit, as a new task, which is paid for again.\n",
+        "Task 3 will be sent again by the next run or submit, as a new, billable task.\n",
       )
       assert.strictEqual((yield* resolve("4", "--give-up")).status, 0)
       assert.deepStrictEqual(yield* list, [])
@@ -106,7 +106,7 @@ describe("resolve", () => {
         (yield* rejects).map(({ code, line }) => [code, line]),
         [["given_up", 4]],
       )
-      assert.strictEqual((yield* resolve()).stdout, "No task waits for a person.\n")
+      assert.strictEqual((yield* resolve()).stdout, "No task needs attention.\n")
       const before = yield* status
       assert.deepStrictEqual([before.read, before.submitted, before.not_submitted, before.rejected], [4, 2, 1, 1])
 
@@ -167,19 +167,16 @@ describe("resolve", () => {
       })
       yield* withIds.pipe(Effect.provide(Ledger.layerFile(`${job}/ledger.db`)))
       const resolve = (...args: ReadonlyArray<string>) => cli(["resolve", ...args, "--dir", job])
-      const hint = `To wait for task 1 again, at no cost: prefstream resolve 1 --dir ${job} --adopt 'task $1'\n`
+      const hint = `To poll task 1 again, at no cost: prefstream resolve 1 --dir ${job} --adopt 'task $1'\n`
       const givenUp = yield* resolve("1", "3", "--give-up")
-      assert.strictEqual(
-        givenUp.stdout,
-        `2 tasks given up: items without another vote are listed among the rejects.\n${hint}`,
-      )
+      assert.strictEqual(givenUp.stdout, `2 tasks given up: items without another vote are rejected.\n${hint}`)
       assert.include((yield* resolve("1")).stdout, hint)
       assert.strictEqual((yield* resolve("1", "--adopt", "task $1")).status, 0)
       assert.match((yield* resolve("1")).stdout, /^Task 1: submitted/)
       yield* resolve("1", "--give-up")
       assert.strictEqual(
         (yield* resolve("1", "3", "--send-again")).stdout,
-        "2 tasks will be sent again by the next run or submit, 1 of them as new tasks, which are paid for again.\n",
+        "2 tasks will be sent again by the next run or submit, 1 of them as new, billable tasks.\n",
       )
     }))
 
@@ -195,14 +192,14 @@ describe("resolve", () => {
       }).pipe(Effect.provide(Ledger.layerFile(file)))
       assert.match((yield* cli(["status", "--dir", job])).stdout, /unsettled +1 task may have been sent/)
       const listed = yield* cli(["resolve", "--dir", job])
-      assert.match(listed.stdout, /^Task 1: in doubt, 2 items: memory:1-2\n.*\n +why +a process was killed/)
+      assert.match(listed.stdout, /^Task 1: in doubt, 2 items: memory:1-2\n.*\n +reason +the process was killed/)
       const inDoubt = yield* cli(["resolve", "--all", "in-doubt", "--json", "--dir", job])
       assert.deepStrictEqual(inDoubt.stdout.match(/"task":\d/g), ['"task":1'])
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* FileLock.acquire(file)
           // It is being sent now.
-          assert.strictEqual((yield* cli(["resolve", "--dir", job])).stdout, "No task waits for a person.\n")
+          assert.strictEqual((yield* cli(["resolve", "--dir", job])).stdout, "No task needs attention.\n")
         }),
       )
       assert.strictEqual((yield* cli(["resolve", "1", "--adopt", "found", "--dir", job])).status, 0)
@@ -237,8 +234,8 @@ describe("resolve", () => {
         [["2", "9", "--send-again"], /no task 9/],
         [["1", "--send-again"], /can't send again task 1: its result is here/],
         [["2", "1", "--give-up"], /can't give up task 1: its result is here/],
-        [["--give-up"], /name the tasks/],
-        [["--adopt", "x"], /name the tasks/],
+        [["--give-up"], /give task numbers, as listed/],
+        [["--adopt", "x"], /give task numbers, as listed/],
         [["--all", "in-doubt", "--adopt", "x"], /--adopt: name the one task/],
         [["2", "3", "--adopt", "x"], /--adopt: name the one task/],
         [["2", "--adopt", "task_0"], /task_0 is task 1 already/],
@@ -268,19 +265,16 @@ describe("status", () => {
       const { job, status } = yield* makeJob
       const idle = yield* cli(["status", "--dir", job])
       assert.match(idle.stdout, new RegExp(`prefstream resolve --dir ${job}`))
-      assert.match(idle.stdout, /worked by +nobody now; run 1 was through with its input 20\d\d-/)
+      assert.match(idle.stdout, /process +idle; run 1 finished reading at 20\d\d-/)
       assert.match(idle.stdout, /^in doubt: task 2: /m)
-      assert.isNull((yield* status).worked_by)
+      assert.isNull((yield* status).running_process)
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* FileLock.acquire(`${job}/ledger.db`)
-          assert.match(
-            (yield* cli(["status", "--dir", job])).stdout,
-            new RegExp(`worked by +process ${process.pid} on `),
-          )
-          const { worked_by } = yield* status
-          assert(worked_by !== null && worked_by !== "unknown")
-          assert.strictEqual(worked_by.pid, process.pid)
+          assert.match((yield* cli(["status", "--dir", job])).stdout, new RegExp(`process +process ${process.pid} on `))
+          const { running_process } = yield* status
+          assert(running_process !== null && running_process !== "unknown")
+          assert.strictEqual(running_process.pid, process.pid)
         }),
       )
     }))

@@ -11,7 +11,8 @@ import { root } from "../support/process.ts"
 
 const readme = readFileSync(`${root}README.md`, "utf8")
 
-const [, section = ""] = /^## Scheduled jobs\n([^]*?)^## /m.exec(readme) ?? []
+const guide = readFileSync(`${root}docs/scheduling.md`, "utf8")
+const section = (/^## Scheduled jobs\n([^]*?)^## /m.exec(readme)?.[1] ?? "") + guide
 
 const blocks = (language: string): ReadonlyArray<string> =>
   [...section.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "gm"))].map(([, text = ""]) => text)

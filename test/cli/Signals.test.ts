@@ -64,7 +64,7 @@ describe("a signal", () => {
         const { said, send, status } = yield* supervised(Effect.never)
         yield* send(signal)
         assert.strictEqual(yield* status, expected)
-        assert.deepStrictEqual(said(), ["prefstream: stopped; the next run goes on from here"])
+        assert.deepStrictEqual(said(), ["prefstream: stopped; the next run continues from here"])
       }),
     )
   }
@@ -80,7 +80,7 @@ describe("a signal", () => {
       ])
       yield* latch.open
       assert.strictEqual(yield* status, 143)
-      assert.match(said().at(-1)!, /stopped; the next run goes on from here/)
+      assert.match(said().at(-1)!, /stopped; the next run continues from here/)
     }),
   )
 
@@ -96,7 +96,7 @@ describe("a signal", () => {
       assert.strictEqual(yield* status, 130)
       assert.strictEqual(
         said().at(-1),
-        "prefstream: the grace time is over; left unfinished: 3 requests; the next run goes on from here",
+        "prefstream: the grace time is over; left unfinished: 3 requests; the next run continues from here",
       )
     }),
   )

@@ -45,7 +45,7 @@ describe("submit", () => {
       const { stdout } = yield* cli(["status", "--dir", job])
       assert.match(
         stdout,
-        /tasks +12 submitted \(120 votes\)\n +votes +up to 3 of an item.*\n +gold +20 gold items mixed in/,
+        /tasks +12 submitted \(120 votes\)\n +votes +up to 3 per item.*\n +gold +20 gold items mixed in/,
       )
     }))
 

@@ -16,7 +16,7 @@ describe("prefstream verify", () => {
 
       const good = yield* cli(["verify", `${job}/dataset`])
       assert.strictEqual(good.status, 0, good.stdout + good.stderr)
-      assert.match(good.stdout, /dataset is as it was written: 144 pairs in \d+ files\.\n$/)
+      assert.match(good.stdout, /dataset has no errors: 144 pairs in \d+ files\.\n$/)
 
       const { inputs, judges } = JSON.parse(yield* fs.readFileString(`${job}/dataset/manifest.json`))
       assert.deepStrictEqual(judges, { experts: 0, rules: [], gold_files: [sample], models: [] })

@@ -67,7 +67,7 @@ describe("--listen", () => {
       // Stopped while it listens: it goes at once, and leaves what a later run goes on from.
       child.kill("SIGTERM")
       const said = yield* Effect.promise(() => ended)
-      assert.match(said.stderr, /stopped; the next run goes on from here/)
+      assert.match(said.stderr, /stopped; the next run continues from here/)
     }))
 
   const listening = ["--listen", "0", "--webhook-secret", secret]

@@ -75,7 +75,7 @@ describe("a job by a cron expression", () => {
       assert.deepStrictEqual(lines, [
         "next run at 2026-11-21T01:00:00+00:00",
         "runs at 2026-11-21T01:00+00:00",
-        "skipped 2, from 2026-11-21T02:00:00+00:00 to 2026-11-21T03:00:00+00:00: the previous run was still going on",
+        "skipped 2 runs, from 2026-11-21T02:00:00+00:00 to 2026-11-21T03:00:00+00:00: the previous run had not finished",
         "next run at 2026-11-21T04:00:00+00:00",
         "runs at 2026-11-21T04:00+00:00",
         "next run at 2026-11-21T05:00:00+00:00",
@@ -103,7 +103,7 @@ describe("a job by a cron expression", () => {
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(lines, [
         "next run at 2026-11-21T01:00:00+00:00",
-        "starting 3h 30m 30s late, in place of 3 later runs, too: the machine slept, or its clock was set",
+        "starting 3h 30m 30s late, and skipping 3 missed runs: the machine slept, or its clock changed",
         "runs at 2026-11-21T04:30:30+00:00",
         "next run at 2026-11-21T05:00:00+00:00",
       ])
@@ -203,7 +203,7 @@ describe("an expression or time zone that is none", () => {
     ["0 2 * * 5-1", undefined, /the range 5-1 begins after its end/],
     ["0 0 2 * 11-2 *", undefined, /the range 11-2 begins after its end/],
     ["0 22-4/2 * * *", undefined, /^the range 22-4\/2 begins after its end/],
-    ["0 2 30 2 *", undefined, /at a time that never comes/],
+    ["0 2 30 2 *", undefined, /never matches a date/],
     ["0 2 * * *", "Europe/Berln", /expected a time zone such as Europe\/Berlin.*"Europe\/Berln"/],
     ["0 2 * * *", "", /expected a time zone/],
   ]

@@ -36,9 +36,10 @@ describe("JobStatus", () => {
     "of an empty ledger has nothing to tell",
     Effect.gen(function* () {
       const status = yield* JobStatus.make(Option.none())
-      const { campaigns, estimate, last_run, next_poll_at, oldest_outstanding, results, webhook, worked_by } = status
+      const { campaigns, estimate, last_run, next_poll_at, oldest_outstanding, results, webhook, running_process } =
+        status
       assert.deepStrictEqual(
-        { campaigns, estimate, last_run, next_poll_at, oldest_outstanding, webhook, worked_by },
+        { campaigns, estimate, last_run, next_poll_at, oldest_outstanding, webhook, running_process },
         {
           campaigns: [],
           estimate: null,
@@ -46,7 +47,7 @@ describe("JobStatus", () => {
           next_poll_at: null,
           oldest_outstanding: null,
           webhook: { deliveries: 0, last_at: null },
-          worked_by: null,
+          running_process: null,
         },
       )
       assert.deepStrictEqual(results, {
@@ -212,7 +213,7 @@ describe("JobStatus", () => {
       const holder = { pid: 7, host: "here", since: "2026-11-02T00:00:00.000Z" }
       const status = yield* JobStatus.make(Option.some(holder))
       assert.deepStrictEqual(status.webhook, { deliveries: 1, last_at: "2026-11-02T01:00:00.000Z" })
-      assert.deepStrictEqual(status.worked_by, holder)
+      assert.deepStrictEqual(status.running_process, holder)
     }),
   )
 })

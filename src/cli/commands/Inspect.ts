@@ -54,15 +54,15 @@ export const inspectCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Look into files: their format, the layout of their records, how many items they hold, which records can't be used and why, " +
-      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input (100,000 records, where none can be used); sends no item and writes nothing.",
+    "Show the format and layout of files, how many items they contain, which records are rejected and why, " +
+      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input, but stops after 100,000 records if all are rejected. Sends no item and writes nothing.",
   ),
-  Command.withShortDescription("Show what files hold, and what a run would make of them"),
+  Command.withShortDescription("Show what files contain, and what a run would do"),
   Command.withExamples([
-    { command: "prefstream inspect items.parquet", description: "What a file holds" },
+    { command: "prefstream inspect items.parquet", description: "Show what a file contains" },
     {
       command: "prefstream inspect 's3://bucket/answers/*.jsonl.gz' --prompt-path '{instruction}\\n\\n{input}' --json",
-      description: "With a prompt that is put together, for a program",
+      description: "Build the prompt from a template, and print JSON",
     },
   ]),
 )
@@ -99,9 +99,11 @@ const foundRows = ({
   ...(files > sampled.length
     ? [["", `and ${count(files - sampled.length, "more file")}, each in its own format`] as const]
     : []),
-  ...empty.map((name) => ["", `${name}: no file in it, or none that matches`] as const),
-  ["layout", layout ?? "no record to tell it by"],
-  ...(unknownFields.length === 0 ? [] : [["", `not in the first records: ${unknownFields.join(", ")}`] as const]),
+  ...empty.map((name) => ["", `${name}: no matching file`] as const),
+  ["layout", layout ?? "unknown: no records"],
+  ...(unknownFields.length === 0
+    ? []
+    : [["", `fields not in the first records: ${unknownFields.join(", ")}`] as const]),
   ...hints.map((hint) => ["", hint] as const),
   ...(ignored.length === 0 ? [] : [["not used", cut(ignored.join(", "))] as const]),
 ]
@@ -137,9 +139,9 @@ const tasks = ({ tasks, votes }: Inspection.Inspection): string =>
   `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes of each item`}`
 
 /** Beyond that, an item's texts are cut. */
-const mostShown = 400
+const maxShown = 400
 
-const cut = (text: string): string => (text.length <= mostShown ? text : `${text.slice(0, mostShown).toWellFormed()}…`)
+const cut = (text: string): string => (text.length <= maxShown ? text : `${text.slice(0, maxShown).toWellFormed()}…`)
 
 const indented = (text: string, indent: string): string => cut(text).replaceAll("\n", `\n${indent}`)
 

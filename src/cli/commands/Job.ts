@@ -6,7 +6,7 @@ import { Cause, Console, type Duration, Effect, type Layer, Option, Schedule, Sc
 import type { Command } from "effect/cli"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as FileLock from "../../node/FileLock.ts"
-import { LimitsNotKept } from "../../pipeline/Export.ts"
+import { LimitsExceeded } from "../../pipeline/Export.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import * as Stop from "../../pipeline/Stop.ts"
@@ -78,7 +78,7 @@ export const carryOut = <E, R, E2, R2>(
 
 const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
-const isLimitsNotKept = Schema.is(LimitsNotKept)
+const isLimitsExceeded = Schema.is(LimitsExceeded)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
 /** Failures that leave the job in a state of its own, tasks in doubt or a limit exceeded: said, and then reported. */
@@ -86,19 +86,19 @@ export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R
   effect.pipe(
     Effect.catch(
       Effect.fnUntraced(function* (failure: E) {
-        if (!isLimitsNotKept(failure) && !isClientError(failure)) return yield* Effect.fail(failure)
+        if (!isLimitsExceeded(failure) && !isClientError(failure)) return yield* Effect.fail(failure)
         const report = yield* RunReport.make({})
         if (isClientError(failure) && report.status !== "in_doubt") return yield* Effect.fail(failure)
         yield* say(messageOf(failure))
-        return isLimitsNotKept(failure) ? { ...report, status: "limits_not_kept" as const } : report
+        return isLimitsExceeded(failure) ? { ...report, status: "limits_exceeded" as const } : report
       }),
     ),
   )
 
-/** Whether something failed because another process works the same job. */
+/** Whether something failed because another process is running the same job. */
 export const isBusy = (failure: unknown): boolean => isFileLockError(failure) && failure.reason._tag === "FileLocked"
 
-/** Starts again, for at most this time, while another process works the same job. */
+/** Starts again, for at most this time, while another process is running the same job. */
 const waitForOthers =
   (lockWait: Option.Option<Duration.Duration>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {

@@ -32,7 +32,7 @@ const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
 const checkCommand = Command.make(
   "check",
   {
-    quick: toggle("quick", "Skip requests and results, which are most of the work"),
+    quick: toggle("quick", "Skip requests and results, which take most of the time"),
     ...ledgerFlags,
   },
   Effect.fn("prefstream ledger check")(function* (flags) {
@@ -43,21 +43,21 @@ const checkCommand = Command.make(
     const place = LedgerLocation.describe(location)
     const text =
       findings.length === 0
-        ? `${place} is whole: ${count(items, "item")} in ${count(tasks, "task")}, ${count(results, "result")}${pruned(report.pruned)} (${seconds.toFixed(1)} s).`
+        ? `${place} has no integrity errors: ${count(items, "item")} in ${count(tasks, "task")}, ${count(results, "result")}${pruned(report.pruned)} (${seconds.toFixed(1)} s).`
         : [
-            `${place} is not whole:`,
+            `${place} has integrity errors:`,
             ...findings.map(({ code, message }) => `  ${code}: ${message}`),
-            "Go on from a backup, or from what `sqlite3 ledger.db .recover` saves. What was submitted since then is sent again, and paid for again where the service ignores Idempotency-Key.",
+            "Restore a backup, or what `sqlite3 ledger.db .recover` saves. Tasks submitted since then are sent again, and billed again if the service ignores Idempotency-Key.",
           ].join("\n")
     yield* print(flags.json, report, text)
     if (findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
 ).pipe(
   Command.withDescription(
-    "Look for everything that should not be: damaged pages, items in no task or in two, results that are missing or do not fit, counts that disagree. " +
-      "Changes nothing, and may be run while a job works the ledger. Exits with 1 where something is wrong.",
+    "Check the integrity of a ledger: damaged pages, items in no task or in two, results that are missing or do not fit, inconsistent counts. " +
+      "Changes nothing, and may run while a job uses the ledger. Exits with 1 if there are errors.",
   ),
-  Command.withShortDescription("Look whether the ledger is whole"),
+  Command.withShortDescription("Check the integrity of the ledger"),
 )
 
 /** A file; or, where a folder is named, as by who takes a copy each night, a new one in it. */
@@ -76,7 +76,7 @@ const backupCommand = Command.make(
   {
     file: Argument.String("FILE").pipe(
       Argument.withDescription(
-        "Where the copy is to be; must not be there yet. In a folder that is there, it is named by the time",
+        "New file for the copy; or an existing folder, in which the file is named by the current time",
       ),
     ),
     ...ledgerFlags,
@@ -94,7 +94,7 @@ const backupCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Copy the ledger as it is at this moment, and check the copy. May be run while a job works the ledger.",
+    "Write a consistent copy of the ledger to a new file, and check it. May run while a job uses the ledger.",
   ),
   Command.withShortDescription("Copy the ledger to a file"),
   Command.withExamples([
@@ -121,9 +121,9 @@ const compactCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Compress requests and results, and give the space of that and of what was pruned back to the file system. Needs free space of up to twice the size of the ledger meanwhile, and that no job works it.",
+    "Compress requests and results, and free unused space, such as that of pruned data. Needs free disk space of up to twice the size of the ledger. No job may be running.",
   ),
-  Command.withShortDescription("Compress the ledger, and give unused space back"),
+  Command.withShortDescription("Compress the ledger, and free unused space"),
 )
 
 /** `2026-01-31` (midnight, UTC), a time with its zone, or an age such as `90d`. */
@@ -142,7 +142,7 @@ const before = option(
     ),
   ),
   "TIME",
-  "Only what is older: a date such as 2026-01-31 (UTC), or an age such as 90d",
+  "Remove only older data: a date such as 2026-01-31 (UTC), or an age such as 90d",
 )
 
 const pruneCommand = Command.make(
@@ -150,7 +150,7 @@ const pruneCommand = Command.make(
   {
     before,
     results: toggle("results", "Also remove requests and results of completed tasks; later datasets lack them"),
-    dryRun: toggle("dry-run", "Only say what would be removed"),
+    dryRun: toggle("dry-run", "Print what would be removed, and change nothing"),
     ...ledgerFlags,
   },
   Effect.fn("prefstream ledger prune")(function* (flags) {
@@ -181,19 +181,19 @@ const pruneCommand = Command.make(
       report,
       flags.dryRun
         ? `Would remove ${what}.`
-        : `Removed ${what}.${gone && location._tag === "File" ? "\nThe file keeps its size, and fills the space anew; prefstream ledger compact gives it back." : ""}`,
+        : `Removed ${what}.${gone && location._tag === "File" ? "\nThe file keeps its size and reuses the space; prefstream ledger compact shrinks it." : ""}`,
     )
   }),
 ).pipe(
   Command.withDescription(
-    "Remove what is not needed to go on: rejects of earlier runs and deliveries of webhooks that are over; and with --results, what old tasks asked and got. " +
-      "Which items there were stays known, so that nothing is submitted again. Needs that no job works the ledger.",
+    "Remove data that later runs do not need: rejects of earlier runs and processed webhook deliveries; with --results, also requests and results of old tasks. " +
+      "Their items stay known, so none is submitted again. No job may be running.",
   ),
-  Command.withShortDescription("Remove what is not needed any more"),
+  Command.withShortDescription("Remove old rejects, webhook deliveries, requests and results"),
   Command.withExamples([
     {
       command: "prefstream ledger prune --dir job --before 90d --dry-run",
-      description: "Say what is older than 90 days",
+      description: "Show what is older than 90 days",
     },
     {
       command: "prefstream ledger prune --dir job --before 2026-01-01 --results",
@@ -203,7 +203,7 @@ const pruneCommand = Command.make(
 )
 
 export const ledgerCommand = Command.make("ledger").pipe(
-  Command.withDescription("Check a ledger, copy it, and give back the space that it does not need any more."),
+  Command.withDescription("Check, back up, compact or prune the ledger of a job."),
   Command.withShortDescription("Check, back up, compact or prune the ledger"),
   Command.withSubcommands([checkCommand, backupCommand, compactCommand, pruneCommand]),
 )

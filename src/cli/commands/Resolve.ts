@@ -36,13 +36,13 @@ const states = {
 
 const flags = {
   tasks: Argument.Int("TASK").pipe(
-    Argument.withDescription("Tasks by their numbers, as they are listed"),
+    Argument.withDescription("Task numbers, as listed without a decision"),
     Argument.variadic(),
   ),
   all: option(Flag.Literals("all", Struct.keys(states)), "STATE", "All tasks in STATE, instead of task numbers"),
-  adopt: text("adopt", "TASK_ID", "The task is at the service as TASK_ID: poll it from now on; for one task"),
-  sendAgain: toggle("send-again", "Send the task again in the next run; it is billed twice if it had arrived"),
-  giveUp: toggle("give-up", "Don't send the task again, nor wait for it; items without another vote are rejected"),
+  adopt: text("adopt", "TASK_ID", "Link one task to TASK_ID at the service, and poll it from now on"),
+  sendAgain: toggle("send-again", "Send the tasks again in the next run; a task that had arrived is billed twice"),
+  giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items without another vote are rejected"),
   ...ledgerFlags,
 }
 
@@ -84,18 +84,22 @@ export const resolveCommand = Command.make(
   ),
 ).pipe(
   Command.withDescription(
-    "List the tasks that wait for a person, with their items and reasons: in doubt (the request may have arrived, and is not " +
-      "sent again by itself), failed, invalid (the result does not fit), and refused. Then say what is to be done with them, by their numbers.",
+    "List the tasks that need attention, with their items and reasons: in doubt (the request may have arrived, and is not " +
+      "sent again automatically), failed, invalid (the result does not fit the task), and refused. " +
+      "With task numbers and --adopt, --send-again or --give-up, record a decision.",
   ),
   Command.withShortDescription("List and settle tasks that are in doubt, failed, invalid or refused"),
   Command.withExamples([
-    { command: "prefstream resolve --dir week-48", description: "List what waits for a person" },
+    { command: "prefstream resolve --dir week-48", description: "List the tasks that need attention" },
     {
       command: "prefstream resolve 21 --adopt task_8f3a --dir week-48",
       description: "Task 21 was found at the service",
     },
-    { command: "prefstream resolve 21 41 --send-again --dir week-48", description: "They are not at the service" },
-    { command: "prefstream resolve --all failed --give-up --dir week-48", description: "Do without these items" },
+    {
+      command: "prefstream resolve 21 41 --send-again --dir week-48",
+      description: "Tasks 21 and 41 did not arrive: send them",
+    },
+    { command: "prefstream resolve --all failed --give-up --dir week-48", description: "Give up all failed tasks" },
   ]),
 )
 
@@ -113,10 +117,10 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
       : giveUp
         ? { verb: "giveUp" }
         : undefined
-  if (tasks.length > 0 && Option.isSome(all)) return yield* refuse("name tasks by their numbers, or by --all, not both")
+  if (tasks.length > 0 && Option.isSome(all)) return yield* refuse("give task numbers or --all, not both")
   if (decision === undefined) return undefined
   if (tasks.length === 0 && Option.isNone(all)) {
-    return yield* refuse("name the tasks: by their numbers, which `prefstream resolve` lists, or with --all STATE")
+    return yield* refuse("give task numbers, as listed by `prefstream resolve`, or --all STATE")
   }
   if (decision.verb === "adopt") {
     if (tasks.length !== 1) return yield* refuse("--adopt: name the one task that has this id at the service")
@@ -145,7 +149,9 @@ const numbersOf = Effect.fnUntraced(function* (
   })
   const found = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
   if (decision !== undefined && found.length === 0) {
-    return yield* refuse(`no task is ${Option.getOrElse(all, () => "waiting for a person")}`)
+    return yield* refuse(
+      `no task ${Option.match(all, { onNone: () => "needs attention", onSome: (state) => `is ${state}` })}`,
+    )
   }
   return found.map(({ number }) => number)
 })
@@ -175,13 +181,13 @@ const said = (numbers: ReadonlyArray<number>, decision: Decision, anew: number):
   const tasks = numbers.length === 1 ? `Task ${number}` : count(numbers.length, "task")
   switch (decision.verb) {
     case "adopt":
-      return `${tasks} is ${decision.taskId} at the service: the next run or collect asks for its result.`
+      return `${tasks} is ${decision.taskId} at the service: the next run or collect polls it.`
     case "sendAgain":
       if (anew === 0) return `${tasks} will be sent again by the next run or submit.`
       return numbers.length === 1
-        ? `${tasks} will be sent again by the next run or submit, as a new task, which is paid for again.`
-        : `${tasks} will be sent again by the next run or submit, ${anew} of them as new tasks, which are paid for again.`
+        ? `${tasks} will be sent again by the next run or submit, as a new, billable task.`
+        : `${tasks} will be sent again by the next run or submit, ${anew} of them as new, billable tasks.`
     case "giveUp":
-      return `${tasks} given up: items without another vote are listed among the rejects.`
+      return `${tasks} given up: items without another vote are rejected.`
   }
 }

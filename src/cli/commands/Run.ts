@@ -44,7 +44,7 @@ export const runCommand = Command.make(
     const service = yield* Job.ready(job, pipeline.service)
     yield* Job.announce(pipeline.source, place)
     yield* Job.carryOut(job, PublishedLimits.layer(service), Pipeline.run(settings), {
-      later: "the same command again",
+      later: "run the same command again",
     })
   }, Job.asJob),
 ).pipe(
@@ -52,7 +52,7 @@ export const runCommand = Command.make(
     "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
       "Stop it at any time, and start it again with the same job folder. " +
       "Without --base-url, an annotation service is started on this machine for the run; " +
-      "with --once, --quiet or schedule, this needs an --expert.",
+      "with --once, --quiet or schedule, --expert is then required.",
   ),
   Command.withShortDescription("Run the whole flow: items in, preference pairs out"),
   Command.withExamples([
@@ -94,7 +94,7 @@ const fromFlags = Effect.fnUntraced(function* (
           : undefined
     if (unattended !== undefined) {
       return yield* new UsageError({
-        message: `${unattended}: say who judges: the annotation service in PREFSTREAM_BASE_URL or --base-url, or an --expert of the embedded one`,
+        message: `${unattended}: choose who judges: set PREFSTREAM_BASE_URL or --base-url, or give an --expert`,
       })
     }
     yield* Console.error(

@@ -42,11 +42,13 @@ export const scheduleCommand = Command.make(
   {
     cron: Flag.String("cron").pipe(
       Flag.withMetavar("EXPRESSION"),
-      Flag.withDescription("Minute, hour, day of month, month, day of week, as in '0 2 * * *'; or @daily and the like"),
+      Flag.withDescription(
+        "Minute, hour, day of month, month, day of week, as in '0 2 * * *'; or @hourly, @daily, @weekly, …",
+      ),
     ),
     timeZone: text("time-zone", "ZONE", "Time zone of the expression, such as Europe/Berlin (default: the machine's)"),
-    now: toggle("now", "Run at once, too"),
-    stopOnFailure: toggle("stop-on-failure", "End with a run's exit status if it is not 0, 3 or 75"),
+    now: toggle("now", "Also run immediately"),
+    stopOnFailure: toggle("stop-on-failure", "End the schedule with a run's exit status if it is not 0, 3 or 75"),
     command: Argument.String("COMMAND").pipe(
       Argument.withDescription("After --: run, submit, collect, export or ledger, with its flags"),
       Argument.variadic({ min: 1 }),
@@ -74,8 +76,8 @@ export const scheduleCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Run another command at the times of a cron expression. The command line is checked first. " +
-      "Runs never overlap: a time that comes during a run is skipped. A run that fails does not end the schedule. " +
-      "A missed run is started once after wake-up. Both cases are logged.",
+      "Runs never overlap: a time that comes during a run is skipped. A missed run is started once after wake-up. " +
+      "Both cases are logged. A failed run does not end the schedule.",
   ),
   Command.withShortDescription("Run another command at the times of a cron expression"),
   Command.withExamples([

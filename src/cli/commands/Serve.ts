@@ -71,7 +71,7 @@ export const serveCommand = Command.make(
     token: option(
       Flag.Redacted("token").pipe(Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN"))),
       "TOKEN",
-      "Organization token, beside the dashboard's (default: printed at the first start) [PREFSTREAM_TOKEN]",
+      "Additional organization token (default: printed at the first start) [PREFSTREAM_TOKEN]",
     ),
     publicUrl: text("public-url", "URL", "Address of the service behind a proxy, such as https://annotate.example"),
     signInLink: toggle("sign-in-link", "Print a one-time link to the dashboard, for a lost password or a new operator"),
@@ -79,16 +79,16 @@ export const serveCommand = Command.make(
     votes: option(
       integer("votes", { min: 1, max: maxVotes }),
       "N",
-      `Votes per prompt, if a task does not say (default: ${defaults.votes})`,
+      `Votes per prompt, unless a task sets its own number (default: ${defaults.votes})`,
     ),
     undoGrace: duration("undo-grace", "Time to undo a task's last votes, before it is completed (default: 30s)"),
-    gold: file("gold", "Items with known answers, as JSON Lines, to measure experts"),
+    gold: file("gold", "JSONL file of items with known answers, to measure experts"),
     rateLimit: option(
       integer("rate-limit", { min: 0, max: 100_000 }),
       "N",
       `Requests per second and token, with bursts of twice as many; 0: no limit (default: ${defaultRateLimit.perSecond})`,
     ),
-    allowPrivateWebhooks: toggle("allow-private-webhooks", "Send webhooks to private networks and this machine, too"),
+    allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),
     ...expertFlags,
   },
   Effect.fn("prefstream serve")(function* (flags) {
@@ -119,18 +119,18 @@ export const serveCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Serve the annotation service: its HTTP interface, a dashboard, and a page where experts judge; also with automatic experts.",
+    "Serve the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts.",
   ),
   Command.withShortDescription("Serve the annotation service"),
   Command.withExamples([
-    { command: "prefstream serve --votes 3 --gold gold.jsonl", description: "For a team that judges by itself" },
+    { command: "prefstream serve --votes 3 --gold gold.jsonl", description: "For a team with its own experts" },
     {
       command: "prefstream serve --public-url https://annotate.example",
       description: "Behind a proxy with TLS",
     },
     {
       command: "prefstream serve --expert gold:data/sample.jsonl --turnaround 30s",
-      description: "Experts who take their time",
+      description: "Simulate slow experts",
     },
   ]),
 )

@@ -23,7 +23,7 @@ export const statusCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Show what the last run read, the tasks by state, what is outstanding and for how long, how fast results come in, " +
-      "when the last may arrive, who works the job, and which tasks need attention. " +
+      "when the last may arrive, which process is running, and which tasks need attention. " +
       "Exit status: 0 all done, 3 waiting, 4 tasks in doubt, 1 unusable results, or input that was not read to its end.",
   ),
   Command.withShortDescription("Show the state of a job"),

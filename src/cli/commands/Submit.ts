@@ -12,7 +12,7 @@ import * as Job from "./Job.ts"
 
 export const submitFlags = {
   ...inputFlags,
-  maxRejects: maxRejects("Maximum rejected records, or their share, before exit status 5 (default: 100%)"),
+  maxRejects: maxRejects("Maximum number or share of rejected records; above it, exit status 5 (default: 100%)"),
   ...taskFlags,
   ...Job.commonFlags,
 }
@@ -55,8 +55,8 @@ export const submitCommand = Command.make(
     })
   }, Job.asJob),
 ).pipe(
-  Command.withDescription("Read items and submit those that the ledger does not know, without waiting for results."),
-  Command.withShortDescription("Submit items, and don't wait"),
+  Command.withDescription("Read items and submit the new ones, without waiting for results."),
+  Command.withShortDescription("Submit new items, without waiting for results"),
   Command.withExamples([
     {
       command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream submit items.jsonl --dir week-48",

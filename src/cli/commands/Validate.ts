@@ -33,7 +33,7 @@ export const validateCommand = Command.make(
   "validate",
   {
     ...inputFlags,
-    maxRejects: maxRejects("Maximum rejected records, or their share, before exit status 5 (default: 0)"),
+    maxRejects: maxRejects("Maximum number or share of rejected records; above it, exit status 5 (default: 0)"),
     show: option(integer("show", { min: 0 }), "N", `Number of rejected records to print (default: ${defaultShown})`),
     rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text"),
     json: ledgerFlags.json,
@@ -75,7 +75,7 @@ export const validateCommand = Command.make(
     "Read the input as a run would, and print each rejected record on one line: file and line, field, what was expected, what was found. " +
       "Sends nothing, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
   ),
-  Command.withShortDescription("Check the input: print every rejected record, and why"),
+  Command.withShortDescription("Check the input: print each rejected record and its reason"),
   Command.withExamples([
     { command: "prefstream validate items.jsonl", description: "Is every record usable?" },
     {

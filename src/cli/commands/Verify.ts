@@ -14,7 +14,7 @@ const directory = Argument.Directory("dataset", { mustExist: true }).pipe(
 
 const textOf = ({ directory, files, findings, rows }: Dataset.Verification) =>
   findings.length === 0
-    ? `${directory} is as it was written: ${count(rows, "pair")} in ${count(files, "file")}.`
+    ? `${directory} has no errors: ${count(rows, "pair")} in ${count(files, "file")}.`
     : findings.map(Dataset.formatFinding).join("\n")
 
 export const verifyCommand = Command.make(
@@ -29,7 +29,7 @@ export const verifyCommand = Command.make(
   Command.withDescription(
     "Check a dataset: every file against the manifest's size and SHA-256, Parquet against JSON Lines row by row, " +
       "trainer formats against what their trainers need, that no prompt is in two splits, and that the numbers of card and report agree. " +
-      "One line for each finding; the exit status is 0 without any, and 1 with some.",
+      "Prints one line per finding; the exit status is 1 if there are any, else 0.",
   ),
   Command.withShortDescription("Check a dataset against its manifest"),
   Command.withExamples([{ command: "prefstream verify week-48/dataset", description: "Check the dataset of a job" }]),

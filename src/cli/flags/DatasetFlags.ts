@@ -73,10 +73,14 @@ export const datasetFlags = {
   ties: option(
     Flag.Literals("ties", ["drop", "keep"]),
     "drop|keep",
-    "Items with tied votes; keep takes the better mean rank, or the first choice (default: drop)",
+    "Tied votes: drop the item, or keep it with the better mean rank or first choice (default: drop)",
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
-  limit: repeated(limit, "CHECK=VALUE", "Fail with exit status 6 if CHECK finds worse than VALUE; repeatable"),
+  limit: repeated(
+    limit,
+    "CHECK=VALUE",
+    "Fail with exit status 6 if the value of CHECK is worse than VALUE; repeatable",
+  ),
   evaluationPrompts: repeated(
     Flag.File("evaluation-prompts", { mustExist: true }),
     "FILE",
@@ -90,13 +94,13 @@ export const datasetFlags = {
     "FORMAT",
     "Trainer format to write to formats/FORMAT; repeatable",
   ),
-  margin: choice("margin", "Write a margin from the votes, in formats that have one"),
+  margin: choice("margin", "Add a margin computed from the votes, in formats that support it"),
   conversational: choice(
     "conversational",
     "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
   ),
   title: text("title", "TEXT", "Name of the dataset, on its card"),
-  license: text("license", "NAME", "License of the dataset, as the Hub names it: apache-2.0, cc-by-4.0, …"),
+  license: text("license", "NAME", "License of the dataset, as a Hugging Face identifier: apache-2.0, cc-by-4.0, …"),
 }
 
 type DatasetFlags = Command.Command.Config.Infer<typeof datasetFlags>

@@ -29,13 +29,16 @@ export const expertFlags = {
     "URL",
     "OpenAI-compatible endpoint of a judge [PREFSTREAM_JUDGE_BASE_URL; key: PREFSTREAM_JUDGE_API_KEY]",
   ),
-  judgeTemplate: file("judge-template", "Question to a judge, with {prompt}, {completions}, optionally {guidelines}"),
+  judgeTemplate: file(
+    "judge-template",
+    "Prompt template for a judge, with {prompt}, {completions}, optionally {guidelines}",
+  ),
   judgeBody: option(
     Flag.String("judge-body").pipe(
       Flag.filterMap(parseObject, () => 'a JSON object, such as {"max_tokens": 1000, "temperature": null}'),
     ),
     "JSON",
-    "Members to add to each request to a judge; null removes one, such as temperature",
+    "Fields to add to each request to a judge; null removes a field, such as temperature",
   ),
   judgeConcurrency: option(
     integer("judge-concurrency", { min: 1 }).pipe(
@@ -47,7 +50,7 @@ export const expertFlags = {
   judgeDisagreement: option(
     Flag.Literals("judge-disagreement", ["tie", "abstain"]),
     "tie|abstain",
-    "Vote of a judge whose answers differ by order: a tie, or none (default: tie)",
+    "Vote of a judge whose answers depend on the order: a tie, or no vote (default: tie)",
   ),
 }
 

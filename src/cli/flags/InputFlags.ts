@@ -26,14 +26,14 @@ export const inputFlags = {
     "Format of the files (default: detected from their content)",
   ),
   encoding: text("encoding", "NAME", "Text encoding, such as windows-1252 or utf-16le (default: utf-8)"),
-  delimiter: text("delimiter", "CHARACTER", "CSV: character between cells, or tab (default: detected)"),
+  delimiter: text("delimiter", "CHARACTER", "CSV delimiter: one character, or tab (default: detected)"),
   header: choice(
     "header",
     "CSV: the first record names the columns; --no-header: column_1, column_2, … (default: true)",
   ),
   idleTimeout: duration("idle-timeout", "Remote files: maximum time without data (default: 2m)"),
   maxRowGroupBytes: size("max-row-group-bytes", "Parquet: maximum memory for the columns read (default: 1GiB)"),
-  layout: option(Flag.Literals("layout", layoutNames), "LAYOUT", "How records make items (default: detected)"),
+  layout: option(Flag.Literals("layout", layoutNames), "LAYOUT", "How records form items (default: detected)"),
   promptPath: text(
     "prompt-path",
     "PATH",
@@ -44,12 +44,12 @@ export const inputFlags = {
   completionPath: repeated(
     Flag.String("completion-path"),
     "PATH",
-    "Completion, as choices[0].message.content; repeat in layouts wide and pairs (default: detected)",
+    "Completion, such as choices[0].message.content; repeat in layouts wide and pairs (default: detected)",
   ),
   key: text("key", "PATH", "Join key in all files (default: id); layout long: key of an item (default: detected)"),
   modelPath: text("model-path", "PATH", "Name of a completion's model; layout items: list of names"),
   idPath: text("id-path", "PATH", "Item id (default: id, if present)"),
-  goldPath: text("gold-path", "PATH", "Known right answer: an index, or the name of a completion's column"),
+  goldPath: text("gold-path", "PATH", "Known correct answer: an index, or the name of a completion's column"),
   metadataPath: text("metadata-path", "PATH", "Object to copy into the dataset as metadata"),
   keep: repeated(
     Flag.String("keep"),
@@ -64,7 +64,7 @@ export const inputFlags = {
   missing: option(
     Flag.Literals("missing", ["reject", "keep"]),
     "reject|keep",
-    "Join, layout wide: prompts that a model did not answer (default: reject)",
+    "Prompts that a model did not answer, in joins and layout wide (default: reject)",
   ),
 }
 
@@ -165,9 +165,9 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
 export const sayFound = Effect.fnUntraced(function* <E, R>(source: Source<E, R>) {
   if (source.summary === undefined) return
   const { empty, files, hints, layout, unknownFields } = yield* source.summary
-  for (const name of empty) yield* Console.error(`${name}: no file in it, or none that matches, yet`)
+  for (const name of empty) yield* Console.error(`${name}: no matching file yet`)
   const last = files.at(-1)
   if (last !== undefined) yield* Console.error(`Found in ${last.name}: ${last.description}; ${layout ?? "no record"}`)
-  if (unknownFields.length > 0) yield* Console.error(`Not in the first records: ${unknownFields.join(", ")}`)
+  if (unknownFields.length > 0) yield* Console.error(`Fields not in the first records: ${unknownFields.join(", ")}`)
   for (const hint of hints) yield* Console.error(hint)
 })

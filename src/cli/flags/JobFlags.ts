@@ -6,15 +6,15 @@ import { choice, duration, formatDuration, toggle } from "./Values.ts"
 export const jobFlags = {
   timeout: duration(
     "timeout",
-    `Stop after this time, with exit status ${ExitStatus.waiting} if anything is left to do`,
+    `Stop after this time, with exit status ${ExitStatus.waiting} if anything is left to do (default: no limit)`,
   ),
   grace: duration(
     "grace",
-    `Maximum time for requests under way when stopped (default: ${formatDuration(defaultGrace)}, 5s over requestTimeout)`,
+    `Maximum time for pending requests after a stop (default: ${formatDuration(defaultGrace)}, 5s over requestTimeout)`,
   ),
   lockWait: duration(
     "lock-wait",
-    `Wait this long for another run of the same job, before exit status ${ExitStatus.busy}`,
+    `Maximum wait for another run of the same job, before exit status ${ExitStatus.busy} (default: 0s)`,
   ),
   waitingOk: toggle(
     "waiting-ok",

@@ -26,14 +26,18 @@ export const token = option(
 )
 
 export const serviceFlags = {
-  baseUrl: text("base-url", "URL", "Annotation service, with its version: https://host/v1 [PREFSTREAM_BASE_URL]"),
+  baseUrl: text(
+    "base-url",
+    "URL",
+    "Annotation service with its API version, such as https://host/v1 [PREFSTREAM_BASE_URL]",
+  ),
   token,
   idempotencyKey: option(
     Flag.Literals("idempotency-key", ["honored", "ignored"]).pipe(
       Flag.withFallbackConfig(Config.Literals(["honored", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
     ),
     "honored|ignored",
-    "What the service does with Idempotency-Key (default: ignored) [PREFSTREAM_IDEMPOTENCY_KEY]",
+    "Whether the service honors Idempotency-Key (default: ignored) [PREFSTREAM_IDEMPOTENCY_KEY]",
   ),
   idempotencyKeyLifetime: option(
     Flag.String("idempotency-key-lifetime").pipe(
@@ -44,7 +48,7 @@ export const serviceFlags = {
       ),
     ),
     "DURATION",
-    `How long keys are kept, or forever (default: ${formatDuration(defaults.idempotencyKeyLifetime)}) [PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME]`,
+    `How long the service keeps keys, or forever (default: ${formatDuration(defaults.idempotencyKeyLifetime)}) [PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME]`,
   ),
   concurrency: option(
     integer("concurrency", { min: 1 }).pipe(
@@ -65,9 +69,9 @@ export const serviceFlags = {
       Flag.withFallbackConfig(Config.schema(integerFrom(2), "PREFSTREAM_MAX_COMPLETIONS")),
     ),
     "N",
-    "Reject items with more completions (default: by openapi.json) [PREFSTREAM_MAX_COMPLETIONS]",
+    "Reject items with more completions (default: from openapi.json) [PREFSTREAM_MAX_COMPLETIONS]",
   ),
-  moved: choice("moved", "Accept a new base URL for this job: the same service has moved"),
+  moved: choice("moved", "Accept a changed base URL: the service of this job has a new address"),
   pollMin: duration(
     "poll-min",
     `Minimum interval between polls of a task (default: ${formatDuration(defaults.pollInterval.min)})`,

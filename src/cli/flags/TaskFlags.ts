@@ -17,7 +17,10 @@ const maxVotes = 100
 const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(maxRate))
 
 export const batchFlags = {
-  keepReordered: toggle("keep-reordered", "Judge items again whose completions only stand in another order"),
+  keepReordered: toggle(
+    "keep-reordered",
+    "Treat items that differ only in the order of their completions as different items",
+  ),
   batchSize: option(integer("batch-size", { min: 1 }), "N", `Prompts per task (default: ${defaultLimits.maxPrompts})`),
   batchBytes: option(
     integer("batch-bytes", { min: 1 }),
@@ -47,7 +50,7 @@ export const itemFlags = {
     "Shuffle each item's completions for each vote; --no-shuffle keeps their order (default: true)",
   ),
   shuffleSeed: option(integer("shuffle-seed"), "N", `Seed for shuffling completions (default: ${defaultShuffleSeed})`),
-  gold: file("gold", "Items with known answers, mixed in to measure experts; no dataset has them"),
+  gold: file("gold", "JSONL file of items with known answers, to measure experts; they are in no dataset"),
   goldRate: option(
     Flag.Finite("gold-rate").pipe(Flag.withSchema(Rate)),
     "SHARE",

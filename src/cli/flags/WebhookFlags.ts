@@ -53,7 +53,7 @@ export const webhookFlags = {
   webhookTaskIds: text(
     "webhook-task-ids",
     "PATHS",
-    "Task ids in the payload, as data.tasks[*].id (default: poll all) [PREFSTREAM_WEBHOOK_TASK_IDS]",
+    "Task ids in the payload: data.tasks[*].id (default: poll all) [PREFSTREAM_WEBHOOK_TASK_IDS]",
   ),
   webhookDeliveryId: text(
     "webhook-delivery-id",

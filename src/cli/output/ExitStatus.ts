@@ -10,7 +10,7 @@
  * | 4 | tasks in doubt: they may have arrived, and are not sent again |
  * | 5 | more records were rejected than `--max-rejects` allows |
  * | 6 | a `--limit` is exceeded, and the dataset was not written |
- * | 75 | another process works the same job |
+ * | 75 | another process is running the same job |
  *
  * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
  * A command that was stopped by a signal ends with 128 + its number: 130 for SIGINT, 143 for SIGTERM.
@@ -37,12 +37,12 @@ export const meaning = (status: number): string =>
     [inDoubt, "tasks in doubt"],
     [rejects, "too many rejects"],
     [limits, "a limit is exceeded"],
-    [busy, "another process works the same job"],
+    [busy, "another process is running the same job"],
   ]).get(status) ?? (status > 128 ? "stopped by a signal" : "unknown")
 
 export const ofRun: { readonly [Status in RunStatus]: number } = {
   done,
-  limits_not_kept: limits,
+  limits_exceeded: limits,
   results_invalid: failure,
   all_rejected: failure,
   unfinished: failure,

@@ -22,7 +22,7 @@ export interface ListedTask extends IssueReport {
 }
 
 /** More are counted, and not shown in words. */
-const mostShown = 20
+const maxShown = 20
 
 /** The tasks with these numbers. */
 export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArray<number>) {
@@ -59,15 +59,15 @@ export const text = Effect.fnUntraced(function* (
   /** The flags by which another command finds the job. */
   given: string,
 ) {
-  const tasks = yield* make(numbers.slice(0, mostShown))
+  const tasks = yield* make(numbers.slice(0, maxShown))
   const [first] = tasks
-  if (first === undefined) return "No task waits for a person."
+  if (first === undefined) return "No task needs attention."
   const more = numbers.length - tasks.length
   const states = new Set(tasks.map(({ state }) => state))
   return [
     ...tasks.flatMap((task) => [...lines(task), ""]),
     ...(more === 0 ? [] : [`… and ${digits(more)} more; --json lists all.`, ""]),
-    "What can be done, with the number of a task, or --all STATE for all in a state:",
+    "To decide, give task numbers, or --all STATE for all tasks in a state:",
     ...choices(states, `prefstream resolve ${first.task}${given === "" ? "" : ` ${given}`}`),
     ...waitAgain(tasks, given),
   ].join("\n")
@@ -78,14 +78,14 @@ export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): Rea
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
     state === "given_up" && task_id !== null
-      ? [`To wait for task ${task} again, at no cost: prefstream resolve ${task}${flags} --adopt ${shellWord(task_id)}`]
+      ? [`To poll task ${task} again, at no cost: prefstream resolve ${task}${flags} --adopt ${shellWord(task_id)}`]
       : [],
   )
-  const more = lines.length - mostShown
+  const more = lines.length - maxShown
   return more <= 0
     ? lines
     : [
-        ...lines.slice(0, mostShown),
+        ...lines.slice(0, maxShown),
         `… and ${digits(more)} more: prefstream resolve --all given-up --json${flags} lists their ids.`,
       ]
 }
@@ -94,7 +94,7 @@ const lines = (task: ListedTask): ReadonlyArray<string> => [
   `Task ${task.task}: ${stateOf(task)}, ${count(task.items, "item")}: ${placesOf(task.places)}`,
   ...(task.sent_at === null ? [] : [`  sent     ${task.sent_at}, Idempotency-Key ${task.idempotency_key}`]),
   ...(task.task_id === null ? [] : [`  task id  ${task.task_id}`]),
-  `  why      ${task.state === "submitting" ? "a process was killed while it was being sent" : (task.reason ?? "no reason given")}`,
+  `  reason   ${task.state === "submitting" ? "the process was killed while it sent the task" : (task.reason ?? "no reason given")}`,
   ...task.attempts_before.map(
     ({ attempt, reason, state, task_id }) =>
       `  attempt ${attempt}: ${state.replace("_", " ")}${task_id === null ? "" : ` (${task_id})`}${reason === null ? "" : `: ${reason}`}`,
@@ -127,20 +127,20 @@ const choices = (states: ReadonlySet<string>, command: string): ReadonlyArray<st
   const lines = [
     ...(some(anew)
       ? [
-          ["--adopt TASK_ID", "it is at the service, under this id: its result is asked for"],
+          ["--adopt TASK_ID", "it is at the service under this id: poll it"],
           [
             "--send-again",
             some(["in_doubt", "submitting"])
-              ? "it is not at the service: the next run sends it; if it is there after all, it is paid for twice"
-              : "the next run sends it again, as a new task, which is paid for again",
+              ? "it is not at the service: the next run sends it; if it had arrived, it is billed twice"
+              : "the next run sends it again, as a new, billable task",
           ],
         ]
       : []),
     ...(some(endable)
-      ? [["--give-up", "it is not sent again, nor waited for; its items without another vote are rejects"]]
+      ? [["--give-up", "neither send it again nor wait for it; its items without another vote are rejected"]]
       : []),
   ]
   return lines.length === 0
-    ? ["  nothing: their results are here"]
+    ? ["  nothing to decide: their results have arrived"]
     : lines.map(([flag = "", what = ""]) => `  ${command} ${flag.padEnd(15)}  ${what}`)
 }

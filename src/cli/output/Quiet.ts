@@ -17,7 +17,7 @@ interface Held {
   readonly text: string
 }
 
-const mostHeld = 1000
+const maxHeld = 1000
 
 /** Holds back what the effect prints, and prints it where the effect fails with what is news. */
 export const unless = Effect.fnUntraced(function* <A, E, R>(
@@ -34,7 +34,7 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
       decodeStrings: false,
       write: (chunk: string | Uint8Array, _, done) => {
         held.push({ to, text: String(chunk) })
-        if (held.length > mostHeld) {
+        if (held.length > maxHeld) {
           held.shift()
           dropped++
         }
@@ -49,7 +49,7 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
   // Progress is for those who look on.
   const silent = Stdio.make({ ...stdio, stderr: () => Sink.drain, stderrIsTerminal: Effect.succeed(false) })
   const show = Effect.sync(() => {
-    if (dropped > 0) console.error(`... ${dropped} lines before these are left out`)
+    if (dropped > 0) console.error(`… ${dropped} earlier lines omitted`)
     for (const { text, to } of held) {
       if (to === "stdout") console.log(text.replace(/\n$/, ""))
       else console.error(text.replace(/\n$/, ""))

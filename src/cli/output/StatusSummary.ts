@@ -33,8 +33,8 @@ const campaigns = (status: JobStatus): Rows =>
     ? []
     : status.campaigns.map(({ campaign, guidelines, started_at, tasks, task_type }, i) => [
         i === 0 ? "campaigns" : "",
-        `${campaign}${campaign === status.campaign ? " (last run)" : ""}: begun ${minute(started_at)}, ` +
-          `${count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${number(tasks.submitted.items)} waited for; ` +
+        `${campaign}${campaign === status.campaign ? " (last run)" : ""}: started ${minute(started_at)}, ` +
+          `${count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${number(tasks.submitted.items)} outstanding; ` +
           (guidelines === null ? task_type : excerpt(guidelines)),
       ])
 
@@ -43,32 +43,34 @@ const excerpt = (text: string): string => {
   return JSON.stringify(line.length > 50 || line.length < text.trim().length ? `${line.slice(0, 50)}…` : line)
 }
 
-const worker = ({ last_run, worked_by }: JobStatus): Rows => {
-  if (worked_by === "unknown") return [["worked by", "another process"]]
-  if (worked_by !== null) {
-    return [["worked by", `process ${worked_by.pid} on ${worked_by.host}, since ${minute(worked_by.since)}`]]
+const worker = ({ last_run, running_process }: JobStatus): Rows => {
+  if (running_process === "unknown") return [["process", "another process"]]
+  if (running_process !== null) {
+    return [
+      ["process", `process ${running_process.pid} on ${running_process.host}, since ${minute(running_process.since)}`],
+    ]
   }
   if (last_run === null) return []
-  return [["worked by", `nobody now; run ${last_run.run}${endOf(last_run)}`]]
+  return [["process", `idle; run ${last_run.run}${endOf(last_run)}`]]
 }
 
 /** How the last run ended. */
 const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<JobStatus["last_run"]>): string => {
-  if (ended_at === null) return `, begun ${minute(started_at)}, did not come to an end`
-  if (failure !== null) return ` failed ${minute(ended_at)}: ${failure}`
+  if (ended_at === null) return ` started at ${minute(started_at)}, and did not finish`
+  if (failure !== null) return ` failed at ${minute(ended_at)}: ${failure}`
   return read_finished
-    ? ` was through with its input ${minute(ended_at)}`
-    : ` was stopped ${minute(ended_at)}, before it had read all of its input`
+    ? ` finished reading at ${minute(ended_at)}`
+    : ` was stopped at ${minute(ended_at)}, before it finished reading`
 }
 
 /** What was being sent when a process was killed. */
-const interrupted = ({ tasks, worked_by }: JobStatus, { given }: Summary.TextOptions): Rows =>
-  worked_by !== null || tasks.submitting.tasks === 0
+const interrupted = ({ tasks, running_process }: JobStatus, { given }: Summary.TextOptions): Rows =>
+  running_process !== null || tasks.submitting.tasks === 0
     ? []
     : [
         [
           "unsettled",
-          `${count(tasks.submitting.tasks, "task")} may have been sent: the next run settles that; or see prefstream resolve ${given}`,
+          `${count(tasks.submitting.tasks, "task")} may have been sent: the next run settles them, or you, with prefstream resolve ${given}`,
         ],
       ]
 
@@ -79,12 +81,12 @@ const waiting = (status: JobStatus): Rows => {
     next_poll_at === null
       ? ""
       : next_poll_at <= status.at
-        ? "; a look is due"
-        : `; next look in ${duration((millisOf(next_poll_at) - millisOf(status.at)) / 1000)}`
+        ? "; poll due now"
+        : `; next poll in ${duration((millisOf(next_poll_at) - millisOf(status.at)) / 1000)}`
   return [
     [
       "oldest",
-      `task ${oldest_outstanding.task} (${oldest_outstanding.task_id}) waits since ${minute(oldest_outstanding.submitted_at)} (${duration(oldest_outstanding.age_seconds)})${look}`,
+      `task ${oldest_outstanding.task} (${oldest_outstanding.task_id}) submitted ${minute(oldest_outstanding.submitted_at)} (${duration(oldest_outstanding.age_seconds)} ago)${look}`,
     ],
   ]
 }
@@ -92,11 +94,11 @@ const waiting = (status: JobStatus): Rows => {
 const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus): Rows => {
   if (oldest_outstanding === null) return []
   if (results.last_at === null) {
-    return [["results", "none yet, so there is no estimate of when the last will be there"]]
+    return [["results", "none yet, so there is no estimate"]]
   }
   const { last_day, last_hour, since } = results
   const isOld = since !== null && millisOf(at) - millisOf(since) > 86_400_000
-  const perDay = isOld ? `, ${number(results.items_per_day ?? 0)} a day since the first task` : ""
+  const perDay = isOld ? `, ${number(results.items_per_day ?? 0)} per day since the first task` : ""
   return [
     [
       "results",
@@ -105,7 +107,7 @@ const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus
     [
       "estimate",
       estimate === null
-        ? `none: no result came in ${last_day.items === 0 ? "the last day" : "since the oldest was submitted"}`
+        ? `none: no result arrived ${last_day.items === 0 ? "in the last day" : "since the oldest task was submitted"}`
         : ending(estimate, votes),
     ],
   ]
@@ -113,7 +115,7 @@ const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus
 
 const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate, votes: number): string =>
   `the last of ${count(items_left, Summary.unit({ votes }))} in ${duration(seconds_left)}, ${minute(ends_at)}, ` +
-  `if they go on coming in like the ${number(window_items)} of the last ${duration(window_seconds)}`
+  `at the rate of the ${number(window_items)} of the last ${duration(window_seconds)}`
 
 const webhooks = (status: JobStatus): Rows =>
   status.webhook.last_at === null

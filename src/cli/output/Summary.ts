@@ -57,7 +57,7 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
 /** Like `finish`; but an export is done whatever is outstanding, unless a limit kept it from being written. */
 export const finishExport = Effect.fn("Summary.finishExport")(function* (report: RunReport, options: Options) {
   yield* print(report, options)
-  if (report.status === "limits_not_kept") yield* end(report)
+  if (report.status === "limits_exceeded") yield* end(report)
 })
 
 /** The report in words, with more rows of the same table. */
@@ -73,9 +73,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ...rejects(report, directory),
       ...(report.pruned === 0
         ? []
-        : [
-            ["pruned", `the results of ${count(report.pruned, "item")}, which are not in the ledger any more`] as const,
-          ]),
+        : [["pruned", `results of ${count(report.pruned, "item")}, removed from the ledger`] as const]),
       ...(report.dataset === null ? [] : dataset(report.dataset)),
       ...leftOut(report.left_out ?? []),
       ...more,
@@ -96,57 +94,57 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const beside = besideOf(unusable, unsent, report.tasks.submitted.tasks)
   switch (report.status) {
-    case "limits_not_kept":
-      return [`Ended${after}: the dataset does not keep to its limits, and was not written.`]
+    case "limits_exceeded":
+      return [`Ended${after}: a limit is exceeded, and the dataset was not written.`]
     case "done":
-      return [report.seconds === null ? "Every task is done." : `Done in ${duration(report.seconds)}.`]
+      return [report.seconds === null ? "All tasks are done." : `Done in ${duration(report.seconds)}.`]
     case "waiting":
       return [
         unsent === 0
-          ? `Waiting for results${after}.`
-          : `Waiting${after}: ${count(unsent, "task")} not sent yet, ${number(report.tasks.submitted.tasks)} without results yet.`,
-        `Later: ${later ?? (unsent === 0 ? `prefstream collect ${given}, then prefstream export ${given}` : "the command that submitted, again")}.`,
+          ? `Results are outstanding${after}.`
+          : `Results are outstanding${after}: ${count(unsent, "task")} not sent yet, ${number(report.tasks.submitted.tasks)} without results.`,
+        `Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}, then prefstream export ${given}` : "run the submitting command again")}.`,
       ]
     case "stopped":
       return [
-        `Stopped${after}, before all was read and submitted. Later: ${later ?? "the command that submitted, again"}.`,
+        `Stopped${after}, before all input was read and submitted. Next: ${later ?? "run the submitting command again"}.`,
       ]
     case "unfinished":
       return [
         report.max_rejects === null
-          ? "The last run did not read its input to the end. The same command goes on from there."
-          : `The last run stopped at ${count(report.rejected, "rejected record")}, as --max-rejects was ${typeof report.max_rejects === "number" ? number(report.max_rejects) : report.max_rejects}. Mend the input, or allow more; then the same command goes on.`,
+          ? "The last run did not finish reading its input. Run the same command again to continue."
+          : `The last run stopped at ${count(report.rejected, "rejected record")} (--max-rejects ${report.max_rejects}). Correct the input, or allow more, and run the same command again.`,
       ]
     case "all_rejected":
       return [`Ended${after}: ${whyAllRejected(report)}`]
     case "in_doubt":
       return [
-        `Ended${after} with ${count(report.tasks.in_doubt.tasks, "task")} in doubt: they may have been created, and are not sent again by themselves.`,
-        ...(unusable === 0 && open === 0 ? [] : [`Beside them, ${beside}.`]),
-        "If the service honors Idempotency-Key, the same command with --idempotency-key honored sends them again, safely, while it remembers theirs (--idempotency-key-lifetime).",
-        `If not, look for them at the service, and say what is to be done: ${resolveCommand(options)}`,
+        `Ended${after} with ${count(report.tasks.in_doubt.tasks, "task")} in doubt: the service may have created them, so they are not sent again automatically.`,
+        ...(unusable === 0 && open === 0 ? [] : [`In addition, ${beside}.`]),
+        "If the service honors Idempotency-Key, run the same command with --idempotency-key honored: it sends them again safely, while the service keeps their keys (--idempotency-key-lifetime).",
+        `If not, look for them at the service, and decide with: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
       return [
         open === 0
-          ? `Ended${after}: not every task gave a result that can be used. The same command asks for them again.`
-          : `Ended${after}: ${beside}. Later: ${later ?? "the same command again"}, which asks for all of them.`,
+          ? `Ended${after}: some tasks have no usable result. Run the same command to poll them again.`
+          : `Ended${after}: ${beside}. Next: ${later ?? "run the same command again"}, which polls all of them.`,
       ]
   }
 }
 
 const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   const refused = tasks.refused.tasks
-  if (refused === 0) return "no record could be used."
+  if (refused === 0) return "all records were rejected."
   const all = Object.values(tasks).every((of) => of === tasks.refused || of.tasks === 0) ? "all " : ""
   const first = issues.find(({ state }) => state === "refused")?.reason
-  return `the service refused ${all}${count(refused, "task")}.${first == null ? "" : ` The first: ${first}`}`
+  return `the service refused ${all}${count(refused, "task")}.${first == null ? "" : ` First reason: ${first}`}`
 }
 
 /** What came to nothing, and what is still on its way. */
 const besideOf = (unusable: number, unsent: number, waiting: number): string =>
   [
-    ...(unusable === 0 ? [] : [`${count(unusable, "task")} gave no result that can be used`]),
+    ...(unusable === 0 ? [] : [`${count(unusable, "task")} without a usable result`]),
     ...(unsent === 0 ? [] : [`${count(unsent, "task")} ${unsent === 1 ? "is" : "are"} not sent yet`]),
     ...(waiting === 0 ? [] : [`${count(waiting, "task")} still ${waiting === 1 ? "waits" : "wait"} for results`]),
   ].join(", and ")
@@ -186,7 +184,7 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
     .join(", ") || "none"
 
 const asked = ({ gold, votes }: Pick<RunReport, "gold" | "votes">): Rows => [
-  ...(votes === 1 ? [] : [["votes", `up to ${number(votes)} of an item, each in a task of its own`] as const]),
+  ...(votes === 1 ? [] : [["votes", `up to ${number(votes)} per item, each in its own task`] as const]),
   ...(gold === 0
     ? []
     : [["gold", `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`] as const]),
@@ -201,7 +199,7 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
     .map(({ format, omitted: { count: omitted, first } }) => {
       const [one] = first
       const why = one === undefined ? "" : `, first of item ${brief(one.item_id)}: ${one.field}: ${one.reason}`
-      return ["", `${format} without ${count(omitted, "pair")} that can't be written there${why}`] as const
+      return ["", `${format} lacks ${count(omitted, "pair")} that it can't represent${why}`] as const
     }),
   ...files.filter(({ path }) => path === "report.html").map(({ path }) => ["report", `${directory}/${path}`] as const),
 ]
@@ -234,7 +232,7 @@ const issues = (issues: ReadonlyArray<IssueReport>, resolve: string): ReadonlyAr
           ({ attempt, reason, state, task, task_id }) =>
             `${state.replace("_", " ")}: task ${task}${task_id === null ? "" : ` (${task_id})`}${attempt === 1 ? "" : `, attempt ${attempt}`}: ${reason ?? "no reason given"}`,
         ),
-        `To see what they hold, and to settle them: ${resolve}`,
+        `To list and settle them: ${resolve}`,
       ]
 
 const pair = (pair: PreferencePair): ReadonlyArray<string> =>

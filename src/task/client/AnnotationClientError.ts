@@ -100,7 +100,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "Unavailable":
         return `${this.baseUrl} is unavailable${reason.status === undefined ? "" : ` (${reason.status})`}: ${reason.detail}`
       case "Down":
-        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${sentence(reason.detail)}. Nothing is lost: the same command goes on from here.`
+        return `${this.baseUrl} has been down since ${instant(reason.since)}, longer than a run waits (${Duration.format(reason.patience)}): ${sentence(reason.detail)}. Nothing is lost: run the same command again.`
       default:
         return reason.detail
     }
