@@ -55,7 +55,7 @@ describe("--limit", () => {
       assert.strictEqual(said.status, 6)
       assert.match(said.stderr, /longer-chosen is 1, the limit is at most 0\.9/)
       assert.include(said.stderr, `${directory}/refused/report.html`)
-      assert.match(said.stdout, /the dataset does not keep to its limits, and was not written/)
+      assert.match(said.stdout, /a limit is exceeded, and the dataset was not written/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const report = yield* readReport(`${directory}/refused/report.json`)
       const check = report.checks.find(({ check }) => check === "longer-chosen")
@@ -354,7 +354,7 @@ test("what is said of an export names the splits, and what was left out and why"
     ]
     const said = yield* cli(["export", "--dir", directory, ...flags])
     assert.strictEqual(said.status, 0, said.stderr)
-    assert.match(said.stdout, /left out +1 item: 1 leak/)
+    assert.match(said.stdout, /left out +1 item: 1 contamination/)
     assert.match(said.stdout, /train \d+, test \d+/)
     assert.include(said.stdout, `${directory}/dataset/report.html`)
     const { left_out } = reportOf(yield* cli(["export", "--dir", directory, ...flags, "--json"]))

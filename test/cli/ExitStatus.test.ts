@@ -92,7 +92,10 @@ describe("1: failure", () => {
       answer = { status: 422, body: { detail: "too odd" } }
       const refused = yield* cli(args, to(service))
       assert.strictEqual(refused.status, 1)
-      assert.match(refused.stdout, /^Ended .*: the service refused all 3 tasks\. The first: refused \(422\): too odd/)
+      assert.match(
+        refused.stdout,
+        /^Ended .*: the service refused all 3 tasks\. First reason: refused \(422\): too odd/,
+      )
       service.received.length = 0
       answer = undefined
       const said = yield* cli([...args, "--resubmit", "refused"], to(service))
@@ -339,7 +342,7 @@ describe("4: in doubt", () => {
         assert.isAbove(tasks.planned.tasks, 0)
         const told = yield* cli(["status", "--dir", dir])
         assert.match(told.stdout, /process +idle; run 1 failed at .*: .* the connection broke off/)
-        assert.match(told.stdout, /^Beside them, \d+ tasks are not sent yet\.$/m)
+        assert.match(told.stdout, /^In addition, \d+ tasks are not sent yet\.$/m)
       }
     }))
 })

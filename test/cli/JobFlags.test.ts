@@ -132,7 +132,7 @@ describe("who judges, unattended", () => {
         assert.deepStrictEqual([said.status, said.stdout], [2, ""])
         assert.match(
           said.stderr,
-          new RegExp(`^prefstream: ${flag}: say who judges: .*PREFSTREAM_BASE_URL.*--expert`, "m"),
+          new RegExp(`^prefstream: ${flag}: choose who judges: .*PREFSTREAM_BASE_URL.*--expert`, "m"),
         )
         const named = yield* cli(["run", sample, "--dir", `${job}/named`, flag, "--expert", "first"])
         // With --once, it depends on how quick the expert is.
@@ -145,7 +145,7 @@ describe("who judges, unattended", () => {
       const job = yield* temporaryDirectory
       const said = yield* cli(["schedule", "--cron", "0 2 * * *", "--", "run", sample, "--dir", job])
       assert.strictEqual(said.status, 2)
-      assert.match(said.stderr, /schedule: say who judges/)
+      assert.match(said.stderr, /schedule: choose who judges/)
     }))
 
   test("an address that came to nothing is none", () =>

@@ -169,7 +169,7 @@ describe("conversations", () => {
       )
       assert.include(
         warnings,
-        "trl holds prompts as text: the system message of 1 pairs is a part of it, after a line [system]; trl-conversational keeps messages",
+        "trl has prompts as text: the system message of 1 pairs is part of it, after a line [system]; trl-conversational keeps messages",
       )
       const prompts = items.map(({ item }) => item.prompt as ReadonlyArray<Message>)
       const read = (format: string) =>
