@@ -174,5 +174,7 @@ export const momentsOf = (event: Event, { totals }: Trace): ReadonlyArray<Moment
     return [moment(when, 1), ...(total > 2 ? [moment(when, later)] : [])]
   }
   const written = event.startsWith("file: write") ? [moment("halfway", 1)] : []
-  return [moment("before", 1), ...written, moment("after", later)]
+  // What is there before one point is what is there after another, so this is one of the cases that are left to CI.
+  const before = allCases ? [moment("before", 1)] : []
+  return [...before, ...written, moment("after", later)]
 }
