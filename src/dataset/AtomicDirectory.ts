@@ -1,10 +1,10 @@
 /**
- * A directory that appears whole or not at all, in the place of an older one.
+ * Writes a directory atomically, in place of an older one.
  *
- * Guarantees: at each moment, also after a crash, the place holds the old directory or the new one, whole and synced,
- * except between two renames; the next write, or `recover`, repairs that. Only what prefstream wrote is replaced. A write
- * happens in `.NAME.partial-XXXXXX` beside the place: `next` is being written, `previous` was moved aside, and a lock
- * shows that the writer lives.
+ * Guarantees: at any time, also after a crash, the old or the new directory is complete at its path, except between two
+ * renames; the next write, or `recover`, repairs that. Only directories that prefstream wrote are replaced. Files are
+ * written in `.NAME.partial-XXXXXX` beside the path: `next` is the new directory, `previous` the old one, and a lock
+ * marks a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
@@ -13,8 +13,8 @@ import { about, DatasetError, DirectoryNotReplaceable, FileSystemFailure } from 
 import * as Manifest from "./Manifest.ts"
 
 /**
- * Runs `fill` on a new empty directory, which then takes its place at `directory`.
- * Where `directory` may not be replaced, fails before anything is done.
+ * Runs `fill` on a new empty directory, which is then renamed to `directory`. Fails before that if `directory` must
+ * not be replaced.
  */
 export const write = Effect.fnUntraced(function* <A, E, R>(
   directory: string,
@@ -37,7 +37,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
       const result = yield* fill(next)
       yield* syncFolders(next)
       yield* ensureReplaceable(place)
-      // Uninterruptible: a rename that is under way must end before `settle` looks where things are.
+      // Uninterruptible: `settle` must not run during a rename.
       yield* swap(partial, place).pipe(about(place), Effect.uninterruptible)
       return result
     }, Effect.scoped),
@@ -46,8 +46,8 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
 })
 
 /**
- * Puts right what a process that died while it wrote `directory` left behind: the
- * old dataset is back in its place if it was moved aside, half-written files are gone.
+ * Cleans up after a process that died while it wrote `directory`: moves the old dataset back if it was moved aside,
+ * and removes half-written files.
  */
 export const recover = Effect.fn("Dataset.recover")(function* (directory: string) {
   yield* recoverPlace(yield* locate(directory))
@@ -55,7 +55,7 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** The absolute path; where a link points if the directory is one, also if nothing stands there just now. */
+/** The absolute path; of a symbolic link, its target, whether that exists or not. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -99,7 +99,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; a directory inside it would do")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest one entry is enough to refuse it: it may be somebody's whole home.
+  // Without a manifest one entry is enough to refuse it, and a home directory is not listed recursively.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it holds ${unexpected}, which is not part of a dataset`)
@@ -114,7 +114,7 @@ const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* Sync.entry(paths.dirname(place))
 })
 
-/** Ends a write, however far it came: an old directory whose place is empty goes back, the rest goes away. */
+/** Ends a write at any stage: moves the old directory back if there is no new one, and removes the rest. */
 const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -124,7 +124,7 @@ const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* fs.remove(partial, { recursive: true, force: true })
 })
 
-/** Makes the names in a directory durable, where the system can do that: Windows can't. */
+/** Syncs all folders of a directory; see `Sync.entry`. */
 const syncFolders = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

@@ -1,9 +1,9 @@
 /**
- * `README.md`: the dataset's card, for people, and in its front matter for the Hugging Face Hub.
+ * `README.md`: the dataset card, with front matter for the Hugging Face Hub.
  *
- * Guarantees: `load_dataset` on the folder finds the splits and their types in it; unknown facts are left out.
- * `datasets` reads all configurations of a folder with the reader of the first one, Parquet's: so trainer formats in
- * Parquet are configurations, and for those in JSON Lines the card shows how to load them.
+ * Guarantees: `load_dataset` on the folder finds the splits with their types; unknown facts are left out. `datasets`
+ * reads all configurations of a folder as the type of the first one, Parquet: so trainer formats in Parquet are
+ * configurations, and for those in JSON Lines the card shows how to load them.
  */
 import { Option, Record } from "effect"
 import { parse, stringify } from "yaml"

@@ -1,9 +1,9 @@
 /**
- * The columns of the dataset, the members of `PreferencePair`: their order and types, for every file.
+ * The columns of the dataset, one per member of `PreferencePair`: their order and types in every file.
  *
- * In the `standard` shape, prompt, chosen and rejected are text, and a conversation is rendered (`Conversation.toText`);
- * in the `conversational` one they are lists of messages, and a prompt that is text is one user message.
- * A pair with a lone surrogate, which UTF-8 can't carry, has no row.
+ * In the `standard` shape, prompt, chosen and rejected are text, and conversations are rendered
+ * (`Conversation.toText`); in the `conversational` shape they are lists of messages, and a text prompt is one user
+ * message. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */
 import * as Conversation from "../domain/Conversation.ts"
 import type { Message } from "../domain/Message.ts"
@@ -78,8 +78,8 @@ const conversationalTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
   rejected: PairTexts.answer(rejected),
 })
 
-/** The first member of the pair that holds a lone surrogate. */
-export const illFormed = (pair: PreferencePair): keyof PreferencePair | undefined => {
+/** The first member of the pair that contains a lone surrogate. */
+export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
   for (const column of textColumns) if (!isWellFormed(pair[column])) return column
   return undefined
 }

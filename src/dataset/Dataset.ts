@@ -1,20 +1,17 @@
 /**
- * Preference pairs as a dataset on disk, in the folder that the Hugging Face Hub expects: Parquet and JSON Lines with
- * the same rows in the same order, what trainers read, a card, and a manifest.
+ * Writes preference pairs as a dataset in the folder layout of the Hugging Face Hub: Parquet and JSON Lines with the
+ * same rows in the same order, files for trainers, a card, and a manifest.
  *
- * Guarantees: one pass over the pairs, in memory that does not grow with their number; the dataset appears whole or
- * not at all; the same pairs and options give the same bytes. A pair that can't be written unchanged, because a text
- * of it has a lone surrogate, is left out and counted.
- *
- * Not checked: that no prompt is in two splits (`verify` does), and that an item's pairs follow one another, which
- * keeps them in one shard.
+ * Guarantees: one pass over the pairs in constant memory; the dataset appears complete or not at all; the same pairs
+ * and options give the same bytes. A pair with a lone surrogate is omitted and counted.
+ * Not checked: that no prompt is in two splits (`verify` does), and that the pairs of an item are consecutive.
  */
 import { Effect, type FileSystem, type Path, type Scope, Sink, Stream, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
-import { featuresOf, illFormed, type Row, type Shape, toRow } from "./Columns.ts"
+import { featuresOf, findLoneSurrogate, type Row, type Shape, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { DatasetError } from "./file/DatasetError.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
@@ -42,43 +39,44 @@ export { type Verification, verify } from "./Verify.ts"
 export interface Written {
   /** Preference pairs. */
   readonly rows: number
-  /** Those that have rows, in their order. */
+  /** The splits that have rows, in their order. */
   readonly splits: ReadonlyArray<Manifest.SplitSummary>
   readonly formats: ReadonlyArray<Manifest.FormatSummary>
-  /** Pairs that are in no file. An item that has lost one has weights that add up to less than 1. */
+  /** Pairs that could not be written. The weights of their items add up to less than 1. */
   readonly omitted: OmittedPairs.OmittedPairs
   /** `path` is relative to the directory, `bytes` the size, `sha256` hexadecimal. */
   readonly files: ReadonlyArray<Manifest.DatasetFile>
 }
 
+/** What was written, and where. */
 export interface DatasetInfo extends Written {
   readonly directory: string
 }
 
-/** A file that goes into the dataset as it is. */
+/** An additional file of the dataset, such as `report.json`. */
 export interface Attachment {
   /** Relative to the directory, with `/`. */
   readonly path: string
   readonly content: Uint8Array | string
 }
 
-/** What is known only once all pairs are written. */
+/** Attachments and facts that are known only when all pairs are written. */
 export interface Completion {
   readonly attachments?: ReadonlyArray<Attachment>
-  /** They stand before those of the options. */
+  /** Override the facts of the options. */
   readonly facts?: DatasetFacts
 }
 
-/** Errors and services of `splitOf` and `complete`. */
+/** Options of `write`; `E` and `R` are the errors and services of `splitOf` and `complete`. */
 export interface Options<E = never, R = never> {
   readonly directory: string
   /** Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
   /** Prompt, chosen and rejected as lists of messages. Default: as text. */
   readonly conversational?: boolean | undefined
-  /** For trainers that read neither, besides: the package's by name, or a format of your own. Default: none. */
+  /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
-  /** A `margin` from the votes in those formats that have one. */
+  /** Adds a `margin` from the votes in formats that support it. */
   readonly margin?: boolean | undefined
   /** Size in memory at which a shard ends, in bytes. Default: 500 MB, as in `datasets`. */
   readonly shardBytes?: number | undefined
@@ -133,13 +131,13 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   const whole = { ...written, files }
   const provenance = Struct.pick(facts, ["inputs", "judges", "service", "guidelines", "settings", "counts"])
   const manifest = Manifest.make({ shape, ...whole, ...provenance })
-  yield* OutputFile.writeWhole(directory, Manifest.fileName, Manifest.encode(manifest))
+  yield* OutputFile.writeFile(directory, Manifest.fileName, Manifest.encode(manifest))
   return whole
 })
 
 /** Writes a file without rows. */
 const writeText = Effect.fnUntraced(function* (directory: string, path: string, content: Uint8Array | string) {
-  const digest = yield* OutputFile.writeWhole(directory, path, content)
+  const digest = yield* OutputFile.writeFile(directory, path, content)
   return { path, rows: null, ...digest } satisfies Manifest.DatasetFile
 })
 
@@ -172,7 +170,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     Effect.fnUntraced(function* (chunk) {
       const parts = new Map<Split, { readonly pairs: Array<PreferencePair>; readonly rows: Array<Row> }>()
       for (const pair of chunk) {
-        const field = illFormed(pair)
+        const field = findLoneSurrogate(pair)
         if (field !== undefined) {
           counter.add({ item_id: pair.item_id, field, reason: "expected well-formed Unicode, found a lone surrogate" })
           continue
@@ -194,7 +192,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     }),
   )
 
-  // A dataset without any pair still has files that say which columns there would be.
+  // A dataset without pairs still has files with its columns.
   if (outputs.size === 0) yield* open("train")
   const finished = yield* Effect.forEach(
     splits.flatMap((split) => outputs.get(split) ?? []),

@@ -1,7 +1,7 @@
 /**
- * What is known of a dataset besides its rows: how it was made, of what, and under which terms.
+ * Facts about a dataset besides its rows: how and from what it was made, and its license.
  *
- * All of it may be left out; what is not given is not in the card and not in the manifest.
+ * All of them are optional; facts that are not given appear neither in the card nor in the manifest.
  */
 import { Schema } from "effect"
 import { Judges } from "../domain/Judge.ts"
@@ -13,25 +13,25 @@ export const InputFile = Schema.Struct({
   bytes: Schema.optionalKey(Schema.Int),
   /** Hexadecimal. */
   sha256: text,
-  /** Of a remote file of which only parts were read: what its server said. */
+  /** The version that its server reported, for a remote file of which only parts were read. */
   etag: text,
   last_modified: text,
   records: Schema.optionalKey(Schema.Int),
 })
 export type InputFile = typeof InputFile.Type
 
-/** What a manifest records of the way to the dataset. */
+/** How the dataset was made, as the manifest records it. */
 export const Provenance = Schema.Struct({
   inputs: Schema.optionalKey(Schema.Array(InputFile)),
-  /** Who judged, people or not. */
+  /** People and automatic experts that voted. */
   judges: Schema.optionalKey(Judges),
-  /** Where they did. */
+  /** The annotation service. */
   service: Schema.optionalKey(Schema.Struct({ name: text, url: text })),
-  /** What the experts were told, or its name. */
+  /** The guidelines for the experts, or their name. */
   guidelines: text,
-  /** All that the rows depend on besides inputs and judgments, such as `{ strategy: "best-against-rest" }`. */
+  /** Everything else that the rows depend on, such as `{ strategy: "best-against-rest" }`. */
   settings: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  /** In the order of the flow, such as `{ read: 252, submitted: 252, judged: 250 }`. */
+  /** Counts by stage, such as `{ read: 252, submitted: 252, judged: 250 }`. */
   counts: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
 })
 export type Provenance = typeof Provenance.Type
@@ -41,12 +41,12 @@ export interface DatasetFacts extends Provenance {
   readonly name?: string
   /** What the dataset is, as Markdown. */
   readonly description?: string
-  /** As the Hub names licenses: `apache-2.0`, `cc-by-4.0`. */
+  /** The Hub's identifier: `apache-2.0`, `cc-by-4.0`. */
   readonly license?: string
   /** ISO 639-1. */
   readonly languages?: ReadonlyArray<string>
   /** Besides `preference` and `rlhf`. */
   readonly tags?: ReadonlyArray<string>
-  /** How it was made, step by step: a heading and a paragraph of Markdown each. */
+  /** How it was made, one section per step, in Markdown. */
   readonly methods?: ReadonlyArray<{ readonly title: string; readonly text: string }>
 }

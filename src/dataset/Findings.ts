@@ -1,4 +1,4 @@
-/** Gathers findings: of each file at most 20 places are named, and the number of the others. */
+/** Collects findings: names at most 20 places per file and counts the others. */
 import type { Finding } from "./file/Finding.ts"
 
 export interface Findings {

@@ -1,8 +1,8 @@
 /**
- * `manifest.json`: what a dataset consists of and was made of, and the sign that prefstream wrote it.
+ * `manifest.json`: the contents and the provenance of a dataset; its presence marks a directory that prefstream wrote.
  *
- * Guarantees: it lists every other file of the directory, with digests; it holds no
- * times, so the same rows and facts give the same manifest.
+ * Guarantees: it lists every other file with its digest; it has no timestamps, so the same rows and facts give the same
+ * manifest.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
@@ -62,7 +62,7 @@ export const make = (content: Omit<Manifest, "format" | "version" | "code">): Ma
 
 export const encode = (manifest: Manifest): string => JSON.stringify(manifest, undefined, 2) + "\n"
 
-/** What tells that a directory is a dataset, and which of its files are. */
+/** The members that identify a dataset, and its files. */
 const Ownership = Schema.Struct({
   format: Schema.Literal("prefstream-dataset"),
   files: Schema.Array(Schema.Struct({ path: Schema.String })),
@@ -71,14 +71,14 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
-/** The manifest of `directory`, of any version; none where there is no file of that name, or another one. */
+/** The manifest of `directory`, of any version; none if the file is missing or not a manifest. */
 export const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   return yield* fs.readFileString(paths.join(directory, fileName)).pipe(Effect.flatMap(decodeOwnership), Effect.option)
 })
 
-/** The whole manifest from its text. */
+/** Decodes a manifest from its text. */
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))
 
 /** Entries of `directory`, folders included, that a dataset with this manifest does not have. */

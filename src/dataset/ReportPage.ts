@@ -1,9 +1,9 @@
 /**
- * `report.html`: a quality report as a page for people, one file that opens without a network.
+ * `report.html`: the quality report as one page that works offline.
  *
- * Guarantees: the same report gives the same text; no text of the report can become markup or
- * script, whatever it holds; the page asks nobody for anything, and says so to the browser. It
- * needs the template that `npm run build:pages` makes, which the package brings along.
+ * Guarantees: the same report gives the same file; no text of the report can become markup or script; the page makes no
+ * requests, which its Content-Security-Policy enforces. Needs the template that `npm run build:pages` builds, which is
+ * part of the package.
  */
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
@@ -12,7 +12,7 @@ const builtTemplate = new URL(import.meta.resolve("#built/report.html"))
 
 const place = '<script id="report" type="application/json"></script>'
 
-/** The template is not where it should be, or is not one. */
+/** The template is missing or invalid. */
 export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMissing>()("ReportTemplateMissing", {
   path: Schema.String,
   cause: Schema.optionalKey(Schema.Defect()),
@@ -24,11 +24,11 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
 
 const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029" }
 
-/** JSON in which nothing ends a script element or opens a comment; lone surrogates are escaped by JSON itself. */
+/** JSON that cannot end a script element or open a comment; lone surrogates are escaped by JSON. */
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 
-/** The page of a report, with the report in the place that `template` has for it; undefined where it has none. */
+/** The template with the report inserted; undefined if it has no place for it. */
 export const fill = (template: string, report: QualityReport): string | undefined => {
   const at = template.indexOf(place)
   if (at === -1 || at !== template.lastIndexOf(place)) return undefined
@@ -36,7 +36,7 @@ export const fill = (template: string, report: QualityReport): string | undefine
   return template.slice(0, end) + embeddable(report) + template.slice(end)
 }
 
-/** Fails with `ReportTemplateMissing` where the package was not built. */
+/** Fails with `ReportTemplateMissing` if the pages were not built. */
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

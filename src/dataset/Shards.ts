@@ -1,9 +1,9 @@
 /**
- * The rows of one split as files: Parquet and JSON Lines, cut into shards at the same rows.
+ * Writes the rows of one split as shards, in Parquet and JSON Lines with the same boundaries.
  *
- * Guarantees: each row is in one shard, in order; consecutive rows of an item are in the same one; where a shard ends
- * depends on the rows alone. The limit is of the rows' size in memory, as for `datasets`; a shard ends with the item that
- * reaches it. Names hold the number of shards, so files have their names when `finish` is done.
+ * Guarantees: each row is in one shard, in order; consecutive rows of an item are in the same shard; boundaries depend
+ * on the rows only. The limit is on the size of the rows in memory, as for `datasets`; a shard ends with the item that
+ * reaches it. File names contain the number of shards, so files are named in `finish`.
  */
 import type { Scope } from "effect"
 import { Effect, Fiber, FileSystem, Path } from "effect"

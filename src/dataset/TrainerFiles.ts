@@ -1,8 +1,8 @@
 /**
- * A split in the shape that one trainer reads: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
+ * Writes a split in one trainer's format: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
  *
- * Guarantees: one file for each split, however large, since trainers are told of a file; the order is that of the
- * pairs. What the format can't hold is counted.
+ * Guarantees: one file per split, whatever its size, in the order of the pairs. Pairs that the format cannot represent
+ * are counted.
  */
 import { Effect, Result } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -25,7 +25,7 @@ export interface TrainerFile {
   readonly omitted: OmittedPairs.OmittedPairs
 }
 
-/** Holds a folder for each format. */
+/** Contains one folder per format. */
 export const folder = "formats"
 
 export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${nameOf(format, split)}`
@@ -33,10 +33,10 @@ export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${name
 /** Relative to `folder`. */
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
-/** Each format once, those of this package by name or as values. Fails where a name can't be that of a folder. */
-export const resolve = Effect.fnUntraced(function* (asked: ReadonlyArray<FormatName | TrainerFormat>) {
+/** The formats without duplicates. Fails if a name is unknown or is not a valid folder name. */
+export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<FormatName | TrainerFormat>) {
   const chosen = new Map<string, TrainerFormat>()
-  for (const each of asked) {
+  for (const each of requested) {
     const format = typeof each === "string" ? formats[each] : each
     const { name } = format
     const invalid = (expected: string) => new DatasetError({ reason: new FormatNameInvalid({ name, expected }) })
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (
 })
 export type TrainerWriter = Effect.Success<ReturnType<typeof make>>
 
-/** `dataset_info.json` for LLaMA-Factory: an entry for each file, named `FORMAT-SPLIT`; undefined without any. */
+/** `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file; undefined if there are none. */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {
   const entries = files.flatMap(({ format, split }) => {
     const entry = format.datasetInfo?.(nameOf(format, split))

@@ -1,12 +1,10 @@
 /**
- * A dataset checked against its own manifest, and its files against each other.
+ * Checks a dataset against its manifest, and its files against each other.
  *
- * Checked: that every file is present with its size and SHA-256, and no other; that Parquet has the declared columns,
- * and JSON Lines the same rows; that trainer formats hold what their trainers need; that no prompt is in two splits;
- * that the numbers of card and report are those of the manifest. Everything is read twice, in memory for one row group
- * and for the prompts of the smaller splits. A file with another digest is not read further.
- *
- * Not checked: that the rows are those that the ledger gives. Export it again for that: the bytes are the same.
+ * Checked: every file is present with its size and SHA-256, and no other; Parquet has the declared columns, and JSON
+ * Lines the same rows; trainer files satisfy their formats; no prompt is in two splits; the numbers of card and report
+ * match the manifest. Reads everything twice. A file with another digest is not read further.
+ * Not checked: that the rows match the ledger. To check that, export again: the bytes are the same.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as Card from "./Card.ts"
@@ -18,7 +16,7 @@ import * as VerifyRows from "./VerifyRows.ts"
 
 export interface Verification {
   readonly directory: string
-  /** Preference pairs and files, as the manifest says. */
+  /** Numbers of preference pairs and files in the manifest. */
   readonly rows: number
   readonly files: number
   /** Empty if the dataset is intact. */
@@ -160,7 +158,7 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/** Each step of the report's funnel is the one before less what was lost; its last one is what the manifest says. */
+/** Checks that each step of the funnel is the previous one minus its losses, and that the last one matches the manifest. */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

@@ -1,8 +1,7 @@
 /**
- * A dataset's rows, read back from every file that holds them.
+ * Reads a dataset's rows back from every file and compares them.
  *
- * Guarantees: a line of JSON Lines is compared as text with what the row in Parquet is written as,
- * so nothing is taken for equal that is not.
+ * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
  */
 import { Effect, Option, Path, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -28,11 +27,11 @@ export const check = Effect.fnUntraced(function* (
   findings: Findings.Findings,
 ) {
   const sizes = new Map(manifest.splits.map(({ rows, split }) => [split, rows]))
-  const smallestFirst = splits
+  const bySize = splits
     .filter((split) => sizes.has(split))
     .toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0))
-  const prompts = promptsOf(smallestFirst, findings)
-  for (const split of smallestFirst) {
+  const prompts = promptsOf(bySize, findings)
+  for (const split of bySize) {
     const shards = intact.filter(({ path }) => path.startsWith(`data/${split}-`))
     for (const shard of shards) {
       const lines = intact.find(({ path }) => path === linesOf(shard.path))
@@ -43,7 +42,7 @@ export const check = Effect.fnUntraced(function* (
   }
   for (const { format } of manifest.formats) {
     const files = intact.filter(({ path, rows }) => path.startsWith(`formats/${format}/`) && rows !== null)
-    // A format of the user's own is known by its files alone.
+    // The rows of a custom format cannot be checked.
     const known = Object.values(formats).find(({ name }) => name === format)
     if (known === undefined) continue
     for (const file of files) yield* checkTrainerFile(directory, file, known, findings)
@@ -52,7 +51,7 @@ export const check = Effect.fnUntraced(function* (
 
 const linesOf = (path: string) => path.replace(/^data\//, "jsonl/").replace(/\.parquet$/, ".jsonl")
 
-/** Remembers the prompts of all splits but the last, and tells of those that come again in another one. */
+/** Remembers the prompts of all splits but the last, and reports those that occur in another split. */
 const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => {
   const seen = new Map<string, Split>()
   const last = order.at(-1)
@@ -67,7 +66,7 @@ const promptsOf = (order: ReadonlyArray<Split>, findings: Findings.Findings) => 
   }
 }
 
-/** Opens a Parquet file, and tells what is not as it was declared. */
+/** Opens a Parquet file and reports columns that differ from the declared ones. */
 const openParquet = Effect.fnUntraced(function* (
   directory: string,
   { path: file, rows }: DatasetFile,

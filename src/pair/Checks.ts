@@ -1,9 +1,8 @@
 /**
- * The checks of a dataset: each has a name, a value, and a limit if one is set; some can leave out what they find.
- * `Curation` measures them.
+ * The checks of a dataset: each has a name, a value, and a threshold if one is set; some can drop what they find.
  *
- * Guarantees: what a check left out still counts in its value, since a limit is about what was found. A limit on
- * something without a value fails.
+ * Guarantees: dropped items still count in the value, since a threshold is about what was found. A check with a
+ * threshold but without a value fails.
  */
 import { Struct } from "effect"
 import type { Check } from "../domain/QualityReport.ts"

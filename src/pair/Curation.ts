@@ -1,10 +1,9 @@
 /**
- * From judged items to the pairs of a dataset: votes to a choice, filters, pairs, and the numbers that say how far
- * they can be trusted.
+ * Turns judged items into the pairs of a dataset: votes to a choice, filters, pairs, and the quality report.
  *
- * Guarantees: the same items in the same order give the same pairs and the same numbers. An item without pairs is
- * counted under the first of `lossReasons` that holds. Gold items that were mixed in (`isCheck`) give none, and count
- * with gold and experts alone. Memory grows by some hundred bytes for each item, most of them for near-duplicates.
+ * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
+ * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs and count only for
+ * gold and experts. Memory grows by some hundred bytes per item, most of them for near-duplicates.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Effect, Option, Stream } from "effect"
@@ -13,6 +12,7 @@ import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
+import { shorten } from "../io/Values.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { type PairStrategy, bestAgainstRest } from "./PairStrategy.ts"
 import * as Checks from "./Checks.ts"
@@ -59,19 +59,19 @@ export interface CurationOptions {
   /** Checks that leave out what they find. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
   readonly limits?: Checks.Limits | undefined
-  /** Prompts of evaluations that no item may hold. */
+  /** Evaluation prompts to search items for. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
-/** What is known of the items beforehand. */
+/** Data that must be known before the first item. */
 export interface CurationContext {
-  /** Where votes are weighted: how reliable experts are. */
+  /** Reliabilities of the experts, if votes are weighted. */
   readonly reliabilities: Option.Option<Reliabilities.Reliabilities>
   /** The language of a text: ISO 639-1, or `und`. */
   readonly languageOf: (text: string) => string
-  /** The share of the items whose language is looked at, which takes longer than all else: 0 to 1. Drawn by their ids. Default 1. */
+  /** Share of the items whose language is detected, the slowest step: 0 to 1, sampled by id. Default 1. */
   readonly languageShare?: number | undefined
-  /** Whether an item may come several times, each time judged in another campaign. Default false: each is another item. */
+  /** Whether an item may occur several times, judged in different campaigns. Default false: each is another item. */
   readonly mayRepeat?: boolean | undefined
 }
 
@@ -106,12 +106,9 @@ const makeTally = () => {
   }
 }
 
-const shorten = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim()
-  return line.length <= 120 ? line : `${line.slice(0, 119).toWellFormed()}…`
-}
+const excerpt = (text: string): string => shorten(text.replace(/\s+/g, " ").trim(), 120)
 
-/** What items are drawn by: a hash of the id. */
+/** The sampling key of an item: a hash of its id. */
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
 /** Numbers items from 0 on; one that comes again, where it may, has its number. */
@@ -128,7 +125,7 @@ const makeNumbers = (mayRepeat: boolean) => {
   }
 }
 
-/** Where a key stands, uniformly from 0 to below 1. */
+/** Maps a key to a number, uniform in [0, 1). */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
 /** An item with its pairs; none where it is left out. */
@@ -203,15 +200,15 @@ const makeState = (
     const overlap = isNew ? contamination.find(prompt) : overlapsFound.get(ordinal)
     const isContaminated = overlap !== undefined
     if (isNew)
-      contaminationTally.add(isContaminated, itemId, () => `holds ${shorten(evaluationPrompts[overlap!.evaluation]!)}`)
+      contaminationTally.add(isContaminated, itemId, () => `holds ${excerpt(evaluationPrompts[overlap!.evaluation]!)}`)
     if (isContaminated && mayRepeat) overlapsFound.set(ordinal, overlap)
     const flags = flagsIn(judgment.annotations)
     flagCounts.add(flags)
-    const isFlagged = flaggedTally.add(flags.length > 0, itemId, () => shorten(flags.map(Flags.describe).join("; ")))
+    const isFlagged = flaggedTally.add(flags.length > 0, itemId, () => excerpt(flags.map(Flags.describe).join("; ")))
     const kind = rationales.add(judgment, ordinal)
     const rationale = textOf(judgment.annotations.rationale)
-    const isMissing = missingTally.add(kind === "none", itemId, () => shorten(prompt))
-    const isCopied = copiedTally.add(kind === "copied", itemId, () => shorten(rationale ?? ""))
+    const isMissing = missingTally.add(kind === "none", itemId, () => excerpt(prompt))
+    const isCopied = copiedTally.add(kind === "copied", itemId, () => excerpt(rationale ?? ""))
     if (votes.length < minVotes) return "too_few_votes"
     if (isTie && ties === "drop") return "tie"
     if (agreement !== null && agreement < minAgreement) return "low_agreement"
@@ -224,7 +221,7 @@ const makeState = (
     const isDuplicate =
       duplicatesFound.get(ordinal) ??
       duplicateTally.add(duplicates.add(NormalizedPrompt.ofText(prompt)).earlier.length > 0, itemId, () =>
-        shorten(prompt),
+        excerpt(prompt),
       )
     if (mayRepeat) duplicatesFound.set(ordinal, isDuplicate)
     return isDuplicate && dropped.has("near-duplicates") ? "near_duplicate" : pairs

@@ -1,10 +1,9 @@
 /**
- * Pairs of a judgment's completions as rows of the dataset: what all strategies share.
+ * Strategies that turn a judgment into pairs, as rows of the dataset.
  *
- * Guarantees: pure; pairs stand in the order in which they are named. Completions that are
- * blank, or have the same text, make no pair, and two texts make one. The pairs of an item share a weight of 1, since
- * they are not independent: as single examples, pairs of one prompt overfit (Ouyang et al.,
- * 2022, "Training language models to follow instructions with human feedback", 3.5).
+ * Guarantees: pure; pairs are in the order in which a strategy lists them. Completions that are blank or equal make no
+ * pair, and two texts make at most one. The pairs of an item share a weight of 1, since they are not independent
+ * (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5).
  */
 import { Array as Arr, Option, Order } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -15,10 +14,10 @@ import type { Ranking } from "../domain/Vote.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { rankingOf, representatives } from "./votes/Ranking.ts"
 
-/** How a judgment becomes pairs, which stand one after another in the dataset. */
+/** Turns a judgment into its pairs, which are consecutive in the dataset. */
 export interface PairStrategy {
   (judgment: Judgment): ReadonlyArray<PreferencePair>
-  /** What the manifest says of it, such as `{ strategy: "best-against-one", seed: 0 }`. */
+  /** The settings for the manifest, such as `{ strategy: "best-against-one", seed: 0 }`. */
   readonly settings?: StrategySettings
 }
 
@@ -27,7 +26,7 @@ export interface StrategySettings {
   readonly [setting: string]: string | number | boolean
 }
 
-/** A strategy with what the manifest is to say of it. */
+/** A strategy with its settings for the manifest. */
 export const named = (
   settings: StrategySettings,
   strategy: (judgment: Judgment) => ReadonlyArray<PreferencePair>,
@@ -99,7 +98,7 @@ export const bestAgainstRest = named({ strategy: "best-against-rest" }, (judgmen
  * One pair per item: the best against one of the rest, drawn by seed, item id, and the completions' texts: the same
  * when data grow, and in whatever order the completions stand.
  *
- * @param seed a whole number; each gives another draw
+ * @param seed an integer
  */
 export const bestAgainstOne = (seed = 0) =>
   named({ strategy: "best-against-one", seed }, (judgment) => {

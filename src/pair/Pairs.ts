@@ -1,8 +1,8 @@
 /**
- * Judgments to preference pairs: a `PairStrategy` makes the pairs of one judgment; `byMajority` and `byProbability` make
- * one judgment of several experts' votes; `Curation` does both for a stream of items, with its checks and its report.
+ * Judgments to preference pairs: a `PairStrategy` makes the pairs of one judgment; `byMajority` and `byProbability`
+ * combine the votes of several experts; `Curation` does both for a stream of items, with checks and a quality report.
  *
- * Guarantees: everything here is pure, or a stream of its input alone; the same judgments give the same pairs.
+ * Guarantees: everything here is pure, or a stream of its input; the same judgments give the same pairs.
  */
 export { type CheckName, dropNames, type DropName, type Limits, names as checkNames } from "./Checks.ts"
 export * as Curation from "./Curation.ts"

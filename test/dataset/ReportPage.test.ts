@@ -127,7 +127,7 @@ describe("axes", () => {
 
 describe("words", () => {
   it("the conventions for kappa (Landis and Koch 1977) and d (Cohen 1988) turn at their limits", () => {
-    assert.deepStrictEqual([0.81, 0.8, 0.6, 0.4, 0.2, 0].map(wording.kappaInWords), [
+    assert.deepStrictEqual([0.81, 0.8, 0.6, 0.4, 0.2, 0].map(wording.describeKappa), [
       "almost perfect",
       "substantial",
       "moderate",
@@ -135,7 +135,7 @@ describe("words", () => {
       "slight",
       "no better than chance",
     ])
-    assert.deepStrictEqual([-0.8, 0.5, 0.2, 0.19].map(wording.effectInWords), [
+    assert.deepStrictEqual([-0.8, 0.5, 0.2, 0.19].map(wording.describeEffect), [
       "large",
       "medium",
       "small",
@@ -144,7 +144,7 @@ describe("words", () => {
   })
 
   it("a reason that nobody knows is told as it stands", () => {
-    assert.deepStrictEqual(["tie", "too-long", "constructor"].map(wording.reasonInWords), [
+    assert.deepStrictEqual(["tie", "too-long", "constructor"].map(wording.describeReason), [
       "ties",
       "too long",
       "constructor",
@@ -155,6 +155,6 @@ describe("words", () => {
     const [check] = reports.full().checks
     assert.strictEqual(wording.checkValue({ ...check!, measure: "p-value" }, 0.125), "0.125")
     assert.strictEqual(wording.checkValue({ ...check!, measure: "share of items" }, 0.125), "12.5%")
-    assert.strictEqual(wording.limitInWords({ ...check!, limit: null }), "none set")
+    assert.strictEqual(wording.describeLimit({ ...check!, limit: null }), "none set")
   })
 })

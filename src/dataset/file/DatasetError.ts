@@ -1,8 +1,7 @@
 /**
- * Why a dataset could not be written.
+ * Errors of writing a dataset.
  *
- * Guarantees: each reason names the path it is about and says, in one line, what
- * to do. Whatever the reason, the dataset that stood in the place before still does.
+ * Guarantees: each reason names the path and, in one line, what to do. A previous dataset at the path is unchanged.
  */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 
@@ -40,7 +39,7 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
   }
 }
 
-/** A trainer format's name can't be that of a folder, or stands for two formats. */
+/** The name of a trainer format is not a valid folder name, or names two formats. */
 export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("FormatNameInvalid", {
   name: Schema.String,
   expected: Schema.String,
@@ -50,6 +49,7 @@ export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("
   }
 }
 
+/** Why a dataset could not be written; `reason` is one of the errors above. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
   reason: Schema.Union([DirectoryNotReplaceable, NoSpace, PermissionDenied, FileSystemFailure, FormatNameInvalid]),
 }) {

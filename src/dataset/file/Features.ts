@@ -1,4 +1,4 @@
-/** Rows and the types of their columns, as every file format of the dataset knows them. */
+/** Rows and the types of their columns, shared by all file formats. */
 import { Record, type Schema } from "effect"
 
 /** A value that JSON has. */

@@ -1,10 +1,10 @@
-/** What is wrong with a file of a dataset: where, what was expected there, and what was found. */
+/** A problem in a file of a dataset: where it is, what was expected, and what was found. */
 
 export interface Finding {
   readonly file: string
   /** One-based: of the line, or of the row in a Parquet file. Null where it is about the file. */
   readonly row: number | null
-  /** The path in the row, such as `prompt[0].role`. Null where it is about the whole row. */
+  /** The path in the row, such as `prompt[0].role`. Null if the finding is about the row itself. */
   readonly field: string | null
   readonly expected: string
   readonly found: string

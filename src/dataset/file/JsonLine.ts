@@ -1,9 +1,8 @@
 /**
- * A row as a line of JSON, in a form whose column types readers infer right.
+ * Serializes a row as one line of JSON whose column types readers infer correctly.
  *
- * Guarantees: `JSON.parse` gives the row back. Numbers of a `float64` column always have a point:
- * `load_dataset` takes the types from a file's first 10 MB, and where all of a column's numbers
- * are whole there, fails at the first fraction after them.
+ * Guarantees: `JSON.parse` gives the row back. Numbers of a `float64` column always have a decimal point:
+ * `load_dataset` infers types from the first 10 MB of a file, and fails if a fraction follows integers only.
  */
 import { Record } from "effect"
 import type { Features, JsonRow } from "./Features.ts"

@@ -1,9 +1,8 @@
 /**
- * Rows as JSON Lines: one object per line, members in the columns' order, LF, UTF-8,
- * numbers as `JsonLine` has them.
+ * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
  *
- * Guarantees: memory holds about 1 MB of lines, whatever the number of rows; the
- * same rows give the same bytes, however they are cut into arrays.
+ * Guarantees: buffers about 1 MB, whatever the number of rows; the same rows give the same bytes, however they are
+ * chunked.
  */
 import { Effect } from "effect"
 import type { Features } from "./Features.ts"

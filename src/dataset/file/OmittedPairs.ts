@@ -1,8 +1,7 @@
 /**
- * Pairs that are not in the dataset, or not in one of its trainer formats.
+ * Pairs that are missing from the dataset, or from one of its trainer formats.
  *
- * Guarantees: every one is counted; the first 20 are named with the reason, so that memory does not grow with their
- * number.
+ * Guarantees: all are counted; the first 20 are listed with their reason, so memory is constant.
  */
 import { Schema } from "effect"
 

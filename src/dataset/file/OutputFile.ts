@@ -1,10 +1,9 @@
 /**
- * A file of the dataset while it is being written.
+ * A file of the dataset during writing.
  *
- * Guarantees: bytes are in the file, in order, when `append` succeeds, so a writer
- * that waits for it never runs ahead of the disk; the digest is of what was
- * written; after `finish` the file has reached the disk, under its name, and is
- * closed. It is closed with the scope in any case.
+ * Guarantees: when `append` succeeds, the bytes are written in order, so writers do not run ahead of the disk; the
+ * digest is of the bytes written; `finish` syncs the file, gives it its name, and closes it. The scope closes it in any
+ * case.
  */
 import { Effect, Exit, FileSystem, Path, Scope } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -47,7 +46,7 @@ export const create = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const absolute = paths.join(directory, path)
-  // One by one: `directory` itself must be there, or somebody has removed what was written before.
+  // Not recursive: `directory` itself must still exist, with the files written before.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   yield* Effect.forEach(folders, (folder) => makeFolder(paths.join(directory, folder)), { discard: true })
   const scope = yield* Scope.fork(yield* Effect.scope)
@@ -66,7 +65,7 @@ export const create = Effect.fnUntraced(function* (
     finish: file.sync.pipe(
       Effect.uninterruptible,
       Effect.ensuring(Scope.close(scope, Exit.void)),
-      // By its name: an open file can be written to the end after somebody removed it.
+      // By name, since an open file remains writable after it was removed.
       Effect.andThen(fs.stat(absolute)),
       about(absolute),
       Effect.map(() => ({ bytes: size, sha256: sha256.digest() })),
@@ -86,7 +85,7 @@ const makeFolder = Effect.fnUntraced(function* (folder: string) {
 })
 
 /** A file whose content is there already. */
-export const writeWhole = Effect.fnUntraced(function* (directory: string, path: string, content: Uint8Array | string) {
+export const writeFile = Effect.fnUntraced(function* (directory: string, path: string, content: Uint8Array | string) {
   const file = yield* create(directory, path)
   yield* file.append(typeof content === "string" ? new TextEncoder().encode(content) : content)
   return yield* file.finish

@@ -1,12 +1,10 @@
 /**
- * Rows as Parquet, zstd-compressed.
+ * Writes rows as Parquet with Zstandard compression.
  *
- * Guarantees: the schema is declared, never inferred, so a file without rows has it, too; every column may be null
- * (readers ignore the `huggingface` key where one is required); the same rows give the same bytes, however they are
- * cut into arrays.
- *
- * A row group is encoded in one synchronous step of some tenths of a second, after which its bytes are written.
- * Not in a thread of its own: the writer's public interface can't put together row groups that were encoded apart.
+ * Guarantees: the schema is declared, never inferred, so a file without rows has it, too; every column is nullable
+ * (readers ignore the `huggingface` metadata otherwise); the same rows give the same bytes, however they are chunked.
+ * Each row group is encoded synchronously, in some tenths of a second: the writer has no interface for row groups that
+ * were encoded in another thread.
  */
 import { Effect, Record } from "effect"
 import type { SchemaElement } from "hyparquet"

@@ -1,8 +1,8 @@
 /**
- * A dataset's files, read again.
+ * Reads the files of a dataset again.
  *
- * Guarantees: texts are as they stand in the file, a byte order mark at their start included;
- * memory holds one row group, or some lines.
+ * Guarantees: texts are unchanged, including a byte order mark at their start; memory holds one row group, or a few
+ * lines.
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { type FileMetaData, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
@@ -12,7 +12,7 @@ import * as RandomAccessFile from "../../node/RandomAccessFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
 
-/** A file that is not what its name says. */
+/** The file is not in the format of its name. */
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", { why: Schema.String }) {}
 
 export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage(cause) })

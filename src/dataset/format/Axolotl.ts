@@ -1,11 +1,10 @@
 /**
- * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies): DPO with
- * `type: chat_template.default`, and reward models with `type: bradley_terry.chat_template`.
+ * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies): DPO with `type:
+ * chat_template.default`, and reward models with `type: bradley_terry.chat_template`.
  *
- * The DPO strategy renders a dummy question and the answer, and cuts where it first finds the answer's text. So
- * completions are omitted that it would cut elsewhere: those with white space at an end, which some templates trim,
- * and those that stand within the dummy question. One that stands in the template itself, such as `user`, is cut
- * wrongly, too: that is not seen here. The reward strategy reads `system`, documented as optional, without asking.
+ * The DPO strategy renders a dummy question with the answer and cuts at the first occurrence of the answer. Completions
+ * that it would cut elsewhere are omitted: those with leading or trailing white space, and those contained in the dummy
+ * question. One that occurs in the chat template, such as `user`, is not detected.
  */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
@@ -19,7 +18,7 @@ const dummy = "[[dummy_message]]"
 const endsInWhiteSpace =
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/
 
-/** What keeps axolotl from finding an answer where it stands, as what was expected. */
+/** Why axolotl would not find an answer at its place, as the expected text. */
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "a text without white space at its ends, which axolotl finds again after a template"

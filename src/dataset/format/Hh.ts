@@ -1,7 +1,9 @@
 /**
- * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022): each side holds the whole conversation, turns of `Human` and
- * `Assistant` after an empty line each. Readers take what stands before the last `\n\nAssistant:` for the prompt, so a
- * text that holds such a mark itself is omitted. There is no place for other roles.
+ * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022): each side holds the complete conversation, with turns of
+ * `Human` and `Assistant`, each after an empty line.
+ *
+ * Readers take everything before the last `\n\nAssistant:` as the prompt, so a text that contains such a mark is
+ * omitted, as are other roles.
  */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"

@@ -1,10 +1,10 @@
 /**
- * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking in Alpaca and in ShareGPT form, and KTO in
- * ShareGPT form; each file with its entry in `dataset_info.json`.
+ * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking as Alpaca and ShareGPT, and KTO as
+ * ShareGPT, each file with an entry in `dataset_info.json`.
  *
- * Alpaca holds a system prompt and one question: its `history` is not written, since `load_dataset` would take the column
- * for one of nulls. ShareGPT forms hold conversations with roles in turn; LLaMA-Factory skips other rows. The KTO reader
- * knows a wanted completion by its not being empty; no format takes empty ones.
+ * Alpaca has a system prompt and one question; `history` is not written, since `load_dataset` would infer a column of
+ * nulls. ShareGPT has alternating roles; LLaMA-Factory skips other rows. The KTO reader takes a non-empty completion as
+ * the wanted one; no format accepts empty completions.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -1,9 +1,9 @@
 /**
- * Preference JSONL as OpenAI made it (guide "Direct preference optimization"), which Together and
- * Fireworks read, too: the conversation, and one message of the assistant for each side.
+ * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks read, too: the
+ * conversation, and one assistant message per side.
  *
- * Roles are those that all three take: system, user, assistant. OpenAI's tool messages need the id
- * of a call, which a prompt's messages don't have; they are refused.
+ * The roles are those that all three accept: system, user, assistant. Tool messages are refused: OpenAI's need the id
+ * of a call, which prompts do not have.
  */
 import { Result, Schema } from "effect"
 import * as PairTexts from "./PairTexts.ts"

@@ -1,4 +1,4 @@
-/** A pair's texts as formats take them: the prompt as messages, or as a system prompt and turns, where it can be that. */
+/** A pair's texts as formats need them: the prompt as messages, or as a system prompt and turns, if possible. */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import { type Checked, refuse } from "./TrainerFormat.ts"
@@ -7,7 +7,7 @@ import { describeValue } from "../../io/Values.ts"
 /** A completion as the one message that it is. */
 export const answer = (content: string) => [{ role: "assistant", content }]
 
-/** A prompt that is text is what the user says. */
+/** A text prompt is one user message. */
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>
   typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
 

@@ -1,9 +1,8 @@
 /**
- * The rows of a file on disk, with their numbers: JSON Lines, or Parquet if its name ends so.
+ * Reads the numbered rows of a file: JSON Lines, or Parquet if its name ends in `.parquet`.
  *
- * Guarantees: rows are read as they are, one after another: of JSON Lines, memory holds a chunk
- * and the longest line; of Parquet, a row group. A line that is not UTF-8 or not JSON is a row that
- * failed. No byte order mark is dropped.
+ * Guarantees: rows are read unchanged and in order; memory holds one chunk and the longest line, or one row group. A
+ * line that is not UTF-8 or not JSON is a failed row. Byte order marks are kept.
  */
 import { Array, Effect, FileSystem, Result, Stream } from "effect"
 import * as Json from "../../io/Json.ts"
@@ -13,7 +12,7 @@ import * as ReadBack from "../file/ReadBack.ts"
 export interface NumberedRow {
   /** One-based. */
   readonly line: number
-  /** The line as it stands; of Parquet, empty. */
+  /** The text of the line; empty for Parquet. */
   readonly text: string
   /** The failure says what was found. */
   readonly row: Result.Result<unknown, string>

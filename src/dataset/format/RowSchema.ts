@@ -1,8 +1,6 @@
 /**
- * The parts that rows of several formats are made of, as schemas: what the trainers need, written
- * down apart from the code that writes rows.
- *
- * The message of a filter is what was expected, as a noun.
+ * Schemas for parts of rows that several formats share: what the trainers need, written independently of the code that
+ * writes rows. The message of a filter is the expected value, as a noun.
  */
 import { Schema } from "effect"
 

@@ -1,10 +1,10 @@
 /**
- * A trainer format as a plain value: how preference pairs become the rows that a trainer reads, and what such a row
- * must look like. To make one of your own, write such a value and pass it among the `formats` of `Dataset.write`.
+ * A trainer format as a plain value: how preference pairs become a trainer's rows, and the schema of these rows. A
+ * custom format is such a value, passed in the `formats` of `Dataset.write`.
  *
- * Guarantees, of every format here: texts come out as they went in, to the code unit. A pair that the format can't
- * hold, or that its trainer is known to read as something else, is omitted with a reason; nothing is altered in
- * silence. Rows hold the columns that the trainer reads, and no other: some trainers break on those.
+ * Guarantees of every built-in format: texts are unchanged, to the code unit. A pair that the format cannot represent,
+ * or that its trainer would misread, is omitted with a reason. Rows have only the columns that the trainer reads, since
+ * some trainers fail on others.
  */
 import { Result, type Schema } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -42,11 +42,11 @@ export interface TrainerFormat {
   readonly datasetInfo?: (fileName: string) => JsonRow
 }
 
-/** Encodes the pairs of one file, in order; pairs of an item must stand one after another. */
+/** Encodes the pairs of one file, in order; the pairs of an item must be consecutive. */
 export interface Encoder {
   /** The rows that are known after this pair. */
   readonly encode: (pair: PreferencePair) => ReadonlyArray<Encoded>
-  /** Rows held back until the last item's end. Called once, after the last pair. */
+  /** The remaining rows. Called once, after the last pair. */
   readonly end: () => ReadonlyArray<Encoded>
 }
 
@@ -84,7 +84,7 @@ export const omission = ({ item_id }: PreferencePair, { expected, field, found }
   reason: `expected ${expected}, found ${found}`,
 })
 
-/** What every format needs: well-formed Unicode, which alone survives UTF-8, and two different completions. */
+/** What every format needs: well-formed Unicode and two different completions. */
 export const checkPair = (pair: PreferencePair): Checked<PreferencePair> => {
   const { chosen, prompt, rejected } = pair
   const [problem] = [

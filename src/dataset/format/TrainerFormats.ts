@@ -1,6 +1,6 @@
 /**
- * Trainer formats: those of this package by name, and what a format of your own is made with. Such a format is a
- * `TrainerFormat`, which stands among the `formats` of `Dataset.write` beside the names.
+ * The built-in trainer formats by name, and the parts for custom ones. A custom `TrainerFormat` is passed in the
+ * `formats` of `Dataset.write` beside the names.
  */
 import type { TrainerFormat } from "./TrainerFormat.ts"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"

@@ -1,12 +1,10 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO and KTO trainers of 1.13): preference data as
- * text or messages, with the prompt in a column of its own or within both sides, and unpaired.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO and KTO trainers of 1.13): preference data as text
+ * or messages, with the prompt in its own column or within both sides, and unpaired.
  *
- * TRL joins prompt and completion of plain text as they are. Where prompts are questions, take a conversational
- * format, whose chat template stands between them.
- *
- * With the prompt within both sides (`trl-implicit`), the reward trainer reads each side whole, but the DPO and KTO
- * trainers take what both sides begin with for the prompt: DPO's loss stays the same, KTO's does not.
+ * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat template
+ * separates them. Of `trl-implicit`, the reward trainer reads each side completely; the DPO and KTO trainers take the
+ * common prefix as the prompt, which leaves DPO's loss unchanged, but not KTO's.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,9 +1,9 @@
 /**
- * Pairs as single completions, each with a label: wanted or not (KTO).
+ * Pairs as single completions with a label, wanted or not (KTO).
  *
- * Guarantees: a completion of an item gives one row, however many of the item's pairs it is in, in the order in which
- * completions are first met. One that is preferred in one pair and not in another, as those in the middle of a ranking
- * are, gives no row, and is reported. Memory holds one item.
+ * Guarantees: each completion of an item gives one row, however many pairs it is in, in order of first occurrence. A
+ * completion that is preferred in one pair and not in another, as in the middle of a ranking, gives no row and is
+ * reported. Memory holds one item.
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

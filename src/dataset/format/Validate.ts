@@ -1,10 +1,9 @@
 /**
- * Reads a trainer's file back from disk, and finds what the trainer would trip over.
+ * Reads a trainer's file back and reports rows that the trainer would fail on or misread.
  *
- * Guarantees: every row is checked against the format's schema, with no other column, and against the rows before it: the
- * same columns, and numbers that `load_dataset` reads as the same type. Findings are in the file's order.
- *
- * Not checked: lengths in tokens (TRL's reward trainer drops a pair with a side over 1,024).
+ * Guarantees: every row is checked against the format's schema, without other columns, and for consistency with earlier
+ * rows: the same columns, and numbers of the same inferred type. Findings are in file order.
+ * Not checked: lengths in tokens (TRL's reward trainer drops pairs with a side over 1,024).
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"

@@ -1,8 +1,8 @@
 /**
- * verl (verl/utils/dataset/rm_dataset.py): Parquet with three columns of text.
+ * verl (verl/utils/dataset/rm_dataset.py): Parquet with three text columns.
  *
- * verl tokenizes prompt and completion apart and joins the tokens: what is to stand between them, such as a chat
- * template's headers, must be in the prompt.
+ * verl tokenizes prompt and completion separately and joins the tokens: a separator, such as a chat template's headers,
+ * must be part of the prompt.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,11 +1,11 @@
-/** How far experts who judged the same item say the same. */
+/** Agreement of experts on the same items. */
 import { barX, plot, ruleX, text } from "@observablehq/plot"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, rowsOf, style } from "./histogram.ts"
 import { type Fact, Facts, Section } from "./parts.tsx"
-import { kappaInWords } from "./wording.ts"
+import { describeKappa } from "./wording.ts"
 
 type Agreed = QualityReport["agreement"]
 
@@ -33,7 +33,7 @@ const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
     {
       term: "Free-marginal kappa (Randolph)",
       value: kappa === null ? "–" : decimal(kappa),
-      words: kappa === null ? "unknown" : `${kappaInWords(kappa)}; chance is 1/K of K texts`,
+      words: kappa === null ? "unknown" : `${describeKappa(kappa)}; chance is 1/K of K texts`,
     },
     {
       term: "Krippendorff’s alpha",

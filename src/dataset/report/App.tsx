@@ -1,4 +1,4 @@
-/** The whole page: what the dataset is worth, then each of the numbers behind it. */
+/** The report page: the overview, then one section per topic. */
 import { useState } from "preact/hooks"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { Agreement } from "./Agreement.tsx"

@@ -2,7 +2,7 @@
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, shareOf } from "./format.ts"
 import { More, Name, Section, Table } from "./parts.tsx"
-import { checkValue, limitInWords } from "./wording.ts"
+import { checkValue, describeLimit } from "./wording.ts"
 
 const maxExamples = 20
 
@@ -82,7 +82,7 @@ export const Checks = ({ report: { checks } }: { readonly report: QualityReport 
             </>,
             <Result check={check} />,
             checkValue(check, check.value),
-            limitInWords(check),
+            describeLimit(check),
             <Concerned check={check} />,
             check.dropped ? "yes" : "no",
           ],

@@ -1,4 +1,4 @@
-/** Some pairs, as they are in the dataset, with the reasons that were given. */
+/** Example pairs of the dataset, with their rationales. */
 import { useState } from "preact/hooks"
 import type { Example, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"

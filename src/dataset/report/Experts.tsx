@@ -1,4 +1,4 @@
-/** Who judged, and how: a table that each of its columns can sort. */
+/** The experts and how they voted, in a sortable table. */
 import type { ComponentChildren } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { ExpertRow, QualityReport } from "../../domain/QualityReport.ts"

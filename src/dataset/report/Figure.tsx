@@ -1,21 +1,21 @@
 /**
  * One or several plots with a caption, and the same numbers as a table.
  *
- * Guarantees: a plot is drawn anew for each width of its place; to a screen reader it is one
- * picture with its description; whatever it shows stands in the table too.
+ * Guarantees: plots are redrawn when their width changes; for screen readers a plot is one image with a description,
+ * and the table contains all of its numbers.
  */
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Column, Table } from "./parts.tsx"
 
-export interface Plotted {
+export interface PlotSpec {
   readonly title?: string
-  /** What is to be seen, in words. */
+  /** The description for screen readers. */
   readonly description: string
   readonly draw: (width: number) => Element
 }
 
-const Canvas = ({ description, draw, title }: Plotted) => {
+const Canvas = ({ description, draw, title }: PlotSpec) => {
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const element = place.current
@@ -45,7 +45,7 @@ const Canvas = ({ description, draw, title }: Plotted) => {
 
 export interface FigureProps {
   readonly caption: ComponentChildren
-  readonly plots: ReadonlyArray<Plotted>
+  readonly plots: ReadonlyArray<PlotSpec>
   /** Of what the table is: "Differences in length". */
   readonly label: string
   readonly columns: ReadonlyArray<Column>

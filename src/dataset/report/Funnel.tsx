@@ -1,8 +1,8 @@
-/** The way from records to pairs: what each step was left with, and what did not go on from it. */
+/** The steps from records to pairs: how many remained, and how many were lost and why. */
 import type { FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, shareOf } from "./format.ts"
-import { Bar, Section, Table, Unseen } from "./parts.tsx"
-import { reasonInWords, stepNames } from "./wording.ts"
+import { Bar, Section, Table, ScreenReaderText } from "./parts.tsx"
+import { describeReason, stepNames } from "./wording.ts"
 
 const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | null }) => {
   const lost = step.lost.filter((each) => each.count > 0).toSorted((a, b) => b.count - a.count)
@@ -11,7 +11,7 @@ const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | n
     <ul class="plain">
       {lost.map((each) => (
         <li key={each.reason}>
-          <strong>{count(each.count)}</strong> <bdi>{name(reasonInWords(each.reason))}</bdi>
+          <strong>{count(each.count)}</strong> <bdi>{name(describeReason(each.reason))}</bdi>
           {of !== null && <span class="muted"> ({shareOf(each.count, of)})</span>}
         </li>
       ))}
@@ -38,7 +38,7 @@ export const Funnel = ({ report }: { readonly report: QualityReport }) => {
         columns={[
           { title: "Step", isText: true },
           { title: "Left" },
-          { title: <Unseen text="As a bar" />, isText: true, class: "bars" },
+          { title: <ScreenReaderText text="As a bar" />, isText: true, class: "bars" },
           { title: "Lost before this step", isText: true, class: "lost" },
         ]}
         rows={funnel.map((step, i) => {

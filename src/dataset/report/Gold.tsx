@@ -1,4 +1,4 @@
-/** How experts did on items whose answer is known. */
+/** Accuracy of experts on gold items. */
 import { dot, plot, ruleY, text } from "@observablehq/plot"
 import type { GoldReport, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share, shortShare } from "./format.ts"

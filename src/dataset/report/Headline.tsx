@@ -1,15 +1,15 @@
-/** What the dataset is, whether its checks passed, and the few numbers that one asks for first. */
+/** The overview: what the dataset is, whether its checks passed, and the main numbers. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { adviceFor } from "./advice.ts"
 import { count, decimal, plural, share, shareOf } from "./format.ts"
 import { Name } from "./parts.tsx"
 import {
   checkValue,
-  effectInWords,
+  describeEffect,
   headline,
-  kappaInWords,
-  largestLoss,
-  limitInWords,
+  describeKappa,
+  describeMainLoss,
+  describeLimit,
   pValue,
   stepCount,
 } from "./wording.ts"
@@ -26,7 +26,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
       {isEmpty && (
         <div class="verdict bad">
           <p class="verdict-title">✗ No pairs: there is nothing to train on.</p>
-          <p>{largestLoss(report) ?? "Nothing was read, or nothing is judged yet."}</p>
+          <p>{describeMainLoss(report) ?? "Nothing was read, or nothing is judged yet."}</p>
         </div>
       )}
       {failed.length > 0 && (
@@ -43,7 +43,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
                 </strong>
                 : <Name text={check.measure} chars={200} /> is{" "}
                 <strong>{check.value === null ? "unknown" : checkValue(check, check.value)}</strong>
-                {check.limit !== null && `; the limit is ${limitInWords(check)}`}. {adviceFor(check)}
+                {check.limit !== null && `; the limit is ${describeLimit(check)}`}. {adviceFor(check)}
               </li>
             ))}
           </ul>
@@ -91,7 +91,7 @@ const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyAr
           ? votes_per_item.length > 0 && items === 0
             ? "one vote per item"
             : "unknown"
-          : kappaInWords(kappa),
+          : describeKappa(kappa),
     },
     {
       href: "#gold",
@@ -115,7 +115,7 @@ const tiles = ({ agreement, gold, length, position }: QualityReport): ReadonlyAr
       words:
         length.cohens_d === null
           ? "unknown"
-          : `${effectInWords(length.cohens_d)} effect (d ${decimal(length.cohens_d)})`,
+          : `${describeEffect(length.cohens_d)} effect (d ${decimal(length.cohens_d)})`,
     },
   ]
 }

@@ -4,12 +4,12 @@ import { count, decimal, length, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
 import { Facts, Section, Table } from "./parts.tsx"
-import { effectInWords } from "./wording.ts"
+import { describeEffect } from "./wording.ts"
 
 const lead = ({ cohens_d, share_longer }: Length): string => {
   if (share_longer === null) return "There are no pairs of different lengths: length bias is unknown."
   const effect =
-    cohens_d === null ? "" : ` The difference is ${effectInWords(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
+    cohens_d === null ? "" : ` The difference is ${describeEffect(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
   return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ, each item counted once; 50% would be no preference.${effect}`
 }
 

@@ -1,4 +1,4 @@
-/** Which models' completions were chosen: one row each, the one that wins most first. */
+/** Win rates of models, the highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
 import { Name, Section, Table } from "./parts.tsx"

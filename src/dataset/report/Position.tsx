@@ -2,10 +2,10 @@
 import { barY, plot, ruleY, text } from "@observablehq/plot"
 import type { Position, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share, shareOf, shortShare } from "./format.ts"
-import { Figure, type Plotted } from "./Figure.tsx"
+import { Figure, type PlotSpec } from "./Figure.tsx"
 import { halo, style } from "./histogram.ts"
 import { Section } from "./parts.tsx"
-import { chanceInWords } from "./wording.ts"
+import { describePValue } from "./wording.ts"
 
 type Choices = Position["by_completions"][number]
 
@@ -19,7 +19,7 @@ const lead = ({ first_half, known, p_value, second_half }: Position): string => 
   const halves = first_half + second_half
   const what = `${shareOf(first_half, halves)} of ${plural(halves, "choice")} fell on the first half of the order shown`
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
-  return `${what}, where 50% is expected; ${chanceInWords(p_value)}.`
+  return `${what}, where 50% is expected; ${describePValue(p_value)}.`
 }
 
 const draw =
@@ -61,7 +61,7 @@ const draw =
     })
   }
 
-const plotted = (choices: Choices): Plotted => {
+const plotted = (choices: Choices): PlotSpec => {
   const all = sum(choices.chosen)
   const shares = choices.chosen.map((n, i) => `position ${i + 1}: ${shareOf(n, all)}`).join(", ")
   return {

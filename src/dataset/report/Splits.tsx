@@ -1,7 +1,7 @@
-/** The parts of the dataset. */
+/** The splits of the dataset. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, plural, shareOf } from "./format.ts"
-import { Bar, Section, Table, Unseen } from "./parts.tsx"
+import { Bar, Section, Table, ScreenReaderText } from "./parts.tsx"
 import { list } from "./wording.ts"
 
 export const Splits = ({
@@ -31,7 +31,7 @@ export const Splits = ({
           { title: "Items" },
           { title: "Pairs" },
           { title: "Share" },
-          { title: <Unseen text="As a bar" />, isText: true, class: "bars" },
+          { title: <ScreenReaderText text="As a bar" />, isText: true, class: "bars" },
         ]}
         rows={splits.map((split) => [
           <bdi>{name(split.split, 20)}</bdi>,

@@ -1,8 +1,8 @@
 /**
- * Texts that somebody else wrote.
+ * Prompts, completions and other texts of the data.
  *
- * Guarantees: they are shown as they are, never as markup; what is in them changes the direction
- * of no text around them; of a long one only the start is drawn until all is asked for.
+ * Guarantees: shown as plain text, never as markup; isolated, so that their direction does not affect the text around
+ * them; long texts are cut until they are expanded.
  */
 import { useState } from "preact/hooks"
 import type { Example } from "../../domain/QualityReport.ts"

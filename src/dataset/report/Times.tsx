@@ -1,4 +1,4 @@
-/** How long results took, and how long experts took for a vote. */
+/** Turnaround of tasks, and time per vote. */
 import type { Distribution, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, seconds } from "./format.ts"
 import { Figure } from "./Figure.tsx"

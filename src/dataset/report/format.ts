@@ -1,8 +1,7 @@
 /**
- * Numbers, shares, times and the starts of texts, for people.
+ * Formats numbers, shares, times and excerpts.
  *
- * Guarantees: a share is 0% or 100% only where it is exactly that; a text is never cut within
- * a character.
+ * Guarantees: a share is shown as 0% or 100% only if it is exactly that; texts are never cut within a character.
  */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
@@ -54,7 +53,7 @@ export const seconds = (total: number | null): string => {
   const [unit, size] = units[at] ?? ["s", 1]
   const [next, small] = units[at + 1] ?? ["", size]
   const parts = Math.round(total / small)
-  // Rounded up to a whole one of the next larger unit.
+  // Rounding gave one of the next larger unit.
   const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
   if (parts * small >= larger) return seconds(parts * small)
   const per = size / small
@@ -64,8 +63,8 @@ export const seconds = (total: number | null): string => {
 }
 
 /**
- * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text that is longer by
- * a fifth at most is left whole: a button for so little is worth nothing.
+ * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text that exceeds `chars` by at most a fifth
+ * is not cut, since expanding it would show little more.
  */
 export const excerpt = (
   text: string,
@@ -91,7 +90,7 @@ export const characters = (text: string): number => {
   return n
 }
 
-/** The start of a name that somebody gave; one line. */
+/** The start of a name from the data, on one line. */
 export const name = (text: string, chars = 60): string => {
   const { cut, shown } = excerpt(text, chars, 1)
   return cut ? `${shown} …` : shown

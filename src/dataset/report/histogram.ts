@@ -1,8 +1,8 @@
 /**
- * Histograms: each bar is a bin, as high as its share of all values, on an axis by Observable Plot: linear where bins
- * are equally wide, logarithmic where they grow.
+ * Histograms by Observable Plot: the height of a bar is its bin's share of all values; the axis is linear if bins have
+ * equal widths, else logarithmic.
  *
- * Guarantees: what is not drawn, because it lies far out, is said in words.
+ * Guarantees: outliers that are not drawn are mentioned in the caption.
  */
 import { axisX, type AxisXOptions, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot"
 import type { Distribution, Histogram } from "../../domain/QualityReport.ts"

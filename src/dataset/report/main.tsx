@@ -1,4 +1,4 @@
-/** The report, in the browser: it draws what stands in the page, and asks nobody for anything. */
+/** Renders the report embedded in the page; makes no requests. */
 import { render } from "preact"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { App } from "./App.tsx"

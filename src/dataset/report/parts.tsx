@@ -1,8 +1,8 @@
-/** The small pieces that all sections are made of. */
+/** Components that several sections share. */
 import type { ComponentChildren } from "preact"
 import { count, name } from "./format.ts"
 
-/** One part of the report; `lead` says in a sentence what it comes to. */
+/** A section of the report; `lead` summarizes it in a sentence. */
 export const Section = ({
   id,
   title,
@@ -23,7 +23,7 @@ export const Section = ({
   </section>
 )
 
-/** A name that stands in the data: apart from the text around it, whatever it holds, and never too long. */
+/** A name from the data: shortened, and isolated from the text around it. */
 export const Name = ({ text, chars }: { readonly text: string; readonly chars?: number }) =>
   text.trim() === "" ? <span class="muted">(empty)</span> : <bdi class="name">{name(text, chars)}</bdi>
 
@@ -117,9 +117,9 @@ export const Table = ({
 }
 
 /** The heading of a column that has no words to be seen. */
-export const Unseen = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
+export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
-/** A number as a bar of its share in the largest; the number itself stands beside it. */
+/** A bar for a number relative to the maximum; the number is shown beside it. */
 export const Bar = ({
   value,
   of,

@@ -1,8 +1,8 @@
 /**
- * Light or dark, as the system says until the reader says otherwise.
+ * Light or dark color scheme: the system's, until the reader chooses one.
  *
- * Guarantees: paper is always light. The colors stand once, in the shared style: what changes
- * is on which media its dark part applies.
+ * Guarantees: print is always light. The colors are defined once, in the shared style; this file switches the media
+ * query of its dark rules.
  */
 export type Scheme = "system" | "light" | "dark"
 

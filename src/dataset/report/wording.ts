@@ -1,9 +1,8 @@
 /**
- * What the numbers mean, in words.
+ * Descriptions of the report's numbers.
  *
- * The thresholds are conventions, not laws: kappa after Landis and Koch (1977, "The Measurement of Observer Agreement for
- * Categorical Data"), Cohen's d after Cohen (1988, "Statistical Power Analysis for the Behavioral
- * Sciences").
+ * The thresholds are conventions: kappa after Landis and Koch (1977, "The Measurement of Observer Agreement for
+ * Categorical Data"), Cohen's d after Cohen (1988, "Statistical Power Analysis for the Behavioral Sciences").
  */
 import type { Check, FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share, shortShare } from "./format.ts"
@@ -12,7 +11,7 @@ import { count, decimal, plural, share, shortShare } from "./format.ts"
 export const list = (words: ReadonlyArray<string>): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 
-export const kappaInWords = (kappa: number): string => {
+export const describeKappa = (kappa: number): string => {
   if (kappa > 0.8) return "almost perfect"
   if (kappa > 0.6) return "substantial"
   if (kappa > 0.4) return "moderate"
@@ -20,7 +19,7 @@ export const kappaInWords = (kappa: number): string => {
   return kappa > 0 ? "slight" : "no better than chance"
 }
 
-export const effectInWords = (d: number): string => {
+export const describeEffect = (d: number): string => {
   const size = Math.abs(d)
   if (size >= 0.8) return "large"
   if (size >= 0.5) return "medium"
@@ -30,7 +29,7 @@ export const effectInWords = (d: number): string => {
 export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${decimal(p, 3)}`)
 
 /** A result of a two-sided test of equal halves. */
-export const chanceInWords = (p: number): string => {
+export const describePValue = (p: number): string => {
   if (p >= 0.05) return `${pValue(p)}: a difference like this one is usual by chance`
   if (p < 0.001) return `${pValue(p)}: chance does not explain it`
   return `${pValue(p)}: chance alone gives a difference like this one in about 1 of ${count(1 / p)} datasets`
@@ -65,7 +64,7 @@ const reasons: Record<string, string> = {
   lone_surrogate: "with a lone surrogate, which no file can hold",
 }
 
-export const reasonInWords = (reason: string): string =>
+export const describeReason = (reason: string): string =>
   Object.hasOwn(reasons, reason) ? (reasons[reason] ?? reason) : reason.replaceAll(/[-_]/g, " ")
 
 export const stepNames: Record<FunnelStep["step"], string> = {
@@ -84,7 +83,7 @@ export const checkValue = (check: Check, value: number | null): string => {
   return isShare(check) ? share(value) : decimal(value, Number.isInteger(value) ? 0 : 3).replace(/(\.\d*?)0+$/, "$1")
 }
 
-export const limitInWords = (check: Check): string =>
+export const describeLimit = (check: Check): string =>
   check.limit === null
     ? "none set"
     : `${check.direction === "below" ? "at most" : "at least"} ${isShare(check) ? shortShare(check.limit) : checkValue(check, check.limit)}`
@@ -104,11 +103,11 @@ export const headline = (report: QualityReport): string => {
   return `${plural(pairs, "preference pair")} from ${items}${by}${parts}.`
 }
 
-/** The largest loss, for a dataset without pairs. */
-export const largestLoss = (report: QualityReport): string | null => {
+/** Where most records or items were lost; shown for a dataset without pairs. */
+export const describeMainLoss = (report: QualityReport): string | null => {
   const losses = report.funnel.flatMap(({ lost, step }) => lost.map((each) => ({ ...each, step })))
   const largest = losses.toSorted((a, b) => b.count - a.count)[0]
   return largest === undefined || largest.count === 0
     ? null
-    : `Most was lost before “${stepNames[largest.step]}”: ${count(largest.count)} (${reasonInWords(largest.reason)}).`
+    : `Most was lost before “${stepNames[largest.step]}”: ${count(largest.count)} (${describeReason(largest.reason)}).`
 }

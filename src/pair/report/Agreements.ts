@@ -1,8 +1,8 @@
 /**
- * How far experts agree on items that several of them judged.
+ * How far experts agree on items with several votes.
  *
- * Guarantees: kappa and alpha are of first choices; a vote with several at the top is a missing one. Kappa takes chance by
- * item, 1/K of K texts. Alpha pools chance by the completions' places in the input, and depends on their order.
+ * Guarantees: kappa and alpha compare first choices; a vote with several at the top is missing. Kappa takes chance per
+ * item, 1/K for K texts. Alpha pools chance over the completions' places in the input, and depends on their order.
  */
 import { Array as Arr } from "effect"
 import type { Agreement } from "../../domain/QualityReport.ts"

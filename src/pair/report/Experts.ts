@@ -1,8 +1,8 @@
 /**
- * The table of experts: what each judged, how often like the others, and how often right.
+ * The table of experts: number of votes, agreement with others, accuracy on gold items.
  *
- * Guarantees: votes that name nobody are one row together, of `null`, which comes last; others stand
- * by their number of votes. Memory grows with the votes, by 8 bytes for each that tells its time.
+ * Guarantees: votes without an expert are one row (`null`), which is last; others are sorted by number of votes. Memory
+ * grows by 8 bytes per vote with a time.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import { agreesWithOthers } from "../../domain/Tally.ts"

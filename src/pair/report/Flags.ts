@@ -1,4 +1,4 @@
-/** What experts flagged, by kind. */
+/** Counts what experts flagged, by kind. */
 import type { Flag } from "../../domain/Flag.ts"
 import type { FlagReport } from "../../domain/QualityReport.ts"
 

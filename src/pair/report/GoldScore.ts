@@ -1,8 +1,8 @@
 /**
- * How often votes are right where the answer is known.
+ * Accuracy of votes on items with a known answer.
  *
- * Guarantees: a vote is right where its text is that of the right answer. Votes with several at the top don't count. The
- * interval is Wilson's, of 95%.
+ * Guarantees: a vote is right if its text is that of the answer. Votes with several at the top don't count. The
+ * interval is the 95% Wilson score interval.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"

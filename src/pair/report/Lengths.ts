@@ -1,8 +1,8 @@
 /**
- * How long prompts and completions are, in Unicode code points, and whether the longer one is chosen.
+ * Lengths of prompts and completions in Unicode code points, and whether the longer completion is chosen.
  *
- * Guarantees: `share_longer` and Cohen's d count each item once, in equal parts for its pairs. In the distributions, a
- * prompt counts once for its item, chosen and rejected once for each pair.
+ * Guarantees: `share_longer` and Cohen's d count each item once, in equal parts for its pairs. In the distributions a
+ * prompt counts once per item, chosen and rejected once per pair.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"

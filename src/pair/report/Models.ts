@@ -1,9 +1,9 @@
 /**
- * How the models that wrote the completions fare: how often what each wrote was chosen, and rejected.
+ * Win rates of models: how often the completions of each were chosen and rejected.
  *
- * Guarantees: counts pairs whose completions are of two models. A text that several models wrote counts for each of
- * them. The win rate is the mean, over a model's items, of its share in the item's pairs, so that each item counts
- * once. Where only the best completion is paired with the rest, models of equal worth win 1 of K among K.
+ * Guarantees: counts pairs whose completions are of two models; a text of several models counts for each of them. The
+ * win rate is the mean, over a model's items, of its share in the item's pairs, so each item counts once. If only the
+ * best completion is paired with the others, equal models win 1/K among K.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -17,7 +17,7 @@ interface ModelTally {
   won: number
 }
 
-/** Names that are no models, but of each completion its own, would make a report of any size. */
+/** Limits the report if names are not models but unique per completion. */
 const maxRows = 100
 
 export const make = () => {

@@ -1,9 +1,9 @@
 /**
- * Where the chosen completion stood in the order that the expert saw.
+ * The position of the chosen completion in the order that the expert saw.
  *
- * Guarantees: counts votes, each once; not those with several at the top, nor those for a text that was shown twice.
- * Where orders are random, the first half is as likely as the second; the p-value is that of this, by the exact two-sided
- * binomial test. The middle one of an odd number is in neither half.
+ * Guarantees: counts each vote once, without those with several at the top or for a text that was shown twice. In
+ * random order both halves are equally likely; the p-value is of the exact two-sided binomial test. The middle position
+ * of an odd number is in neither half.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"

@@ -1,8 +1,8 @@
 /**
- * Rationales that are missing, and those that are copies.
+ * Finds missing and copied rationales.
  *
- * Guarantees: a copy is one whose normal form stood at an earlier item, or is that of the prompt, a message or a
- * completion. Memory: some 40 bytes for each different rationale, by hashes of 52 bits.
+ * Guarantees: a rationale is a copy if its normal form occurred at an earlier item, or is that of the prompt, a message
+ * or a completion. Memory: about 40 bytes per distinct rationale, by 52-bit hashes.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Judgment } from "../../domain/Judgment.ts"

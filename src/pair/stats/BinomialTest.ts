@@ -1,10 +1,10 @@
 /**
- * An exact two-sided binomial test, and a confidence interval of a share.
+ * Exact two-sided binomial test, and the Wilson score interval.
  *
- * The p-value sums the probabilities of all outcomes that are not more probable than the one observed, up to a relative
- * difference of 1e-7, as R's `binom.test` and SciPy's `binomtest` do. No normal approximation at any size: probabilities
- * come from Loader's saddle-point form (C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities"), with
- * some twelve digits at ten million trials. A value under 1e-300 may come out as 0.
+ * The p-value sums the probabilities of all outcomes that are at most as probable as the observed one, up to a relative
+ * difference of 1e-7, as R's `binom.test` and SciPy's `binomtest` do; no normal approximation. Probabilities are
+ * computed by C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities", with about twelve digits at
+ * ten million trials. Values under 1e-300 may be 0.
  */
 
 /** The 0.975 quantile of the normal distribution: of a 95% interval. */
@@ -16,7 +16,7 @@ const tolerance = 1e-7
 /**
  * The two-sided p-value of an exact binomial test, 0 to 1.
  *
- * @param successes a whole number, 0 to `trials`
+ * @param successes an integer, 0 to `trials`
  * @param probability of a success by the null hypothesis
  */
 export const twoSided = (successes: number, trials: number, probability = 0.5): number => {
@@ -32,7 +32,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
  * The Wilson score interval of a proportion, both bounds within 0 to 1; null without trials. Source: E. B. Wilson,
  * 1927, "Probable inference, the law of succession, and statistical inference".
  *
- * @param z the quantile of the normal distribution that the confidence asks for: 95% where not given
+ * @param z the normal quantile of the confidence level; default: that of 95%
  */
 export const wilsonInterval = (
   successes: number,

@@ -1,30 +1,25 @@
 /**
- * How reliable each expert is, from votes alone, where what is right is not known: expectation maximization of
- * A. P. Dawid and A. M. Skene, 1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm".
+ * Estimates the reliability of each expert from votes alone, by expectation maximization (A. P. Dawid and A. M. Skene,
+ * 1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of
+ * `make`.
  *
- * One coin: a vote is right with the expert's reliability r, and otherwise for each of the other K − 1 completions
- * with the same probability. (A matrix of errors, as in 1979, needs classes that are the same for all items.) The
- * estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had given two right votes and a
- * wrong one before: r is never 0 or 1, and of two mirror images the one in which experts are right is more probable
- * (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
- *
- * Guarantees: deterministic; iterations are bounded; it starts from the majority, and the posterior never falls.
- * Not guaranteed: the highest maximum. Where most experts err in the same way, they are taken to be right.
+ * Guarantees: deterministic; bounded iterations; starts from the majority, and the posterior never decreases.
+ * Not guaranteed: the global maximum. If most experts make the same errors, they are considered right.
  */
 import * as NumberList from "./NumberList.ts"
 
 export interface Limits {
   readonly maxIterations?: number
-  /** The largest change of a reliability by an iteration at which to stop. */
+  /** Stops when no reliability changes by more than this. */
   readonly tolerance?: number
 }
 
-/** The expert from 0 on, and the choice by any number of its own. */
+/** Zero-based number of the expert, and any number that identifies the choice. */
 export type ExpertVote = readonly [expert: number, choice: number]
 
 export interface DawidSkene {
   /**
-   * Adds an item. Votes that name nobody can share one expert, who then votes several times.
+   * Adds an item. Votes without a name may share one expert, who then votes several times.
    *
    * @param completions how many there are to choose from
    */
@@ -36,17 +31,25 @@ export interface DawidSkene {
 export interface Fit {
   /** By expert: the probability that a vote of theirs is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /** By expert: votes on items of several votes, which alone tell the reliability. Without any it is 2/3. */
+  /** By expert: votes on items with several votes. Without any, the reliability is 2/3. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** Votes that each expert is taken to have given beforehand. */
+/** The prior as votes that each expert is assumed to have given. */
 const rightBefore = 2
 const wrongBefore = 1
 
-/** Takes 8 bytes a vote and 8 an item, up to three times that for a moment when it grows. */
+/**
+ * The one-coin model: a vote is right with the expert's reliability r, and otherwise is for each of the other K − 1
+ * completions with the same probability. (The error matrix of 1979 needs classes that are the same for all items.)
+ * The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had given two right votes and
+ * one wrong vote before: r is never 0 or 1, and of two mirror images, the one with more right votes is preferred
+ * (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
+ *
+ * Takes 8 bytes per vote and 8 per item, up to three times that while growing.
+ */
 export const make = (): DawidSkene => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
@@ -81,7 +84,7 @@ export const make = (): DawidSkene => {
         score[slot]! += logOdds[experts[vote]!]! + Math.log(count - 1)
         slotOf[vote - start] = slot
       }
-      // What nobody voted for has a score of 0.
+      // Completions without a vote have a score of 0.
       let top = slots < count ? 0 : -Infinity
       for (let slot = 0; slot < slots; slot++) top = Math.max(top, score[slot]!)
       let total = (count - slots) * Math.exp(-top)

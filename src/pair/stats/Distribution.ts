@@ -1,9 +1,9 @@
 /**
- * A set of numbers in summary: mean, spread, exact quantiles, histogram.
+ * Summary of a set of numbers: mean, spread, exact quantiles, histogram.
  *
- * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of NumPy
- * and R). Takes 4 bytes a number while all are whole and under 2^31 in size, then 8, up to three times that when it
- * grows. The standard deviation is the sample's, null for fewer than two numbers.
+ * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of
+ * NumPy and R). The standard deviation is the sample's, null for fewer than two numbers. Memory: 4 bytes per number
+ * while all are integers below 2^31, then 8; up to three times that while growing.
  */
 import type { Distribution } from "../../domain/QualityReport.ts"
 import * as Histogram from "./Histogram.ts"

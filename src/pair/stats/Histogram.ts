@@ -1,9 +1,9 @@
 /**
- * Counts of numbers in some 20 to 40 bins with readable edges: multiples of 1, 2, 2.5 or 5 times a power of ten.
+ * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5 or 5 times a power of ten.
  *
- * Guarantees: edges follow from the numbers alone, ascend, and hold all of them; whole numbers get whole edges, the last
- * one above the greatest. Bins have one width; or are log-spaced where the greatest number is more than a hundred times
- * the least above 0; or, with negative numbers, are mirrored at 0, with one wide bin at each end for the outer 1%.
+ * Guarantees: edges depend on the numbers only, ascend, and include all of them; integers get integer edges, the last
+ * one above the maximum. Bins have equal widths; or are log-spaced if the maximum exceeds the smallest positive number
+ * by a factor of 100; or, with negative numbers, are mirrored at 0, with one wide bin at each end for the outer 1%.
  */
 import type { Histogram } from "../../domain/QualityReport.ts"
 

@@ -1,16 +1,10 @@
 /**
- * Krippendorff's alpha for nominal data: how far observers agree beyond chance.
- *
- * α = 1 − Do / De: Do is the share of pairs of values within a unit that differ, De that of pairs of
- * any two values. 1 is perfect agreement, 0 is what chance gives, below 0 is less than that.
+ * Krippendorff's alpha for nominal data: α = 1 − Do / De, where Do is the share of pairs of values within a unit that
+ * differ, De that of pairs of any two values. 1 is perfect agreement, 0 is chance.
  * Source: K. Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", section C.
  *
- * Guarantees: the same units in any order give the same number. A value may be missing; units with fewer than two
- * values count for nothing.
- *
- * Of votes, a unit is a prompt item, and a category the completion's place in the input: where each place is one
- * model, and one is nearly always better, alpha is low for experts who all see it. `FreeMarginalKappa` does not
- * depend on places, nor on how many completions other items have.
+ * Guarantees: independent of the order of units. Units with fewer than two values don't count. Categories are places in
+ * the input: if each place is one model, and one is mostly better, alpha is low. `FreeMarginalKappa` avoids that.
  */
 
 export interface KrippendorffAlpha {
@@ -21,7 +15,7 @@ export interface KrippendorffAlpha {
    * that are absent at the end have none
    */
   readonly add: (counts: ReadonlyArray<number>) => void
-  /** Of the units so far; null where there are no pairs, or all values are in one category: nothing then tells agreement from chance. */
+  /** Of the units so far; null if there are no pairs, or all values are in one category. */
   readonly alpha: () => number | null
 }
 

@@ -1,7 +1,7 @@
 /**
- * A list of numbers in one typed array that grows: 4 or 8 bytes a number, as its kind says.
+ * A growing list of numbers in one typed array of 4 or 8 bytes per number.
  *
- * Does not check that a number fits its kind: what does not is stored as the typed array stores it.
+ * Does not check that a number fits the array's type.
  */
 type Numbers = Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 

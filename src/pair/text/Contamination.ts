@@ -1,12 +1,10 @@
 /**
- * Finds texts that hold a prompt of an evaluation: what is trained on must not hold what is tested on.
+ * Finds texts that contain a prompt of an evaluation (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language
+ * model post-training", 3.2, with the tokens of `Tokens`).
  *
- * A text is contaminated where more than half of the evaluation prompt's tokens stand in 8-grams that the text has,
- * too (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language model post-training", 3.2, whose tokens are
- * spaCy's; here they are those of `Tokens`, in normal form). A prompt of 5 to 7 tokens must occur as a whole; one of
- * up to 4, which may well occur by chance, must be all that the text has; one without tokens is never found.
- *
- * Not found: a prompt in other words, or in another language.
+ * A text is contaminated if more than half of the evaluation prompt's tokens are in 8-grams that the text contains,
+ * too. A prompt of 5 to 7 tokens must occur completely; one of up to 4 must be the complete text; one without tokens is
+ * never found. Not found: paraphrases and translations.
  */
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"

@@ -1,30 +1,29 @@
 /**
- * Signatures of 112 bytes: the share of bytes in which two agree estimates the Jaccard index J of the texts' shingles.
+ * MinHash signatures of 112 bytes: the share of equal bytes estimates the Jaccard index J of the texts' shingles.
  *
- * Guarantees: the same text has the same signature on every machine; the estimate has no bias, and a standard deviation
- * of at most √((J + ε)(1 − J) / 112), where ε is 1/255. Shingles are runs of 5 UTF-16 code units, and of 3 that begin
- * with an ideograph, kana or hangul. Sources: Li, Owen and Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen and
- * Thorup, 2017, "Fast similarity sketching", for empty bins; Li and König, 2010, "b-Bit minwise hashing", for bytes.
+ * Guarantees: the same on every machine; unbiased, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε =
+ * 1/255. Shingles are 5 UTF-16 code units, or 3 that begin with an ideograph, kana or hangul. Sources: Li, Owen and
+ * Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen and Thorup, 2017, "Fast similarity sketching" (empty
+ * bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
  */
 
 /** Bytes of a signature. 14 bands of 8 rows, as datatrove has for FineWeb. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
-const shortest = 5
-const shortestEastAsian = 3
+const shingleUnits = 5
+const shingleUnitsEastAsian = 3
 
 /** From here on: CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
 const firstEastAsian = 0x2e80
 
 const base = 0x2c9277b5
 const power = (exponent: number): number => (exponent === 0 ? 1 : Math.imul(power(exponent - 1), base))
-const leaves = power(shortest)
-const leavesEastAsian = power(shortestEastAsian)
+const leaves = power(shingleUnits)
+const leavesEastAsian = power(shingleUnitsEastAsian)
 
 /**
- * Shingles that are kept for more than one throw. After so many different ones, a bin is still
- * empty once in 10^13 texts.
+ * Distinct shingles that are kept for filling empty bins. With more of them, a bin stays empty once in 10^13 texts.
  */
 const maxKept = 4096
 
@@ -61,7 +60,7 @@ export const write = (normal: string, into: Uint8Array, offset: number): void =>
   for (let bin = 0; bin < bins; bin++) into[offset + bin] = mix(least[bin]!) >>> 24
 }
 
-/** Throws each shingle of the text into its bin; the number of those that are kept. */
+/** Hashes each shingle of the text into its bin; returns the number of shingles kept. */
 const throwAll = (text: string): number => {
   const { length } = text
   recent.fill(0)
@@ -91,7 +90,7 @@ const throwAll = (text: string): number => {
   return throwFirst(waiting, count)
 }
 
-/** Throws the shingles that wait, and keeps the different ones of them after those that are kept already. */
+/** Hashes the buffered shingles into bins, and appends new ones to those kept. */
 const throwFirst = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
@@ -107,7 +106,7 @@ const throwFirst = (waiting: number, before: number): number => {
   return count
 }
 
-/** Throws the shingles that are kept with other hashes, into bins that are open. */
+/** Hashes the kept shingles with another hash function into empty bins. */
 const throwAgain = (count: number, salt: number): void => {
   for (let i = 0; i < count; i++) {
     const hash = mix(kept[i]! ^ salt)
@@ -119,7 +118,7 @@ const throwAgain = (count: number, salt: number): void => {
   }
 }
 
-/** Throws the shingles that are kept into each open bin. */
+/** Hashes the kept shingles into each empty bin. */
 const fillOpen = (count: number): void => {
   for (let bin = 0; bin < bins; bin++) {
     if (isOpen[bin] === 0) continue

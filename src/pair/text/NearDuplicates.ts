@@ -1,19 +1,18 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats.
  *
- * Guarantees: what is found follows from the prompts before alone. Of prompts with the same normal form, the first stands
- * for all. About 300 bytes for each normal form, outside the JavaScript heap.
- *
- * Not guaranteed: that each is found. Signatures are compared where one of 18 bands of 6 bytes is equal (Leskovec,
- * Rajaraman and Ullman, 2020, "Mining of massive datasets", 3.4): for a Jaccard index of 0.8, with a probability of
- * 0.996. Its estimate has a standard deviation of 0.04. Of prompts that share a band, the first 32 are found by it.
+ * Guarantees: the result depends on earlier prompts only. Of prompts with the same normal form, the first represents
+ * all. Memory: about 300 bytes per normal form, outside the JavaScript heap.
+ * Not guaranteed: all of them. Signatures are compared if one of 18 bands of 6 bytes is equal (Leskovec, Rajaraman and
+ * Ullman, 2020, "Mining of massive datasets", 3.4): at a Jaccard index of 0.8, with a probability of 0.996; the
+ * estimated index has a standard deviation of 0.04. Only the first 32 prompts are found by a shared band.
  */
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
 /** What a prompt resembles. */
 export interface Match {
-  /** The prompts that this one nearly repeats, as zero-based ordinals, earliest first; of an equal normal form the first alone. */
+  /** The prompts that this one nearly repeats, as zero-based ordinals, earliest first; of equal normal forms only the first. */
   readonly earlier: ReadonlyArray<number>
   /** The estimated Jaccard index of the prompt and the first of them; 1 where the normal forms are equal, 0 where there is none. */
   readonly similarity: number
@@ -133,7 +132,7 @@ const makeTable = (hashOf: (entry: number) => number) => {
   let at = 0
 
   const startOf = (hash: number): number => (hash ^ (hash >>> 16)) & (slots.length - 1)
-  /** The entry at the slot that is looked at, −1 where the slot is empty. */
+  /** The entry at the current slot, −1 if it is empty. */
   const here = (): number => slots[at]! - 1
   const next = (): number => {
     at = (at + 1) & (slots.length - 1)
@@ -146,7 +145,7 @@ const makeTable = (hashOf: (entry: number) => number) => {
   }
 
   return {
-    /** The first entry that may have this hash; −1 says that there is none, or no more. */
+    /** The first entry that may have this hash; −1 if there is none, or no more. */
     first: (hash: number): number => {
       at = startOf(hash)
       return here()

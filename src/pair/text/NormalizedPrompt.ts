@@ -1,9 +1,9 @@
 /**
- * The normal form of a text: two prompts are the same where their normal forms are equal.
+ * The normal form of a text: prompts with the same normal form are duplicates.
  *
- * Guarantees: case, white space, compatibility forms and characters that do not show make no difference; the normal form
- * of a normal form is itself; the same on every machine. It is Unicode's `toNFKC_Casefold` (3.13), with white space as
- * single spaces. Punctuation, digits and accents stay: `2+1` is not `2-1`.
+ * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces, so case, white space, compatibility forms and
+ * invisible characters make no difference; idempotent; the same on every machine. Punctuation, digits and accents are
+ * kept: `2+1` is not `2-1`.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"

@@ -1,11 +1,10 @@
 /**
- * The split of each prompt: train, validation or test.
+ * Assigns each prompt to a split: train, validation or test.
  *
- * Guarantees: it follows from the seed, the shares and the prompts up to its own, so it never changes when items are
- * added. No normal form is in two splits. A prompt that nearly repeats earlier ones is in the split of the earliest;
- * `crossSplitNearDuplicates` counts those that repeat prompts of several splits. A share that grows keeps what it has.
- *
- * Not guaranteed: exact shares. Each prompt has a place from 0 to 1 by a hash of seed and normal form.
+ * Guarantees: the split depends on the seed, the shares and earlier prompts only, so adding items never changes it. No
+ * normal form is in two splits. A near-duplicate is in the split of the earliest prompt that it repeats;
+ * `crossSplitNearDuplicates` counts those that repeat prompts of several splits. A larger share keeps its prompts.
+ * Not guaranteed: exact shares. Each prompt has a number from 0 to 1 by a hash of seed and normal form.
  */
 import { Effect, Schema } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -46,13 +45,13 @@ export interface Splits {
 
 export interface SplitsOptions {
   readonly shares: Shares
-  /** A whole number; each gives another draw. */
+  /** An integer. */
   readonly seed?: number | undefined
-  /** The least estimated Jaccard index of near-duplicates: above 0, at most 1. */
+  /** Minimum estimated Jaccard index of near-duplicates: above 0, at most 1. */
   readonly threshold?: number | undefined
 }
 
-/** Sums of shares may differ from 1 by so much: 0.7 + 0.2 + 0.1 does. */
+/** Tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
 export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold = 0.8 }: SplitsOptions) {
@@ -104,6 +103,6 @@ export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold =
   return result
 })
 
-/** Where a prompt stands, uniformly from 0 to below 1: the first 52 bits of a hash. */
+/** Maps a prompt to a number, uniform in [0, 1), by the first 52 bits of a hash. */
 const placeOf = (seed: number, normal: string): number =>
   Number.parseInt(Sha256.hex(`${seed}\n${normal}`).slice(0, 13), 16) / 2 ** 52

@@ -1,9 +1,9 @@
 /**
- * A text in normal form as tokens, each as a hash, for n-grams.
+ * Splits a text in normal form into hashed tokens, for n-grams.
  *
- * A token is a run of letters, marks and digits; a code point of a script that does not separate words (Han, kana, Thai,
- * Lao, Khmer, Myanmar, Tibetan); or one of what carries meaning in formulas and code: symbols, `* / % & # @ \`, and a
- * hyphen outside a word. Other punctuation only separates. Text of any kind has tokens.
+ * A token is a run of letters, marks and digits; a code point of a script without word boundaries (Han, kana, Thai,
+ * Lao, Khmer, Myanmar, Tibetan); or a sign with a meaning in formulas and code: symbols, `* / % & # @ \`, and a hyphen
+ * outside a word. Other punctuation only separates. Any kind of text has tokens.
  */
 
 /** What a UTF-16 code unit does. */

@@ -1,8 +1,8 @@
 /**
- * The votes on an item, made into one judgment.
+ * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. By majority, what the service says of one task is best; the votes of
- * several tasks are counted by the rules of `domain/Tally`. Or votes are weighted by how reliable the experts are.
+ * Guarantees: the same votes give the same judgment. By majority: the result of a single task is used as it is, several
+ * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability.
  */
 import { Array as Arr, Option } from "effect"
 import { flagsIn } from "../../domain/Flag.ts"
@@ -57,7 +57,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   }
 }
 
-/** A judgment without a ranking of its own has that of its votes, below what the service says is best. */
+/** A judgment without a ranking gets that of its votes, below the service's best completion. */
 const withRanking = (judgment: Judgment, ofVotes: Ranking | undefined): Judgment => {
   const ranking = Option.isSome(rankingOf(judgment)) ? undefined : withBest(ofVotes, judgment.bestCompletionIndex)
   return ranking === undefined ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
@@ -87,7 +87,7 @@ export const byProbability = (
   }
 }
 
-/** A ranking that has the best one at the top: where it stood elsewhere, it is put there alone. */
+/** The ranking with `best` in the first group; if it was lower, it becomes a group of its own. */
 const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefined =>
   ranking === undefined || ranking[0]?.includes(best) === true
     ? ranking

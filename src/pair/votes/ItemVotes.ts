@@ -1,9 +1,9 @@
 /**
- * The votes on an item: one for each expert who judged it, as far as the service names them.
+ * The votes on an item, one per expert if the service names them.
  *
- * Guarantees: completions of the same text are one choice. Votes stand in the order of the tasks and of the service. An
- * expert who judged an item several times has one vote, the first. `annotations.votes` lists a task's votes; of another
- * service's, `expert` and `choice` are enough. Without a valid list, the task's result is one vote.
+ * Guarantees: completions of the same text are one choice. Votes are in the order of tasks and of the service. Of
+ * several votes of an expert on an item, the first counts. Votes are read from `annotations.votes`, of which other
+ * services need only `expert` and `choice`. Without a valid list, the task's result is one vote.
  */
 import { Option, Schema } from "effect"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
@@ -13,24 +13,24 @@ import { type Ranking, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
 export interface ItemVote {
-  /** As the service names the expert; null where it does not. */
+  /** The expert's name at the service; null if it gives none. */
   readonly expert: string | null
-  /** The text that the expert prefers, as the index of the first completion that has it. */
+  /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
   /** Groups of texts, best first, where the expert ranked them; each by the index of the first completion that has it. */
   readonly ranking: Ranking | undefined
   /**
-   * Where the choice stood, from 0 on, in the order in which the completions were shown or, as far as is known,
-   * sent; null where several are at the top, or have the text of the choice.
+   * Zero-based position of the choice in the order in which completions were shown or, if only that is known, sent;
+   * null if several are at the top, or have the text of the choice.
    */
   readonly position: number | null
-  /** What the expert took, where the service says. */
+  /** Time for the vote, if the service reports it. */
   readonly seconds: number | null
-  /** Null where none was given, or a blank one. */
+  /** Null if there is none, or a blank one. */
   readonly rationale: string | null
 }
 
-/** More than thirty years say that a clock was wrong. */
+/** Thirty years: longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
 const ListedVote = Schema.Struct({
@@ -53,7 +53,7 @@ const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean 
 export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
 
-/** A vote as it is given, with the order shown. */
+/** An element of `annotations.votes`. */
 type Given = Omit<ItemVote, "position"> & { readonly order: ReadonlyArray<number> }
 
 /** The votes of one task's result. */
@@ -98,7 +98,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 
-/** At least one: the first of each expert who is named, and all that name nobody. */
+/** At least one: the first vote of each named expert, and all votes without a name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => {
   const seen = new Set<string>()
   return allVotesOf(item).filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))

@@ -1,4 +1,4 @@
-/** The ranking that a judgment gives, one index for each text. */
+/** A judgment's ranking, with one index per distinct text. */
 import { Option, Schema } from "effect"
 import type { Judgment } from "../../domain/Judgment.ts"
 import { firstOfText, rankTexts } from "../../domain/Tally.ts"
@@ -6,7 +6,7 @@ import { Ranking } from "../../domain/Vote.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** For each completion, the one that stands for its text: the best one, or else the first. */
+/** For each completion, the index that represents its text: the best one if it has this text, else the first. */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))

@@ -1,8 +1,9 @@
 /**
- * How reliable each expert is, from how they judge the same items, and what that makes of their votes (`stats/DawidSkene`).
+ * How reliable experts are, estimated from their votes on the same items (`stats/DawidSkene`), and the resulting
+ * weights.
  *
- * Guarantees: the same items in the same order give the same numbers. Votes that name nobody are taken for one expert's.
- * Votes with several completions at the top don't count. Memory: 8 bytes for each vote, and each item of several votes.
+ * Guarantees: the same items in the same order give the same numbers. Votes without a name count as one expert's. Votes
+ * with several completions at the top don't count. Memory: 8 bytes per vote, and per item with several votes.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
@@ -11,13 +12,13 @@ import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
 export interface Reliabilities {
-  /** The probability that a vote of the expert is right, above 0 and below 1; null where no item of several votes has one. */
+  /** Probability that a vote of the expert is right, above 0 and below 1; null without a vote on an item with several. */
   readonly of: (expert: string | null) => number | null
-  /** How probable it is that each completion is the best, in their order; of a text that several have, the first has it all. They add up to 1. */
+  /** Probability of each completion to be the best, adding up to 1; duplicates of an earlier text have 0. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
-/** Gathers votes. */
+/** Collects votes. */
 export const make = () => {
   const numbers = new Map<string | null, number>()
   const model = DawidSkene.make()
@@ -27,7 +28,7 @@ export const make = () => {
     return number
   }
   return {
-    /** An item of one vote tells nothing. */
+    /** Items with one vote are ignored. */
     add: (completions: ReadonlyArray<string>, votes: ReadonlyArray<ItemVote>): void => {
       const decided = votes.filter(isDecided)
       if (decided.length < 2) return
@@ -36,7 +37,7 @@ export const make = () => {
         decided.map(({ choice, expert }) => [numberOf(expert), choice]),
       )
     },
-    /** What the votes so far tell. */
+    /** Fits the model to the votes so far. */
     fit: (): Reliabilities => {
       const { reliability, shared } = model.fit()
       const of = (expert: string | null): number | null => {
