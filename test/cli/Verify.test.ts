@@ -32,7 +32,7 @@ describe("prefstream verify", () => {
       assert.strictEqual(bad.status, 1)
       const lines = bad.stdout.trimEnd().split("\n")
       assert.strictEqual(lines.length, 2)
-      assert.match(lines[0]!, /^notes\uFFFD\.txt: expected nothing/)
+      assert.match(lines[0]!, /^notes\uFFFD\.txt: expected no entry of/)
       assert.match(lines[1]!, /^README\.md: expected a file/)
 
       const json = yield* cli(["verify", `${job}/dataset`, "--json"])

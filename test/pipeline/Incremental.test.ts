@@ -168,7 +168,7 @@ describe("a growing input", () => {
       assert.deepStrictEqual(yield* job.dataset, before)
       assert.match(
         logged.messages.join("\n"),
-        /the ledger has no results of campaign 2: the dataset that is there, .*, stays/,
+        /the ledger has no results of campaign 2: the existing dataset .* is kept/,
       )
       job.hold(false)
       const done = yield* job.run(["a.jsonl"], again)
