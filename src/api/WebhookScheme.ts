@@ -2,6 +2,7 @@
  * The signature schemes of webhooks by name, with their options; or a function of the user's.
  *
  * Guarantees: a malformed secret is refused when it is set, not when the first delivery arrives.
+ * A new scheme has a file beside this one, its name here, and its options in `cli/flags/WebhookFlags`.
  */
 import { type Array as Arr, Effect, type Redacted } from "effect"
 import type { Mac } from "effect/crypto"

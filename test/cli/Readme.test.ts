@@ -10,7 +10,7 @@ import { temporaryDirectory, test } from "../support/job.ts"
 import { root, spawned } from "../support/process.ts"
 
 /** With the guides that it refers to. */
-const readme = ["README.md", "docs/input.md", "docs/scheduling.md", "docs/webhooks.md"]
+const readme = ["README.md", "src/pipeline/README.md", "src/source/README.md", "src/task/webhook/README.md"]
   .map((file) => readFileSync(`${root}${file}`, "utf8"))
   .join("\n")
 const sample = `${root}data/sample.jsonl`

@@ -11,7 +11,7 @@ import { root } from "../support/process.ts"
 
 const readme = readFileSync(`${root}README.md`, "utf8")
 
-const guide = readFileSync(`${root}docs/scheduling.md`, "utf8")
+const guide = readFileSync(`${root}src/pipeline/README.md`, "utf8")
 const section = (/^## Scheduled jobs\n([^]*?)^## /m.exec(readme)?.[1] ?? "") + guide
 
 const blocks = (language: string): ReadonlyArray<string> =>

@@ -1,5 +1,6 @@
 /**
- * The queue for people: one item at a time, held, voted on, set aside, taken back. See `VoteQueue`.
+ * The queue for people: one item at a time, held, voted on, set aside, taken back. See `VoteQueue`, which also sets the
+ * grace time to take a vote back.
  *
  * An expert may hold several items: those that were taken back, the last one first, then the one held before. An expired
  * hold is still the expert's until the item has been returned, which keeps its order and draft.
