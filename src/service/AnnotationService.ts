@@ -1,9 +1,9 @@
 /**
- * The annotation service: the whole contract over HTTP, from the same definition as the client, with a dashboard, a page
- * for people who judge, and automatic experts.
+ * The annotation service: the whole contract over HTTP, from the same definition as the client, with a dashboard, a
+ * page for people who judge, and automatic experts.
  *
- * Guarantees: a task whose creation was answered is stored durably; every answer other than 2xx is a problem (RFC 9457);
- * only failed requests are logged. `ApiGuide` lists what it decides where the contract is open.
+ * Guarantees: a task whose creation was answered is stored durably; every answer other than 2xx is a problem (RFC
+ * 9457); only failed requests are logged. `ApiGuide` lists what it decides where the contract is open.
  */
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -19,7 +19,7 @@ import type { JudgeSettings } from "./expert/JudgeSettings.ts"
 import * as GoldExpert from "./expert/GoldExpert.ts"
 import * as Expert from "./expert/ScriptedExperts.ts"
 import * as OrganizationTokens from "./http/OrganizationTokens.ts"
-import * as OtherMethods from "./http/OtherMethods.ts"
+import * as MethodNotAllowed from "./http/MethodNotAllowed.ts"
 import * as ProblemResponses from "./http/ProblemResponses.ts"
 import * as RateLimit from "./http/RateLimit.ts"
 import * as RequestGuard from "./http/RequestGuard.ts"
@@ -42,14 +42,14 @@ export { Expert }
 export interface ServiceOptions {
   /** Asked in this order: experts, or names as on the command line (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`). */
   readonly experts: ReadonlyArray<Expert.Expert | string>
-  /** How experts that are named `judge:MODEL` are reached and asked. */
+  /** Settings of experts that are named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
   /** Time from a task's creation to its judgment. None by default. */
   readonly turnaround?: Duration.Input | undefined
   readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
-  /** Votes for each prompt of a task that does not say how many. One by default. */
+  /** Votes per prompt, unless the task sets `votes`. Default 1. */
   readonly votes?: number | undefined
-  /** How long an item is held for a person who does nothing. 30 minutes by default. */
+  /** How long an item is held for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   /**
    * How long a person's vote keeps a task open that has all its votes, so that it can be taken back. 30 seconds by
@@ -127,7 +127,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           if (Option.isNone(task)) return yield* new TaskNotFound({ detail: `There is no task ${task_id}.` })
           const { answer, status } = task.value
           if (Option.isNone(answer)) return { task_id, status }
-          // It stands in the store as it is sent.
+          // Stored as the JSON text that is sent.
           return HttpServerResponse.text(answer.value, { contentType: "application/json" })
         }),
       })
@@ -162,11 +162,11 @@ export const layer = (options: ServiceOptions) => {
   const routes = Layer.mergeAll(
     HttpApiBuilder.layer(documented, { openapiPath: "/v1/openapi.json" }),
     ApiDocs.layer(documented, "/v1/docs"),
-    OtherMethods.layer([
-      ...OtherMethods.routesOf(documented),
+    MethodNotAllowed.layer([
+      ...MethodNotAllowed.routesOf(documented),
       { method: "GET", path: "/v1/openapi.json" },
       { method: "GET", path: "/v1/docs" },
-      ...(options.pages === false ? [] : [AnnotateApi, DashboardApi].flatMap(OtherMethods.routesOf)),
+      ...(options.pages === false ? [] : [AnnotateApi, DashboardApi].flatMap(MethodNotAllowed.routesOf)),
     ]),
     options.pages === false ? Layer.empty : Web.layer,
     RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
@@ -211,7 +211,7 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
 
 /** An HTTP server for `layer`, whose own answers are problem details, too. Loopback and a free port by default. */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
-  NodeServer.layer({ ...options, problem: ProblemResponses.ofServer })
+  NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 
 /**
  * The service on Node, its whole state in one SQLite file. `OwnAddress` tells where it is, `Accounts`
@@ -229,10 +229,10 @@ export const layerServer = (
     Layer.provideMerge(layerHttp({ host: options.host, port: options.port })),
     Layer.provide(SqliteClient.layer({ filename: options.database })),
     Layer.provide(Layer.effectDiscard(FileLock.acquire(options.database))),
-    Layer.provide(Layer.effectDiscard(makeFolderOf(options.database)).pipe(Layer.provide(NodeServer.services))),
+    Layer.provide(Layer.effectDiscard(makeParentFolder(options.database)).pipe(Layer.provide(NodeServer.services))),
   )
 
-const makeFolderOf = Effect.fnUntraced(function* (file: string) {
+const makeParentFolder = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   yield* fs.makeDirectory(path.dirname(path.resolve(file)), { recursive: true })

@@ -1,10 +1,9 @@
 /**
- * The operators of the service: people who sign in to the dashboard with a name and a password.
+ * Operators: people who sign in to the dashboard with a name and a password.
  *
- * Guarantees: an account comes from a sign-in link only; passwords are stored hashed; a wrong name and a wrong password
- * take the same time; attempts are slowed down (`SignInAttempts`), and addresses take turns at hashing. A sign-in link with
- * an existing name replaces its password and ends its sessions.
- * Does not: distinguish what operators may do, list them, or remove them.
+ * Guarantees: accounts are created by sign-in links only; passwords are hashed; a wrong name and a wrong password take
+ * the same time; attempts are throttled (`SignInAttempts`). A sign-in link for an existing name replaces its password
+ * and ends its sessions. There are no roles; operators cannot be listed or removed.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,9 +1,8 @@
 /**
- * Codes in links that work once: an operator's sign-in link, an expert's invitation.
+ * One-time codes in links: an operator's sign-in link, an expert's invitation.
  *
- * Guarantees: a code is accepted once, in its time, for what it was made for; a new code for the
- * same subject ends the one before; codes are stored as hashes, so they can be shown only when
- * they are made. Links carry them in the fragment, which is sent to no server and stands in no log.
+ * Guarantees: a code is accepted once, before it expires, for its purpose; a new code for the same subject revokes the
+ * previous one; only hashes are stored. The code is in the link's fragment, which is not sent to servers or logged.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,9 +1,8 @@
 /**
- * Secret values that are given to people and programs: session cookies, one-time codes, tokens.
+ * Random secrets: session cookies, one-time codes, tokens.
  *
- * Guarantees: 256 random bits each; what is stored is the SHA-256 of the value. That is enough
- * for a value that can't be guessed (a password needs more: see `Password`), and a look-up by the
- * hash tells nothing by its timing: whoever sends a value has no say in what its hash is.
+ * Guarantees: 256 random bits; only the SHA-256 is stored, which is enough for values that cannot be guessed (passwords
+ * need more: see `Password`). Lookup is by hash, so its timing reveals nothing about a secret.
  */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,10 +1,9 @@
 /**
- * Who is signed in: operators on the dashboard, experts on the annotation page.
+ * Sessions of operators on the dashboard and of experts on the annotation page.
  *
- * Guarantees: a session is a random value in a cookie, stored as its hash; it ends when it was
- * not used for a while, at a fixed age, and at once when it is signed out, when an operator's
- * password is set anew, or when an expert is deactivated. When it was used is written once a
- * minute at most.
+ * Guarantees: a session is a random cookie, stored as its hash. It ends when it is idle too long, at a maximum age, and
+ * at once on sign-out, on a new password of the operator, or when the expert is deactivated. The last use is written at
+ * most once a minute.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,10 +1,10 @@
 /**
- * Slows down attempts to sign in, by address and by name at an address.
+ * Throttles sign-in attempts by address, and by name and address.
  *
- * Guarantees: the first attempts pass at once (10 per name, then one every 90 seconds; 60 per address, then one a second);
- * more wait their turn (10 seconds per name, 1 second per address), at most 40 seconds, and are then refused. So nobody is
- * locked out by another address, and the right password gets in. The first attempt that waits is logged.
- * Does not: survive a restart, or count more than 10,000 addresses and names; the least recent is dropped.
+ * Guarantees: 10 attempts per name, then one every 90 seconds; 60 per address, then one per second. Further attempts
+ * are delayed (10 seconds per name, 1 second per address), at most 40 seconds, then refused: nobody is locked out by
+ * another address. The first delayed attempt is logged.
+ * Does not: survive a restart, or track more than 10,000 addresses and names; the least recent is dropped.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"

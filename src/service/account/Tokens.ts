@@ -1,9 +1,9 @@
 /**
- * The organization's tokens: what a client shows to use the service.
+ * The organization's access tokens.
  *
- * Guarantees: a token is shown once and stored as its SHA-256; a revoked one is refused at once; after a rotation both are
- * accepted for the time asked for. Accepted tokens are in memory, and memory never accepts what the database refuses.
- * The last use is written at most once a minute. Lookup is by hash, so its timing tells nothing about a token.
+ * Guarantees: a token is shown once and stored as its SHA-256; a revoked token is refused at once; after a rotation
+ * both tokens are accepted for the given time. Accepted tokens are cached, and the cache never accepts what the
+ * database refuses. The last use is written at most once a minute. Lookup is by hash, so its timing reveals nothing.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -41,7 +41,7 @@ interface Row extends TokenSummary {
   readonly hash: string
 }
 
-/** A token that is accepted, as it stands in memory. */
+/** A cached accepted token. */
 interface Entry extends AcceptedToken {
   expiresAt: number | null
   lastUsedAt: number | null
@@ -135,7 +135,7 @@ const make = Effect.gen(function* () {
       row,
       Effect.flatMap(rotated, (old) => (old === undefined ? new TokenEnded() : Effect.succeed(old))),
     )
-    // Where it is gone it was revoked meanwhile.
+    // If it is missing, it was revoked in the meantime.
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
     return { token, summary: summaryOf(row) } satisfies NewToken

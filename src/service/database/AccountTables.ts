@@ -1,6 +1,7 @@
 /**
- * The tables of those who sign in, and of the organization's tokens. No secret stands in them:
- * passwords are hashed by scrypt, all other values by SHA-256.
+ * The tables of operators, sessions, codes and tokens.
+ *
+ * Guarantees: no secret is stored: passwords are hashed by scrypt, all other values by SHA-256.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

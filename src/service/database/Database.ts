@@ -1,9 +1,8 @@
 /**
- * The service's one SQLite file: its tables brought up to date, its writes grouped.
+ * The service's SQLite file: runs migrations, groups writes.
  *
- * Guarantees: a write has been committed durably when its effect succeeds; a write is one
- * transaction or part of one, so that what it reads and changes belongs together. Writes
- * that are asked for at once share a commit; see `GroupCommit`.
+ * Guarantees: a write is committed durably when its effect succeeds, in one transaction. Concurrent writes share a
+ * commit; see `GroupCommit`.
  */
 import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -22,7 +21,7 @@ const migrate = Migrations.run({
 })
 
 /** Retries without end: the database may come back, and nothing else would do the work that waits for it. */
-export const untilItWorks = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])
+export const retryForever = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])
 
 export class Database extends Context.Service<
   Database,

@@ -1,9 +1,8 @@
 /**
- * The tables of webhooks: where they go, with which secrets, what is to be delivered and
- * what came of it.
+ * The tables of webhooks: URL, secrets, messages and attempts.
  *
- * Secrets stand here as they are, because they have to sign: whoever can read the file can
- * sign like the service. Everything else that is secret in the file is stored hashed.
+ * Webhook secrets are stored in plain text, since they sign: who can read the file can sign like the service. All other
+ * secrets in the file are hashed.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -33,7 +32,7 @@ export const createWebhookTables = Effect.gen(function* () {
     created_at INTEGER NOT NULL,
     expires_at INTEGER
   )`
-  // The payload stands last: what comes before it can be read without it.
+  // The payload is the last column, so that the others can be read without it.
   yield* sql`CREATE TABLE webhook_message (
     sequence INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     message_id TEXT NOT NULL UNIQUE,

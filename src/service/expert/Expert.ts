@@ -1,22 +1,21 @@
 /**
- * An automatic expert: who judges prompts without being a person.
+ * The interface of automatic experts.
  *
- * Guarantees: an expert without an answer says so, it does not guess; an expert that can't
- * answer now fails, and says whether it is worth asking again.
+ * Guarantees: an expert without an answer says so and does not guess; an expert that fails says whether to retry.
  */
 import { type Effect, type Option, Schema } from "effect"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Ranking } from "../../domain/Vote.ts"
 
-/** What an expert says of one prompt. Indices are zero-based and point into the prompt's completions. */
+/** An expert's vote on one prompt. Indices are zero-based, into the prompt's completions. */
 export interface JudgeVote {
   readonly best_completion_index: number
   /** All completions, where the expert ranks them; the best is in the first group. */
   readonly ranking?: Ranking | undefined
   readonly rationale: string
-  /** What else is to be kept of the judgment, such as the answers of a language model in both orders. */
+  /** More data to store with the vote, such as the answers of a language model in both orders. */
   readonly details?: { readonly [name: string]: Schema.Json } | undefined
-  /** The order in which the expert saw the completions. As they stand in the task where it is absent. */
+  /** The order in which the expert saw the completions. Default: the task's. */
   readonly order?: ReadonlyArray<number> | undefined
 }
 
@@ -27,7 +26,7 @@ export class JudgeError extends Schema.TaggedError<JudgeError>()("JudgeError", {
    * (the endpoint refuses it, for good) leaves the item to the others.
    */
   isRetryable: Schema.Boolean,
-  /** How long to leave the expert alone, in milliseconds, where that is known. */
+  /** When to retry at the earliest, in milliseconds from now, if known. */
   retryAfter: Schema.optionalKey(Schema.Finite),
 }) {
   override get message() {

@@ -1,9 +1,9 @@
 /**
- * An expert that knows the answers from a file: prompt items as JSON lines, those with `gold` being the answers.
+ * An expert that knows answers from a JSON Lines file of prompt items with `gold`.
  *
- * Guarantees: an answer is given only for exactly the completions it was given among, in any order, and follows the text
- * of the best one. An unreadable record stops the start with file, line and field; so does a file without any gold. Only a
- * hash and the rationale of each record stay in memory (about 200 bytes and the rationale).
+ * Guarantees: answers only for exactly the known completions, in any order, by the text of the best one. An invalid
+ * record stops the start with file, line and field; so does a file without gold. Memory: a hash and the rationale per
+ * record.
  */
 import { Effect, FileSystem, Option, Result, Schema, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

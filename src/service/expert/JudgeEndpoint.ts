@@ -1,16 +1,16 @@
 /**
- * An endpoint that speaks OpenAI's chat completions: `POST {base URL}/chat/completions`.
+ * Client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
  *
  * Guarantees: concurrency, time, answer size and retries are bounded; nothing is sent while the endpoint asks for a
- * pause, or within a minute after it refused the key or the model; redirects are not followed. A `JudgeError` says whether
- * the question (not retryable) or the endpoint is at fault. No failure and no log contains the key.
- * An unexplained refusal, timeout or oversized answer counts against the question only if others were answered.
+ * pause, or within a minute after it refused the key or the model; redirects are not followed; the key is in no failure
+ * or log. A `JudgeError` says whether the question (not retryable) or the endpoint is at fault; an unexplained refusal,
+ * timeout or oversized answer counts against the question only if others were answered.
  */
 import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
 import { JudgeError } from "./Expert.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
-import { Failed } from "./JudgeFailure.ts"
+import { JudgeFailed } from "./JudgeFailure.ts"
 import type { Message } from "./JudgePrompt.ts"
 
 export interface EndpointOptions {
@@ -50,7 +50,7 @@ export interface Endpoint {
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
-/** A longer pause is left to whoever wants the answer, who may have something else to do meanwhile. */
+/** A longer pause fails the call, so that the caller can do something else. */
 const maxPause = Duration.minutes(1)
 /** What is wrong with the settings is not mended within seconds. */
 const refusalPause = Duration.minutes(1)
@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* (
   const semaphore = yield* Semaphore.make(options.concurrency ?? defaults.concurrency)
   const timeout = Duration.fromInputUnsafe(options.timeout ?? defaults.timeout)
   const baseUrl = options.baseUrl.replace(/\/+$/, "")
-  const asked: JudgeFailure.Asked = { baseUrl, model: options.model, apiKey: options.apiKey }
+  const asked: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
   /** Newer reasoning models refuse a request that names a temperature. One that was asked for is not given up. */
   const mayDropTemperature = options.body?.["temperature"] === undefined
@@ -104,12 +104,14 @@ export const make = Effect.fnUntraced(function* (
       (request) => (options.apiKey === undefined ? request : HttpClientRequest.bearerToken(request, options.apiKey)),
     )
     const response = yield* client.execute(request)
-    const tooLong = new Failed({
+    const tooLong = new JudgeFailed({
       fault: "Length",
       problem: `${baseUrl} answers with more than ${ByteSize.format(maxAnswerBytes)}`,
     })
     const text = yield* response.stream.pipe(
-      Stream.limitBytes<Failed | HttpClientError.HttpClientError, never>(maxAnswerBytes, () => Stream.fail(tooLong)),
+      Stream.limitBytes<JudgeFailed | HttpClientError.HttpClientError, never>(maxAnswerBytes, () =>
+        Stream.fail(tooLong),
+      ),
       Stream.decodeText,
       Stream.mkString,
     )
@@ -121,30 +123,35 @@ export const make = Effect.fnUntraced(function* (
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)
     if (refusal !== undefined && retryAfter > 0) {
-      return yield* new Failed({ fault: "Endpoint", problem: refusal, retryAfter })
+      return yield* new JudgeFailed({ fault: "Endpoint", problem: refusal, retryAfter })
     }
     if (Duration.isGreaterThan(pause, maxPause)) {
       const problem = `${baseUrl} asks for a pause of ${Duration.format(pause)}`
-      return yield* new Failed({ fault: "Moment", problem, retryAfter })
+      return yield* new JudgeFailed({ fault: "Moment", problem, retryAfter })
     }
     yield* Effect.sleep(pause)
   })
 
-  const attempt = Effect.fnUntraced(function* (messages: ReadonlyArray<Message>): Effect.fn.Return<Completion, Failed> {
+  const attempt = Effect.fnUntraced(function* (
+    messages: ReadonlyArray<Message>,
+  ): Effect.fn.Return<Completion, JudgeFailed> {
     const { response, text } = yield* Effect.andThen(awaitTurn, Effect.timeout(send(messages), timeout)).pipe(
       // What is traced here is nobody else's to know.
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Semaphore.withPermit(semaphore),
       Effect.catchTags({
-        HttpClientError: (error) => Effect.fail(JudgeFailure.ofTransport(error, asked)),
+        HttpClientError: (error) => Effect.fail(JudgeFailure.fromTransport(error, asked)),
         TimeoutError: () =>
           Effect.fail(
-            new Failed({ fault: "Length", problem: `no answer from ${baseUrl} within ${Duration.format(timeout)}` }),
+            new JudgeFailed({
+              fault: "Length",
+              problem: `no answer from ${baseUrl} within ${Duration.format(timeout)}`,
+            }),
           ),
       }),
     )
     if (response.status < 200 || response.status >= 300) {
-      const failure = yield* JudgeFailure.ofStatus(response, text, asked, answered > 0)
+      const failure = yield* JudgeFailure.fromStatus(response, text, asked, answered > 0)
       const pause = failure.retryAfter ?? (failure.fault === "Endpoint" ? Duration.toMillis(refusalPause) : 0)
       if (failure.fault === "Moment" || failure.fault === "Endpoint") {
         notBefore = Math.max(notBefore, (yield* Clock.currentTimeMillis) + pause)
@@ -153,14 +160,14 @@ export const make = Effect.fnUntraced(function* (
       return yield* failure
     }
     const decoded = decodeCompletion(text)
-    if (Option.isNone(decoded)) return yield* JudgeFailure.ofBody(text, asked)
+    if (Option.isNone(decoded)) return yield* JudgeFailure.fromBody(text, asked)
     answered++
     refusal = undefined
     const { choices, model, usage } = decoded.value
     const { finish_reason, message } = choices[0]
     if (finish_reason === "content_filter" || (message.refusal ?? "") !== "") {
       const words = JudgeFailure.quote(message.refusal ?? "content_filter", options.apiKey)
-      return yield* new Failed({ fault: "Question", problem: `${options.model} declines to answer: ${words}` })
+      return yield* new JudgeFailed({ fault: "Question", problem: `${options.model} declines to answer: ${words}` })
     }
     const content = message.content ?? ""
     const counts = Option.getOrUndefined(decodeUsage(usage))
@@ -184,7 +191,7 @@ export const make = Effect.fnUntraced(function* (
 
   const again = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("30 seconds")]).pipe(
     Schedule.jittered,
-    Schedule.setInputType<Failed>(),
+    Schedule.setInputType<JudgeFailed>(),
     Schedule.upTo({ times: options.retries ?? defaults.retries }),
     Schedule.while(({ input }) => input.isPassing && (input.retryAfter ?? 0) <= Duration.toMillis(maxPause)),
   )

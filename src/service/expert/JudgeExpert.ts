@@ -1,10 +1,10 @@
 /**
- * A language model as judge: an expert that asks any OpenAI-compatible endpoint which of two completions is better.
+ * An expert that asks a language model at an OpenAI-compatible endpoint which of two completions is better.
  *
- * Guarantees: each pair is asked in both orders, and preferred only if both agree (`PairwiseRanking`); the first order is
- * drawn from the item's text, so it is the same after a restart. Unusable answers are asked for again, a bounded number of
- * times; then the item is left to others. Completions are hostile text; see `JudgePrompt`.
- * Does not: make a model repeatable, even at temperature 0; resume an interrupted judgment.
+ * Guarantees: each pair is asked in both orders, and one is preferred only if both agree (`PairwiseRanking`); the first
+ * order is derived from the item's text, so it is the same after a restart. Unusable answers are retried a limited
+ * number of times; then the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
+ * Does not: make a model deterministic, even at temperature 0; resume an interrupted judgment.
  */
 import { Effect, Option, Random, type Schema } from "effect"
 import type { HttpClient } from "effect/http"

@@ -1,15 +1,14 @@
 /**
- * Why a judge's endpoint gave no answer, and what is at fault.
+ * Classifies failures of a judge's endpoint.
  *
- * Guarantees: decided by status, headers and the members of an error that are codes,
- * never by its words; words are quoted in part, on one line, without the key. The time for
- * which an endpoint wants to be left alone is an hour at most.
+ * Guarantees: decided by status, headers and error codes, never by a message's text; messages are quoted in part, on
+ * one line, without the key. A requested pause is at most an hour.
  */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
 
-export class Failed extends Schema.TaggedError<Failed>()("JudgeFailed", {
+export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
   /** What is at fault. `Moment` and `Length` (of the answer, in time or size) are worth another try soon. */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
@@ -25,7 +24,7 @@ export class Failed extends Schema.TaggedError<Failed>()("JudgeFailed", {
 }
 
 const maxQuoteCharacters = 300
-/** However long the endpoint asks for, it is asked again once in that time. */
+/** Maximum pause, whatever the endpoint asks for. */
 const maxRetryAfter = Duration.hours(1)
 
 /** What may be quoted of an answer. */
@@ -69,7 +68,7 @@ const errorIn = (text: string) => {
   }
 }
 
-export interface Asked {
+export interface RequestContext {
   readonly baseUrl: string
   readonly model: string
   readonly apiKey?: Redacted.Redacted<string> | undefined
@@ -79,18 +78,18 @@ export interface Asked {
  * What an answer other than 2xx means.
  * @param known whether the endpoint has answered another question: then its settings are right
  */
-export const ofStatus = Effect.fnUntraced(function* (
+export const fromStatus = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
-  { apiKey, baseUrl, model }: Asked,
+  { apiKey, baseUrl, model }: RequestContext,
   known: boolean,
 ) {
   const { status } = response
   const error = errorIn(text)
   const said = quote(error.words, apiKey)
   const retryAfter = yield* RateLimit.retryAfter(response.headers["retry-after"], maxRetryAfter)
-  const failed = (fault: Failed["fault"], problem: string) =>
-    new Failed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
+  const failed = (fault: JudgeFailed["fault"], problem: string) =>
+    new JudgeFailed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
 
   if (error.isAboutQuestion || status === 413) return failed("Question", `${baseUrl} refuses the question (${status})`)
   if (status === 401 || status === 403) {
@@ -108,19 +107,19 @@ export const ofStatus = Effect.fnUntraced(function* (
 })
 
 /** 2xx with something else than a chat completion. */
-export const ofBody = (text: string, { apiKey, baseUrl }: Asked): Failed =>
-  new Failed({
+export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): JudgeFailed =>
+  new JudgeFailed({
     fault: "Moment",
     problem: `${baseUrl} answers with something else than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
   })
 
 /** No answer: the code of the innermost cause, such as ECONNREFUSED. */
-export const ofTransport = (failure: unknown, { baseUrl }: Asked): Failed => {
+export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
   let code = "the request can't be sent"
   for (let at = failure, depth = 0; at !== undefined && depth < 10; depth++) {
     const found = memberOf(at, "code")
     if (typeof found === "string") code = found
     at = memberOf(at, "cause") ?? memberOf(at, "reason")
   }
-  return new Failed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })
+  return new JudgeFailed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })
 }

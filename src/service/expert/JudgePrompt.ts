@@ -1,10 +1,9 @@
 /**
- * What a language model is asked about two completions, and how its answer is read.
+ * The prompt for a language model about two completions, and the parser of its answer.
  *
- * Guarantees: each text of a task stands between tags drawn for one question, so no completion can close its own or open
- * another; filled-in text is not searched for placeholders. An answer is used only if all JSON objects with `best` in it
- * agree.
- * Does not: keep a completion from persuading a weak model; it can't make it say anything but A, B or tie.
+ * Guarantees: each text is between tags drawn for this question, so no completion can close its own or open another;
+ * inserted text is not searched for placeholders. An answer is used only if all JSON objects with `best` in it agree.
+ * Does not: prevent a completion from persuading a weak model; the answer is A, B or tie in any case.
  */
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -61,7 +60,7 @@ export const ask = Effect.fnUntraced(function* (question: {
       .map((completion, place) => marked(`completion-${labels[place]}`, completion))
       .join("\n\n"),
   }
-  // One pass over the template: what is filled in may itself look like a placeholder.
+  // One pass, since inserted text may look like a placeholder.
   const content = question.template.replace(
     /\{(guidelines|prompt|completions)\}/g,
     (placeholder, name: string) => filled[name] ?? placeholder,
@@ -97,7 +96,7 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
     })
   })
 
-/** What an answer says, if it says one thing. */
+/** The verdict of an answer, if it is unambiguous. */
 export const read = (answer: string): Option.Option<Verdict> => {
   const whole = verdictOf(answer)
   if (Option.isSome(whole)) return whole

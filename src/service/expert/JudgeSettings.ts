@@ -1,15 +1,15 @@
 /**
- * How `judge:MODEL` becomes a language model at an endpoint: by the program or the command line, else by
+ * Resolves `judge:MODEL` to a language model at an endpoint, from the program or the command line, else from
  * `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY` (or `OPENAI_API_KEY`, for OpenAI's own endpoint only).
  *
- * Guarantees: no endpoint is assumed; a key for OpenAI is sent to nobody else; a template without the placeholders it
- * needs stops the start.
+ * Guarantees: no endpoint is assumed; an OpenAI key is sent to no other host; a template without the required
+ * placeholders stops the start.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import type { JudgeOptions } from "./JudgeExpert.ts"
 import { required } from "./JudgePrompt.ts"
 
-/** What can be said of judges that are given by name. */
+/** Settings of experts that are named `judge:MODEL`. */
 export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
   readonly baseUrl?: string | undefined
   /** File that holds the template. */

@@ -1,10 +1,9 @@
 /**
- * Asking automatic experts about one item, in their order, until it has its votes.
+ * Asks automatic experts about one item, in order, until it has its votes.
  *
- * Guarantees: an expert's failure or breakdown is the item's affair and nobody else's; an expert
- * that failed keeps its place, so that none further down votes in its stead; a vote that names what is
- * not there is a breakdown. An expert that will never answer (`JudgeError.isRetryable`), or broke
- * down on an item three times, counts as one without an answer.
+ * Guarantees: a failure or defect of an expert affects only the item; a failed expert keeps its place, so that no later
+ * one votes instead; a vote for a completion that does not exist is a defect. An expert whose failure is not retryable,
+ * or that had three defects on an item, counts as one without an answer.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"

@@ -1,9 +1,9 @@
 /**
- * Which automatic experts can't be asked at present, at all or about one item, and until when.
+ * Backoff for automatic experts: which cannot be asked now, at all or about one item, and until when.
  *
- * Guarantees: an expert that fails again and again is asked less and less often, down to once in
- * five minutes, and as before as soon as it answers; an item that it fails on is left alone for longer each time,
- * while others go on. Kept in memory: after a start everything is tried at once.
+ * Guarantees: an expert that fails repeatedly is asked less often, down to once in five minutes, and normally again
+ * after its first answer; an item that it fails on is retried at growing intervals, while others continue. Kept in
+ * memory: after a restart everything is tried at once.
  */
 import type { JudgeError } from "./Expert.ts"
 

@@ -1,10 +1,10 @@
 /**
- * From comparisons of two completions, each asked in both orders, to the best of many.
+ * Ranks completions by pairwise comparisons, each asked in both orders.
  *
- * A comparison is won only in both orders, else it is a tie (Zheng et al. 2023, arXiv:2306.05685, 3.4; for the position
- * bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions as in Qin et al. 2023 (arXiv:2306.17563):
- * `allPairs` ranks all by wins (a tie counts 1/2), for n(n-1) questions; `slidingPass` finds a best one in one pass
- * from last to first, for 2(n-1) questions, and of equals keeps the earlier one.
+ * A comparison is won only if both orders agree, else it is a tie (Zheng et al. 2023, arXiv:2306.05685, 3.4; for
+ * position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions as in Qin et al. 2023
+ * (arXiv:2306.17563): `allPairs` ranks by wins (a tie counts 1/2), with n(n-1) questions; `slidingPass` finds a best
+ * one in one pass from last to first, with 2(n-1) questions, and keeps the earlier of equals.
  */
 import { Effect } from "effect"
 

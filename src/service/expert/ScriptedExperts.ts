@@ -1,9 +1,8 @@
 /**
- * Who judges a prompt without being a person: rules for trying things out, and
- * answers that are known from a gold file.
+ * Automatic experts by name: scripted rules, gold files, and language models.
  *
- * Guarantees: a rule answers every prompt, and the same prompt always alike, also
- * after a restart. An expert without an answer says so; it does not guess.
+ * Guarantees: a rule answers every prompt, always in the same way, also after a restart. An expert without an answer
+ * does not guess.
  */
 import { Effect, type FileSystem, Option, Random, Schema } from "effect"
 import * as HttpClient from "../../node/HttpClient.ts"

@@ -1,16 +1,16 @@
 /**
- * The automatic experts at work: items are taken from the queue, judged, recorded.
+ * Runs the automatic experts: takes items from the queue, asks the experts, records their votes.
  *
- * Guarantees: each item is judged, also after a restart. Experts vote in the order given, until an item has its votes; one
- * without an answer leaves its place to the next, and one that fails is asked again later, with backoff. Slow experts
- * (`Expert.concurrency`) delay nobody else's tasks. A task that misses votes that none can give stays open or is canceled,
- * is logged once (the first thousand), and is tried again at the next start. Memory is bounded by 32 tasks.
+ * Guarantees: each item is judged, also after a restart. Experts vote in the given order until an item has its votes;
+ * one without an answer is skipped, and one that fails is retried with backoff. Slow experts (`Expert.concurrency`) do
+ * not delay other tasks. A task that misses votes that no expert can give stays open or is canceled, is logged once
+ * (the first thousand), and is retried at the next start. Memory is bounded by 32 tasks.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Expert } from "./Expert.ts"
 import * as Judging from "./Judging.ts"
-import { untilItWorks } from "../database/Database.ts"
+import { retryForever } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { type Claim, type Claims, type Judged, VoteQueue } from "../store/VoteQueue.ts"
@@ -56,7 +56,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
     effect.pipe(
       Effect.tapError((error) => Effect.logError("The experts can't reach the task store; trying again", error)),
-      Effect.retry(untilItWorks),
+      Effect.retry(retryForever),
       Effect.orDie,
     )
 

@@ -1,16 +1,15 @@
 /**
- * The contract as a page to read and to try out, in a browser: Swagger's, from this package.
+ * The API documentation as a page: Swagger UI from this package.
  *
- * Guarantees: nothing is loaded from elsewhere; of the scripts in the page only those run that it
- * was served with, each named by its hash in the page's own Content-Security-Policy. The page is made
- * and compressed once (see `KeptBodies`): it holds two megabytes.
+ * Guarantees: nothing is loaded from other hosts; only the scripts of the page run, each named by its hash in the
+ * page's Content-Security-Policy. The page is built and compressed once (see `CompressedBodies`): it has two megabytes.
  */
 import { Effect, Layer, Result } from "effect"
 import { Base64, Hex } from "effect/encoding"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { type HttpApi, type HttpApiGroup, HttpApiSwagger } from "effect/http-api"
 import * as Sha256 from "../../node/Sha256.ts"
-import * as KeptBodies from "./KeptBodies.ts"
+import * as CompressedBodies from "./CompressedBodies.ts"
 
 const hashesOf = (html: string, element: "script" | "style"): string =>
   [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))]
@@ -27,7 +26,7 @@ const textOf = ({ body }: HttpServerResponse.HttpServerResponse): string =>
 /** The page is the same for each request: its policy is found once. */
 const withPolicy = HttpRouter.middleware(
   Effect.gen(function* () {
-    const compressed = yield* KeptBodies.make
+    const compressed = yield* CompressedBodies.make
     let known: { readonly body: unknown; readonly policy: string } | undefined
     return (handled) =>
       compressed(handled).pipe(

@@ -1,14 +1,14 @@
 /**
- * The OpenAPI document of the service: what the contract's definition gives, and in words what it
- * leaves open.
+ * The OpenAPI document of the service, from the contract's definition and descriptions of what the contract leaves
+ * open.
  *
- * Guarantees: the document is enough to write a client: statuses, headers, states, members of
- * requests and results, problems, limits, and the webhook that is sent.
+ * Guarantees: complete enough to write a client: statuses, headers, states, members of requests and results, problems,
+ * limits, and the outgoing webhook.
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
 import { rlhfRanking } from "../../domain/Task.ts"
-import { type Decided, guide } from "./ApiGuide.ts"
+import { type ApiSettings, guide } from "./ApiGuide.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
 type Json = Record<string, unknown>
@@ -219,7 +219,7 @@ const operation = (value: unknown, rateLimited: boolean, explain: (schema: unkno
   return explain({ ...value, summary: said?.summary, responses })
 }
 
-const complete = (decided: Decided) => (document: Record<string, unknown>) => {
+const complete = (decided: ApiSettings) => (document: Record<string, unknown>) => {
   const paths = isObject(document["paths"]) ? document["paths"] : {}
   const rateLimited = decided.rateLimit !== undefined
   const explain = explainer(keywordsOf(decided.limits))
@@ -243,4 +243,4 @@ const complete = (decided: Decided) => (document: Record<string, unknown>) => {
 }
 
 /** For the service's definition: `api.annotateMerge(ApiDocument.annotations(…))`. */
-export const annotations = (decided: Decided) => OpenApi.annotations({ transform: complete(decided) })
+export const annotations = (decided: ApiSettings) => OpenApi.annotations({ transform: complete(decided) })

@@ -1,16 +1,15 @@
 /**
- * What a client's author has to know of the service beside its schemas, in Markdown: the head of
- * the OpenAPI document, and of the docs that are made of it.
+ * The guide for authors of clients, in Markdown: the introduction of the OpenAPI document and of the documentation
+ * page.
  *
- * Guarantees: names every decision on what the contract leaves open; limits are those that the
- * service was started with.
+ * Guarantees: lists every decision on what the contract leaves open, and the limits of the running service.
  */
 import { Duration } from "effect"
 import type { RateLimit } from "./RateLimit.ts"
-import { bodiesOfToken, maxValues } from "./RequestBodies.ts"
+import { maxBodiesPerToken, maxValues } from "./RequestBodies.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
-export interface Decided {
+export interface ApiSettings {
   readonly limits: TaskLimits
   /** None where requests are not limited. */
   readonly rateLimit: RateLimit | undefined
@@ -24,7 +23,7 @@ export interface Decided {
 
 const count = (n: number) => n.toLocaleString("en-US")
 
-const limitsOf = ({ limits, rateLimit, timeout }: Decided) => `
+const limitsOf = ({ limits, rateLimit, timeout }: ApiSettings) => `
 | limit | | beyond it |
 | --- | --- | --- |
 | request body | ${count(limits.bodyBytes)} bytes | 413 \`body-too-large\` |
@@ -44,7 +43,7 @@ ${
     : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests at once, and ${count(rateLimit.perSecond)} a second over time. Answers carry \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\` (the quota, and the seconds in which it is restored) and \`RateLimit: "default";r=…;t=…\` (requests left, and the seconds until all are back), by draft-ietf-httpapi-ratelimit-headers. Beyond it the answer is 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
 }
 
-**Bodies under way**: of each token, requests with up to ${count(bodiesOfToken * limits.bodyBytes)} bytes in all are taken in at once. One more waits for its turn, and after 15 seconds is answered 429 with \`Retry-After\`.
+**Bodies under way**: of each token, requests with up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in all are taken in at once. One more waits for its turn, and after 15 seconds is answered 429 with \`Retry-After\`.
 `
 
 /** The problem types that stand in \`type\`, by status. */
@@ -73,7 +72,7 @@ Every answer other than 2xx is \`application/problem+json\` (RFC 9457): \`type\`
 Send a POST again only with an \`Idempotency-Key\`.
 `
 
-export const guide = (decided: Decided): string => `
+export const guide = (decided: ApiSettings): string => `
 Send prompts with candidate completions to human experts, and read back which one they prefer.
 
 ## Authentication

@@ -1,10 +1,9 @@
 /**
- * Which organization a request comes from: by its token, and within what the token may send.
+ * Authenticates requests by the organization's token, and applies its limits.
  *
- * Guarantees: a token appears in no answer and no log; the token that is given to the layer (of the
- * embedded service, or of `PREFSTREAM_TOKEN`) is compared by its hash, in a time that doesn't
- * depend on how much of a wrong token is right; for those that are stored see `Tokens`. A request
- * without a token that is accepted is refused before anything else is said about it, or its body read.
+ * Guarantees: tokens are in no response and no log; the token given to the layer (of the embedded service, or
+ * `PREFSTREAM_TOKEN`) is compared by its hash in constant time; for stored ones see `Tokens`. A request without a valid
+ * token is refused before its body is read.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Mac } from "effect/crypto"

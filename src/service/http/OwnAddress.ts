@@ -1,9 +1,10 @@
 /**
- * Under which address the service is reached, and so which requests come from its own pages.
+ * The address of the service, and which requests come from its own pages.
  *
- * Guarantees: a service on loopback answers to names of loopback and its public name only (DNS rebinding). Bound wider, it
- * answers to any `Host`; a request is its own where `Origin` names that host, or the public URL if one is set.
- * Behind a nearby proxy a client's address is the last entry of `X-Forwarded-For`; IPv6 clients count by /64 network.
+ * Guarantees: a service on loopback answers only to loopback names and its public name (against DNS rebinding),
+ * otherwise to any `Host`; a request is from its own pages if `Origin` names that host, or the public URL if one is
+ * set. Behind a nearby proxy the client's address is the last entry of `X-Forwarded-For`; IPv6 clients count by /64
+ * network.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"

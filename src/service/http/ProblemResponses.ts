@@ -1,9 +1,8 @@
 /**
- * Every failure of a request as problem details.
+ * Turns every failure of a request into problem details.
  *
- * Guarantees: whatever goes wrong, on whatever path, the answer is
- * `application/problem+json` with a `type` that stays the same; a defect is logged
- * here and answered without a word about its cause.
+ * Guarantees: on every path, failures are `application/problem+json` with a stable `type`; a defect is logged, and
+ * answered without its cause.
  */
 import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, type Types } from "effect"
 import {
@@ -69,7 +68,7 @@ const tooSlow = (request: HttpServerRequest.HttpServerRequest) =>
 
 const text = <A, I>(schema: Schema.Codec<A, I>, problem: A) => JSON.stringify(Schema.encodeSync(schema)(problem))
 
-const ofServerByStatus: { readonly [status in NodeServer.ServerStatus]: string } = {
+const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: string } = {
   400: text(MalformedRequest, new MalformedRequest({ detail: "This is not a valid HTTP request." })),
   408: text(RequestTimedOut, new RequestTimedOut({ detail: "The request did not arrive in time." })),
   413: text(BodyTooLarge, new BodyTooLarge({ detail: "The body's chunk extensions are too large." })),
@@ -81,15 +80,15 @@ const ofServerByStatus: { readonly [status in NodeServer.ServerStatus]: string }
   ),
 }
 
-/** What the HTTP server says where the service is not asked, as JSON. */
-export const ofServer = (status: NodeServer.ServerStatus): string => ofServerByStatus[status]
+/** The problem details of a status that the HTTP server sends itself, as JSON. */
+export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
 /**
  * Bounds a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures.
  * A request that is given up goes on where it can't be stopped: what it has asked the database to
  * write is written.
  */
-export const answering = (options: {
+export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
   readonly timeout: Duration.Input
 }) =>

@@ -1,10 +1,9 @@
 /**
- * How many requests a token may send: a token bucket for each.
+ * Rate limit per token: a token bucket each.
  *
- * Guarantees: a burst of `burst` requests at once, and `perSecond` over time; each answer says how
- * many are left, by the `RateLimit` and `RateLimit-Policy` fields of the IETF's draft
- * (draft-ietf-httpapi-ratelimit-headers), and one that is refused says in `Retry-After` when the
- * next is taken. The buckets stand in memory: they are full again after a restart.
+ * Guarantees: a burst of `burst` requests, and `perSecond` over time; each response has the remaining quota in
+ * `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), a refusal has `Retry-After`. Buckets are
+ * in memory and full again after a restart.
  */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"

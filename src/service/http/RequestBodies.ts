@@ -1,9 +1,10 @@
 /**
- * How the bodies of requests with a token are taken in, so that no token blocks the others.
+ * Limits the request bodies in memory, so that no token blocks the others.
  *
- * Guarantees: concurrent bodies are at most `bodiesOfToken` times the largest body for each token, and `bodiesInAll` times
- * for all; a request beyond that waits before its body is read, at most 15 seconds, and then gets 429 or 503. A body is
- * parsed only if it is UTF-8 and has no more JSON values than a task within the limits. Unannounced length counts as largest.
+ * Guarantees: concurrent bodies are at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
+ * times in total; further requests wait before their body is read, at most 15 seconds, and then get 429 or 503. A body
+ * is parsed only if it is UTF-8 and has at most as many JSON values as a valid task. A body of unknown length counts as
+ * the maximum.
  */
 import { type Duration, Effect, Option, Semaphore } from "effect"
 import { HttpMethod, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -18,8 +19,8 @@ import * as Utf8 from "../../node/Utf8.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
 /** Times the bytes of the largest body. */
-export const bodiesOfToken = 2
-const bodiesInAll = 4
+export const maxBodiesPerToken = 2
+const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"
 
 /** The most JSON values in a body: room for each prompt's completions, and for as many other members. */
@@ -55,12 +56,12 @@ const answer = (
 export const make = (limits: TaskLimits) => {
   const { bodyBytes } = limits
   const most = maxValues(limits)
-  const inAll = Semaphore.makeUnsafe(bodiesInAll * bodyBytes)
+  const inAll = Semaphore.makeUnsafe(maxBodies * bodyBytes)
   /** As many as there are tokens. */
   const ofTokens = new Map<string, Semaphore.Semaphore>()
 
   const ofToken = (tokenId: string) => {
-    const found = ofTokens.get(tokenId) ?? Semaphore.makeUnsafe(bodiesOfToken * bodyBytes)
+    const found = ofTokens.get(tokenId) ?? Semaphore.makeUnsafe(maxBodiesPerToken * bodyBytes)
     ofTokens.set(tokenId, found)
     return found
   }

@@ -1,8 +1,8 @@
 /**
- * What holds for each request to the service, whichever route it takes.
+ * Middleware of all routes: host check, limits, problem details, security headers.
  *
- * Guarantees: a service on loopback answers to names of loopback only (see `OwnAddress`); bodies
- * and times are bounded; failures are problem details; each answer carries the security headers.
+ * Guarantees: a service on loopback answers to loopback names only (see `OwnAddress`); bodies and times are bounded;
+ * failures are problem details; each response has the security headers.
  */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
@@ -29,7 +29,7 @@ const hostless = Effect.orDie(
 )
 
 export const layer = (options: GuardOptions) => {
-  const answering = ProblemResponses.answering({
+  const withProblems = ProblemResponses.withProblems({
     bodyBytes: ({ url }) => (url.startsWith("/v1/") ? options.bodyBytes : pageBodyBytes),
     timeout: options.timeout ?? defaultTimeout,
   })
@@ -47,7 +47,7 @@ export const layer = (options: GuardOptions) => {
           const request = yield* HttpServerRequest.HttpServerRequest
           if (NodeServer.lacksHost(request)) return SecurityHeaders.add(yield* hostless)
           const { host } = request.headers
-          return SecurityHeaders.add(yield* answersTo(host) ? answering(handled) : Effect.orDie(misdirected(host)))
+          return SecurityHeaders.add(yield* answersTo(host) ? withProblems(handled) : Effect.orDie(misdirected(host)))
         })
     }),
     { global: true },

@@ -1,9 +1,8 @@
 /**
- * The headers that tell a browser what an answer of the service may do: next to nothing.
+ * Security headers of all responses.
  *
- * Guarantees: each answer carries them; the pages run scripts and styles of their own files only,
- * nothing inline, and speak to this service only; no other site may frame, embed or open them with
- * a hold on them; answers are stored by no cache unless they say so themselves.
+ * Guarantees: pages run only the service's own script and style files, nothing inline, and connect only to the service;
+ * no other site can frame, embed or open them with a reference; responses are not cached unless they set it themselves.
  */
 import { HttpServerResponse } from "effect/http"
 

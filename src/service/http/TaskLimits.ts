@@ -1,9 +1,9 @@
 /**
- * What the service takes: which tasks, and how large.
+ * Limits of a task: numbers and sizes.
  *
- * Guarantees: a request that passes has prompts with text and at least two completions each, within the limits, no lone
- * surrogate, and no control character in its group. A refusal lists every wrong place (at most 100), the limit, and what
- * was found.
+ * Guarantees: an accepted request has non-empty prompts with at least two completions each, within the limits, without
+ * lone surrogates, and without control characters in its group. A refusal lists every invalid place (at most 100), the
+ * limit, and what was found.
  */
 import { Effect } from "effect"
 import { UnprocessableTask } from "../../api/Problems.ts"

@@ -1,9 +1,9 @@
 /**
- * The annotation page's own `HttpApi`, not part of the service's contract.
+ * The `HttpApi` of the annotation page, not part of the service's contract.
  *
- * Guarantees: an expert sees completions in an order of his or her own and names them by their place in it, so nothing
- * on the page tells which model wrote what. All requests but `join` need an active expert's session; see `Csrf` for what
- * every request that changes anything must carry.
+ * Guarantees: each expert sees completions in an individual order and refers to them by place, so nothing on the page
+ * reveals the models. All requests but `join` need an active expert's session; requests that change anything must pass
+ * `Csrf`.
  */
 import { Context, Schema } from "effect"
 import {

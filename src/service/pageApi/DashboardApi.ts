@@ -1,9 +1,9 @@
 /**
- * The dashboard's own `HttpApi`, not part of the service's contract.
+ * The `HttpApi` of the dashboard, not part of the service's contract.
  *
- * Guarantees: secrets are in the answer to the request that made them, and in no other. Times are epoch milliseconds.
- * Lists come newest first: `next` is the `before` of the next page, null at the end. All requests but `DashboardSignIn`'s
- * need an operator's session; see `Csrf` for what every request that changes anything must carry.
+ * Guarantees: secrets are only in the response to the request that created them. Times are epoch milliseconds. Lists
+ * are newest first: `next` is the `before` of the next page, null at the end. All requests but `DashboardSignIn`'s need
+ * an operator's session; requests that change anything must pass `Csrf`.
  */
 /* oxlint-disable max-lines -- one HttpApi, of declarations alone */
 import { Context, Schema } from "effect"

@@ -1,8 +1,7 @@
 /**
- * The problems (RFC 9457) of the dashboard and of the annotation page, beside those that they
- * share with the service's contract.
+ * Problems (RFC 9457) of the dashboard and the annotation page, besides those of the service's contract.
  *
- * Guarantees: each has a stable `type`, and a `detail` that can be shown to a person.
+ * Guarantees: each has a stable `type`, and a `detail` that can be shown to users.
  */
 import { HttpApiError } from "effect/http-api"
 

@@ -1,9 +1,9 @@
 /**
- * The queue as automatic experts work on it: a task's items at a time, claimed for all of them
- * together, and recorded. See `VoteQueue` for what is guaranteed.
+ * The queue for automatic experts: claims all their items of a task at once and records the votes. See `VoteQueue` for
+ * its guarantees.
  *
- * How far each of them got is kept in memory, and begins anew at each start: an accelerator only,
- * for what an expert may judge is always looked up. What returns to the queue is looked at again.
+ * Each expert's progress is a cursor in memory that restarts with the service. It is only an optimization: whether an
+ * expert may judge an item is always read from the database. Items that return to the queue are visited again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"

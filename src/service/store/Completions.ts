@@ -1,16 +1,15 @@
 /**
- * Completes tasks that have all their votes, when the grace time is over in which people can take
- * back theirs.
+ * Completes tasks that have all their votes, after the grace time in which people can undo theirs.
  *
- * Guarantees: until then the task is in progress, for whoever asks: nothing that was published
- * changes. A vote that is taken back ends the wait, which begins anew with the last vote; a restart
- * does not. Where only automatic experts have voted, the task is completed with the last vote.
+ * Guarantees: until then the task is in progress, so published results never change. An undone vote cancels the wait,
+ * which restarts with the last vote; a restart of the service does not. With votes of automatic experts only, the task
+ * is completed with the last vote.
  */
 import { Clock, Duration, Effect } from "effect"
-import { Database, untilItWorks } from "../database/Database.ts"
+import { Database, retryForever } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
-/** The longest wait without a look at the clock, which may be set meanwhile. */
+/** Maximum wait before the clock is read again, since it may be set. */
 const maxSleep = Duration.toMillis("10 minutes")
 
 /** Works until its scope closes. */
@@ -33,7 +32,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   yield* round.pipe(
     Effect.tapCause((cause) => Effect.logError("Tasks that have all their votes could not be completed", cause)),
-    Effect.retry(untilItWorks),
+    Effect.retry(retryForever),
     Effect.forever,
     Effect.forkScoped,
   )

@@ -1,10 +1,10 @@
 /**
- * Who has seen which content: a prompt with its completions, in whatever order. Several tasks may ask for the same.
+ * Tracks who has seen which content: a prompt with its completions, in any order. Several tasks may have the same
+ * content.
  *
- * Guarantees: a person is shown a content of an organization once, as long as an active person who was here within the
- * last week has not seen it. Otherwise every item is judged all the same. An item that is deferred to others returns to
- * the queue when that no longer holds. Automatic experts are asked about every item.
- * Contents are told apart by 52 bits of a hash: a collision (1 in 9,000 among a million) only delays a vote.
+ * Guarantees: a person is shown a content of an organization once, while an active person of the last week has not seen
+ * it; otherwise every item is judged all the same. A deferred item returns to the queue when that changes. Automatic
+ * experts are asked about every item. Contents are identified by 52 bits of a hash; a collision only delays a vote.
  */
 import { Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -18,7 +18,7 @@ export const contentOf = (organization: string, { completions, prompt }: TaskPro
   Number.parseInt(Sha256.hex(JSON.stringify([organization, prompt, ...completions.toSorted()])).slice(0, 13), 16)
 
 /** Who was not here for longer is not awaited. */
-export const awaitedFor: Duration.Input = "7 days"
+export const activeWithin: Duration.Input = "7 days"
 
 /** Statements for use within one write of `Database`. */
 export const make = Effect.gen(function* () {
@@ -75,7 +75,7 @@ export const make = Effect.gen(function* () {
   /** Who stays away is awaited no longer, until he or she is here again; the same for who is not active now. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
-      AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(awaitedFor)} RETURNING expert_no`
+      AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`
     if (away.length > 0) yield* awaitFewer
   })
 

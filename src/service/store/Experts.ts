@@ -1,8 +1,8 @@
 /**
- * Who judges: people who were invited, and automatic experts.
+ * Experts: invited people and automatic experts.
  *
- * Guarantees: what was counted (judged, agreed with the majority of the others, right on gold items) is
- * kept with the votes, in the same commit; listing reads no vote.
+ * Guarantees: counters (judged, agreement with the majority of the others, accuracy on gold items) are updated in the
+ * same commit as the votes, so listing reads no votes.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,9 +1,9 @@
 /**
- * The queue for people: one item at a time, held, voted on, set aside, taken back. See `VoteQueue`, which also sets the
- * grace time to take a vote back.
+ * The queue for people: one item at a time is held, voted on, set aside, undone. See `VoteQueue`, which also sets the
+ * grace time for undo.
  *
- * An expert may hold several items: those that were taken back, the last one first, then the one held before. An expired
- * hold is still the expert's until the item has been returned, which keeps its order and draft.
+ * An expert may hold several items: undone ones, the last one first, then the one held before. An expired hold remains
+ * the expert's until the item is returned, which keeps its order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"

@@ -1,8 +1,8 @@
 /**
- * Between an expert's places and the task's indices: `order[place]` is an index.
+ * Maps the places at which an expert sees completions to the task's indices: `order[place]` is the index.
  *
- * Guarantees: a vote that passes has a choice, and its ranking, where there is one, names each
- * completion once and the choice in its first group.
+ * Guarantees: an accepted vote has a valid choice, and its ranking, if any, contains each completion once and the
+ * choice in its first group.
  */
 import { Result } from "effect"
 import type { Ranking, Vote } from "../../domain/Vote.ts"

@@ -1,9 +1,8 @@
 /**
- * What the operator reads of tasks: how many there are, which, and one with its votes.
+ * Reads tasks for the operator: counts, lists, and one task with its votes.
  *
- * Guarantees: what is read does not grow with what is stored: an overview is four rows, a page
- * of tasks as many as it shows, one task up to 20 items. A page is found by its place, so that it
- * stays the same while new tasks arrive.
+ * Guarantees: cost does not grow with the number of tasks: the overview is four rows, a page as many as it shows, one
+ * task up to 20 items. Pages are found by position, so they do not shift when tasks are added.
  */
 import { Effect, Option, Struct } from "effect"
 import type { TaskPrompt } from "../../domain/Task.ts"

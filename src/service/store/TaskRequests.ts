@@ -1,8 +1,7 @@
 /**
- * What tasks ask for, as it is needed again and again: for each item that is shown, and when a
- * task's results are put together.
+ * Caches the parsed requests of tasks, which are needed for each item shown and for results.
  *
- * Guarantees: memory is bounded by the size of the requests that are kept, not by their number.
+ * Guarantees: memory is bounded by the size of the cached requests, not by their number.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -1,9 +1,9 @@
 /**
- * The durable record of tasks: what was asked for, how far it is, what came of it.
+ * The durable record of tasks: requests, status, results.
  *
- * Guarantees: a change is committed when its effect succeeds; the same organization and idempotency key name the same
- * task, also over a new store; an organization sees its own tasks only.
- * Does not: check requests (`TaskLimits`), or exclude other processes; the file's lock does.
+ * Guarantees: a change is committed when its effect succeeds; an organization's idempotency key always names the same
+ * task, also after a restart; an organization sees only its own tasks.
+ * Does not: validate requests (`TaskLimits`), or exclude other processes; the file's lock does.
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,9 +1,9 @@
 /**
- * The queue of votes: which expert judges which item, and what they said.
+ * The queue of votes: assigns items to experts and records their votes.
  *
- * Guarantees: votes and holds of an item never exceed the votes that its task asks for; an expert votes once on an
- * item, and a person once on the same content while others have not seen it (`Contents`); abandoned items return to the
- * queue; a completed task's results and its group's event are stored in the same commit. Oldest tasks first; for people,
+ * Guarantees: votes and holds of an item never exceed its requested votes; an expert votes once on an item, and a
+ * person once on the same content while others have not seen it (`Contents`); abandoned items return to the queue; a
+ * completed task's results and its group's event are stored in the same commit. Oldest tasks first; for people,
  * returned items before that. Finding the next item takes constant time; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, type Option, Schedule } from "effect"
@@ -32,7 +32,7 @@ export type { Asking, Claim, Claims, ExpertProgress, HeldItem, Judged, PersonVot
 export { InvalidVote, NotHeld, NothingToUndo } from "./VoteQueueModel.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
-  /** How long an item is held for an expert who does nothing. 30 minutes by default. */
+  /** How long an item is held for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
 }
 

@@ -1,6 +1,4 @@
-/**
- * What goes into the queue of votes and comes out of it; see `VoteQueue`.
- */
+/** Inputs, outputs and errors of `VoteQueue`. */
 import { type Option, type Result, Schema } from "effect"
 import type { FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"

@@ -1,10 +1,10 @@
 /**
- * What votes lead to: counts of experts, agreement on an item, the results of a task, the event of a group. All of it is
- * statements, for use within one write of `Database`.
+ * Statements for votes, used within one write of `Database`: expert counters, agreement, results of a task, group
+ * events.
  *
- * Guarantees: counts match the stored votes, also after undo; a task whose last vote is a person's is completed after a
- * grace time; a task is finished once, with one result per prompt in order; a group's event is stored when its last open
- * task finishes and, where the group has a size, all were created. A group that grows afterwards is announced again.
+ * Guarantees: counters match the stored votes, also after undo; a task whose last vote is a person's is completed after
+ * a grace time; a task ends once, with one result per prompt in order; a group's event is stored when its last open
+ * task ends and, if the group has a size, all were created. A group that grows afterwards is announced again.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"

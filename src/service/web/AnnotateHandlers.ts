@@ -1,8 +1,8 @@
 /**
- * What the annotation page asks for, done: `AnnotateApi` over the queue of votes.
+ * Implements `AnnotateApi` over the queue of votes.
  *
- * Guarantees: an expert sees and names places of his or her own order only; an answer tells
- * nothing of other experts' votes.
+ * Guarantees: an expert sees and names only places of the own order; responses reveal nothing about other experts'
+ * votes.
  */
 import { Effect, Layer, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

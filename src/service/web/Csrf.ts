@@ -1,9 +1,9 @@
 /**
- * Which requests the pages' interfaces take: those of the service's own pages.
+ * Accepts requests of the service's own pages only.
  *
- * Guarantees: a request that changes anything must name the service's own `Origin`, or without one send
- * `Sec-Fetch-Site: same-origin` or `x-prefstream`; and be one that another site's form can't send: JSON, or with
- * `x-prefstream`. So cookies alone never suffice.
+ * Guarantees: a request that changes anything must have the service's own `Origin`, or without one send
+ * `Sec-Fetch-Site: same-origin` or `x-prefstream`; and must be one that another site's form cannot send: JSON, or with
+ * `x-prefstream`. Cookies alone never suffice.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"

@@ -1,7 +1,7 @@
 /**
- * What the dashboard asks for, done: `DashboardApi` over accounts, tasks, tokens, webhook and experts.
+ * Implements `DashboardApi` over accounts, tasks, tokens, webhook and experts.
  *
- * Guarantees: secrets are in the answer to the request that made them, and in no other.
+ * Guarantees: secrets are only in the response to the request that created them.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"

@@ -1,13 +1,13 @@
 /**
- * The two pages and their files, as Vite has built them: `/dashboard/`, `/annotate/`, `/assets/…`.
+ * Serves the two pages and their files, as Vite built them: `/dashboard/`, `/annotate/`, `/assets/…`.
  *
- * Guarantees: only files of the built folder are served; pages are never cached, `/assets/` (whose names change with their
- * content) forever, compressed once (see `KeptBodies`). Files of a later build are served uncompressed until a restart.
- * Where the pages were not built, the answer says so.
+ * Guarantees: only files of the built folder are served; pages are never cached, `/assets/` (whose names contain a
+ * hash) forever, compressed once (see `CompressedBodies`). Files of a later build are served uncompressed until a
+ * restart. If the pages were not built, the response says so.
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
-import * as KeptBodies from "../http/KeptBodies.ts"
+import * as CompressedBodies from "../http/CompressedBodies.ts"
 import { pagePolicy } from "../http/SecurityHeaders.ts"
 
 const builtPages = new URL(".", import.meta.resolve("#built/pages/dashboard.html"))
@@ -72,7 +72,7 @@ export const layer = HttpRouter.use(
         },
       }),
     )
-    const compressed = yield* KeptBodies.make
+    const compressed = yield* CompressedBodies.make
     const file = compressed(files).pipe(
       // A worker goes by the policy of its own file.
       Effect.map(HttpServerResponse.setHeader("content-security-policy", pagePolicy)),

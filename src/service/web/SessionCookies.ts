@@ -1,9 +1,10 @@
 /**
- * Sessions as cookies: who sends a request of the dashboard or of the annotation page.
+ * Session cookies of the dashboard and the annotation page.
  *
  * Guarantees: cookies are HttpOnly, SameSite=Strict, limited to the page's own interface, and Secure under an https
  * address. A deactivated expert is signed out at once.
- * Does not: keep two services on one host apart: browsers share cookies between ports, so they sign each other's users out.
+ * Does not: separate two services on one host: browsers share cookies between ports, so they sign each other's users
+ * out.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"

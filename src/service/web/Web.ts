@@ -1,8 +1,8 @@
 /**
- * The service as people meet it: the dashboard, the annotation page, and what they ask for.
+ * The routes of the dashboard and the annotation page.
  *
- * Guarantees: every route of the pages' interfaces takes requests of the service's own pages only
- * (`Csrf`), and every one but joining and signing in needs a session.
+ * Guarantees: every route accepts only requests of the service's own pages (`Csrf`), and all but joining and signing in
+ * need a session.
  */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,10 +1,9 @@
 /**
- * One attempt at a delivery: a signed POST, and what came of it.
+ * One delivery attempt: a signed POST and its outcome.
  *
- * Guarantees: it ends within the time that it is given, whatever the receiver does; the
- * status decides, and of the answer's body only the beginning is read, as far as it comes
- * in time; redirects are failures, and not followed. It never fails: everything that can go
- * wrong is an outcome. The request carries no tracing headers.
+ * Guarantees: ends within its timeout, whatever the receiver does; the status decides; only the beginning of the
+ * response is read, as far as it arrives in time; redirects are failures. It never fails: every error is an outcome.
+ * The request has no tracing headers.
  */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
@@ -26,7 +25,7 @@ export interface Outcome {
   readonly millis: number
   /** The first 1,000 characters of the answer, or why they are not kept. */
   readonly answer: string
-  /** Milliseconds that the receiver asked for. */
+  /** The receiver's `Retry-After` in milliseconds. */
   readonly retryAfter: number
 }
 

@@ -1,9 +1,8 @@
 /**
- * Where deliveries go: the URL, whether it is enabled, and the secrets that sign.
+ * The webhook's settings: URL, state, and signing secrets.
  *
  * Guarantees: the newest secret signs until it is replaced, a replaced one until it expires; at most five sign, so that
- * the header stays of a size that every receiver reads.
- * Effects whose names begin with `write` are statements for use within a write of `Database`.
+ * the header stays small. Effects whose names begin with `write` are statements for use within a write of `Database`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"

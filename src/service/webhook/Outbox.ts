@@ -1,10 +1,10 @@
 /**
- * What is to be delivered, when it is next attempted, and what came of each attempt.
+ * Messages to deliver, the time of their next attempt, and the outcomes of attempts.
  *
- * Guarantees: a message is `waiting` until it is delivered or the schedule ends; the next attempt's time is stored, so it
- * survives a restart. What a person does with a message during an attempt is not undone by its failure. The event of a
- * group that may grow waits for a quiet time and can be replaced or withdrawn until its first attempt seals it.
- * Effects whose names begin with `write` are statements for use within a write of `Database`.
+ * Guarantees: a message is `waiting` until it is delivered or the schedule ends; the next attempt's time is stored, so
+ * it survives a restart. An operator's change during an attempt is not undone by its failure. The event of a growing
+ * group waits for a quiet period and can be replaced or withdrawn until its first attempt seals it. Effects whose names
+ * begin with `write` are statements for use within a write of `Database`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (
 
     const came = verdict(outcome)
     yield* endpoint.writeHealth(url, came === "delivered", outcome)
-    // Whoever tests looks at what comes of it, and tests again.
+    // A test is not retried: the operator sees its outcome and can repeat it.
     if (row.type === testType && came !== "delivered") yield* writeFinished(sequence, "failed", now)
     switch (came) {
       case "delivered":

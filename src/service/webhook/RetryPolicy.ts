@@ -1,9 +1,8 @@
 /**
- * When a delivery is attempted again: the schedule that Standard Webhooks 1.0.0 recommends,
- * ten attempts over three days.
+ * The retry schedule of Standard Webhooks 1.0.0: ten attempts over three days.
  *
- * Guarantees: a delay is at least what the receiver's `Retry-After` asks for, up to a day;
- * `Retry-After` makes no delay shorter and the schedule no longer.
+ * Guarantees: a delay is at least the receiver's `Retry-After`, up to a day; `Retry-After` never shortens a delay or
+ * extends the schedule.
  */
 import { Duration, Effect, Random } from "effect"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -25,10 +24,10 @@ export const standardSchedule: RetrySchedule = [
 ]
 
 const maxRetryAfter = Duration.hours(24)
-/** How long a receiver that says that it has too much to do keeps all deliveries waiting, not only the one. */
+/** How long all deliveries wait when the receiver is overloaded, in milliseconds. */
 const maxPause = Duration.hours(1)
 
-/** A delay and up to a fifth more or less, so that what failed together is not retried together. */
+/** The delay ± 20%, so that messages that failed together are not retried together. */
 export const jittered = (delay: Duration.Duration): Effect.Effect<Duration.Duration> =>
   Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Duration.times(delay, factor))
 

@@ -1,14 +1,14 @@
 /**
- * The sender: attempts each message when it is due.
+ * Attempts each message when it is due.
  *
- * Guarantees: at least once; an attempt whose outcome was not stored is made again under the same id. Memory is bounded by
- * `concurrency` messages. While the database can't be written, outcomes wait and hold their places, so nothing is sent
- * again and again. Messages are sent in the order of their due times, without a promise.
+ * Guarantees: at least once; an attempt whose outcome was not stored is repeated under the same id. Memory is bounded
+ * by `concurrency` messages. While the database cannot be written, outcomes wait and keep their places, so nothing is
+ * sent repeatedly. Messages are sent in the order of their due times, without a guarantee.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"
 import type { Write } from "../../sql/GroupCommit.ts"
-import { untilItWorks } from "../database/Database.ts"
+import { retryForever } from "../database/Database.ts"
 import type { AttemptedMessage, Outcome } from "./Attempt.ts"
 import type { Endpoint, Target } from "./Endpoint.ts"
 import type { Due, Outbox } from "./Outbox.ts"
@@ -23,11 +23,11 @@ export interface SenderOptions {
     message: AttemptedMessage,
   ) => Effect.Effect<Outcome, never, Mac.Mac>
   readonly concurrency: number
-  /** How long messages are kept that are delivered or have failed. */
+  /** How long delivered and failed messages are kept. */
   readonly keep: Duration.Duration
 }
 
-/** The longest that the sender waits without a look at the clock, which may be set meanwhile. */
+/** Maximum wait before the clock is read again, since it may be set. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 
 /** Works until its scope closes. @returns what tells it that there may be something to do. */
@@ -44,7 +44,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
       ? Effect.succeedSome(due)
       : write(outbox.writeSealed(due.sequence)).pipe(
           Effect.tapError((error) => Effect.logError(`${due.message_id} cannot be sent yet`, error)),
-          Effect.retry(untilItWorks),
+          Effect.retry(retryForever),
         )
 
   /** An outcome that is there is not lost to a shutdown, unless the database fails. */
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
         const store = write(outbox.writeOutcome(due, url, outcome)).pipe(
           Effect.tapError((error) => Effect.logError(`The attempt at ${due.message_id} is not stored`, error)),
         )
-        yield* store.pipe(Effect.catch(() => restore(Effect.retry(Effect.delay(store, "100 millis"), untilItWorks))))
+        yield* store.pipe(Effect.catch(() => restore(Effect.retry(Effect.delay(store, "100 millis"), retryForever))))
       }),
     )
 
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     Effect.catchDefect((defect) => Effect.fail(defect)),
     Effect.tapError((error) => Effect.logError("The webhook's messages cannot be read; trying again", error)),
     // Within `forever`, so that the waits begin anew after each round that works.
-    Effect.retry(untilItWorks),
+    Effect.retry(retryForever),
     Effect.forever,
     Effect.forkScoped,
   )

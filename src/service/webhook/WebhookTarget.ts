@@ -1,10 +1,10 @@
 /**
- * Where deliveries may go, so that nobody who can set the webhook's URL reaches a closed network through the service.
+ * Which addresses webhooks may be delivered to, so that the webhook's URL gives no access to private networks.
  *
  * Guarantees: only `http` and `https`, without user, password or fragment. An address is judged as the machine would
- * understand it, however it is written; what is not known to be public is refused. Loopback and private networks can be
- * allowed; unspecified, multicast, broadcast, reserved and link-local addresses (cloud credentials) can't.
- * A name is resolved when it is set, and again at each connection, which is what counts.
+ * interpret it, however it is written; unless it is known to be public, it is refused. Loopback and private networks
+ * can be allowed; unspecified, multicast, broadcast, reserved and link-local addresses (cloud credentials) cannot. A
+ * name is resolved when it is set, and again at each connection, which decides.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"
@@ -74,8 +74,8 @@ export const guard =
   }
 
 /**
- * Whether the log may show what a receiver at that address answers. A service that nobody else can
- * reach shows what this machine answers; what a closed network answers is shown to nobody.
+ * Whether the log may show responses from that address. Responses of this machine are shown if only it can reach the
+ * service; responses of other private networks are never shown.
  */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>

@@ -1,10 +1,10 @@
 /**
- * Webhooks by Standard Webhooks 1.0.0: what is to be delivered, to where, and what came of it.
+ * Outgoing webhooks by Standard Webhooks 1.0.0.
  *
- * Guarantees: an event is stored in the same commit as what it reports, and attempted until a 2xx or the end of
- * the schedule. Delivery is at least once; `webhook-id` is the same for each attempt. A group that grows after an
- * attempt is announced again, with all its tasks. A receiver's 410 disables the webhook: messages wait until the
- * URL is set again. Removing the webhook fails what waits. Finished messages are deleted after a month.
+ * Guarantees: an event is stored in the same commit as what it reports, and attempted until a 2xx or the end of the
+ * schedule: at least once, with the same `webhook-id`. A group that grows after an attempt is announced again, with all
+ * its tasks. A receiver's 410 disables the webhook: messages wait until the URL is set again. Removing the webhook
+ * fails waiting messages. Finished messages are deleted after a month.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -55,7 +55,7 @@ export interface WebhooksOptions {
   readonly concurrency?: number | undefined
   /** How long the log keeps what is delivered or has failed. Default 30 days. */
   readonly keep?: Duration.Input | undefined
-  /** How long a group that may grow has to be complete before that is said. Default 2 seconds. */
+  /** How long a group without a size must be complete before it is announced. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
   /** Default: the system's. */
   readonly resolver?: GuardedHttpClient.Resolver | undefined

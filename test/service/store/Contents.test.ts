@@ -4,7 +4,7 @@ import { Duration, Effect, Layer, Option, Random, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { awaitedFor, contentOf } from "../../../src/service/store/Contents.ts"
+import { activeWithin, contentOf } from "../../../src/service/store/Contents.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { type HeldItem, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
@@ -163,9 +163,9 @@ describe("tasks that ask for the same", () => {
           sql`UPDATE expert SET last_seen_at = ${last_seen_at! - millis} WHERE expert_id = ${bob!}`,
           queue.releaseExpired,
         )
-      yield* goneFor(Duration.toMillis(awaitedFor) - 1)
+      yield* goneFor(Duration.toMillis(activeWithin) - 1)
       yield* nothingFor(ann!)
-      yield* goneFor(Duration.toMillis(awaitedFor))
+      yield* goneFor(Duration.toMillis(activeWithin))
       yield* judgeNext(ann!)
       assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
       yield* TestClock.adjust("1 minute")
@@ -181,7 +181,7 @@ describe("tasks that ask for the same", () => {
       const [ann, bob] = yield* people("Ann", "Bob")
       const tasks = yield* threeTasks
       yield* experts.setActive(bob!, false)
-      yield* sql`UPDATE expert SET last_seen_at = ${-Duration.toMillis(awaitedFor)} WHERE expert_id = ${bob!}`
+      yield* sql`UPDATE expert SET last_seen_at = ${-Duration.toMillis(activeWithin)} WHERE expert_id = ${bob!}`
       yield* (yield* VoteQueue).releaseExpired
       yield* experts.setActive(bob!, true)
       assert.deepStrictEqual(yield* judgeAll(ann!), tasks)

@@ -1,4 +1,4 @@
-/** The annotation page: who is signed in, what lies on the desk, and what went wrong, in words. */
+/** The annotation page: sign-in state, the current item, and notices. */
 import { useState } from "preact/hooks"
 import type { Desk } from "./deskState.ts"
 import { Header } from "./Header.tsx"

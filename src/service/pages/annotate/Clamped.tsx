@@ -1,8 +1,8 @@
 /**
- * A text that is shortened where it is long, with a button to see all of it.
+ * A text that is shortened if it is long, with a button to expand it.
  *
- * Guarantees: of a very long text only the beginning is drawn until all is asked for. Focus
- * that goes into the hidden part opens it.
+ * Guarantees: of a very long text only the beginning is rendered until it is expanded. Focus in the hidden part expands
+ * it.
  */
 import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"

@@ -1,4 +1,4 @@
-/** What is compared with what, how the marks are to be read, and how much is the same. */
+/** The bar above a comparison: what is compared, the legend of the marks, and the similarity. */
 import { useId } from "preact/hooks"
 import type { Differences } from "./useDifference.ts"
 

@@ -1,4 +1,4 @@
-/** What the client organization asks experts to go by. Closed, they stay closed until they change. */
+/** The guidelines of the client organization. Once closed, they stay closed until they change. */
 import { RichText } from "../shared/RichText.tsx"
 
 export interface GuidelinesProps {

@@ -1,4 +1,4 @@
-/** Where the expert is: which item of how many, what is done, who is signed in. */
+/** The header: item number, progress, and the signed-in expert. */
 import { isBusy } from "./desk.ts"
 import type { Desk } from "./deskState.ts"
 import type { Dispatch } from "./useDesk.ts"

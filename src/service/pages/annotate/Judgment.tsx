@@ -1,4 +1,4 @@
-/** The judgment in the making: rationale, choice or ranking, and the way to send it. */
+/** The form of a judgment: choice or ranking, rationale, and submit. */
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { isUnsaved } from "./desk.ts"

@@ -1,4 +1,4 @@
-/** The list of keys. */
+/** The list of keyboard shortcuts. */
 import { Dialog } from "../shared/Dialog.tsx"
 import { help } from "./keys.ts"
 

@@ -1,4 +1,4 @@
-/** A text as it was written, with what is only in it marked. */
+/** A text with its differences marked. */
 import type { Part } from "../shared/difference.ts"
 
 export interface MarkedProps {

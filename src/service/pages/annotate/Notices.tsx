@@ -1,4 +1,4 @@
-/** What happened, what went wrong, and what was entered for an item that is no longer held. */
+/** Notices: what happened, what failed, and entries for items that are no longer held. */
 import type { Desk } from "./deskState.ts"
 import type { Dispatch } from "./useDesk.ts"
 

@@ -1,8 +1,8 @@
 /**
  * The full-screen reader: the prompt and the completions, one at a time, each in full.
  *
- * The page's keys work in it, but for those that send something: arrows change the completion,
- * numbers and Space judge, D shows differences, Esc or F closes.
+ * The page's shortcuts work in it, except those that send something: arrows change the completion, numbers and Space
+ * judge, D shows differences, Esc or F closes.
  */
 import { useEffect, useRef } from "preact/hooks"
 import { useModal } from "../shared/Dialog.tsx"

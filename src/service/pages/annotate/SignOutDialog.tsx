@@ -1,4 +1,4 @@
-/** Signing out needs a question first: there is no way back without a new invitation. */
+/** Confirms signing out, since signing in again needs a new invitation. */
 import { Dialog } from "../shared/Dialog.tsx"
 
 export const SignOutDialog = ({

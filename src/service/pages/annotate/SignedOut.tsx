@@ -1,4 +1,4 @@
-/** What to do for somebody who is not signed in. */
+/** Instructions for a visitor who is not signed in. */
 import type { SignedOut as Why } from "./deskState.ts"
 
 const words: Readonly<Record<Why, { readonly title: string; readonly text: ReadonlyArray<string> }>> = {

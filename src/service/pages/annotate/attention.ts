@@ -1,9 +1,8 @@
 /**
- * How long an expert has looked at an item, in seconds.
+ * Measures how long an expert works on an item, in seconds.
  *
- * Guarantees: time counts while the page is visible, and until two minutes after the last sign
- * of the expert (a key, the pointer, scrolling). Time is passed in, in milliseconds; a clock
- * that jumps back counts nothing.
+ * Guarantees: time counts while the page is visible, until two minutes after the last activity (a key, the pointer,
+ * scrolling). The time is a parameter, in milliseconds; a clock that jumps back counts nothing.
  */
 
 export interface Attention {
@@ -14,7 +13,7 @@ export interface Attention {
   readonly lastSign: number
 }
 
-/** Without a sign for this long, the expert is taken to be away. */
+/** Without activity for this long, the expert is idle. */
 export const idleAfterMillis = 120_000
 
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({

@@ -1,8 +1,8 @@
 /**
- * What an expert has entered, kept on this device until the service has it.
+ * Local copies of what an expert has entered, kept until the service has stored it.
  *
- * Guarantees: a copy is found by expert and item only; what is older than a week goes. Where
- * the device keeps nothing (a private window, a full store), the page works without copies.
+ * Guarantees: a copy is found by expert and item only; copies older than a week are deleted. If the browser stores
+ * nothing (a private window, a full store), the page works without copies.
  */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 

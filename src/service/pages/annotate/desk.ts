@@ -1,10 +1,10 @@
 /**
- * The expert's desk: which item is on it, what is entered, and what the service has of it. A pure step from state and
- * event to state and commands; `useDesk` carries the commands out.
+ * The state machine of the annotation page: current item, entries, and requests, as a pure step from state and event to
+ * state and commands; `useDesk` runs the commands.
  *
  * Guarantees: one request at a time, so a draft never overtakes its submission; entries stay on this device until the
- * service has them; a judgment whose answer was lost is not reported as failed, and undo is never sent twice; the hold is
- * renewed only while the expert is there.
+ * service has them; a judgment whose response was lost is not reported as failed, and undo is never sent twice; the
+ * hold is renewed only while the expert is active.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"

@@ -1,6 +1,4 @@
-/**
- * What lies on the expert's desk, what can happen to it, and what it asks for. See `desk.ts`.
- */
+/** The state, events and commands of `desk.ts`. */
 import type { Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import * as attention from "./attention.ts"
 import type { Entry, Mode } from "./entry.ts"

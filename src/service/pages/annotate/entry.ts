@@ -1,8 +1,8 @@
 /**
  * What an expert has entered for one item: a choice or a ranking, and a rationale.
  *
- * Guarantees: both the choice and the ranking are kept when the mode changes; what is missing
- * for a submission is said in words; a submission names each place once.
+ * Guarantees: choice and ranking are both kept when the mode changes; `missing` names what a submission still needs; a
+ * submission names each place once.
  */
 import type { Draft, HeldItem, Submission } from "../../pageApi/AnnotateApi.ts"
 import * as ranking from "./ranking.ts"

@@ -1,9 +1,9 @@
 /**
- * What a key does on the annotation page.
+ * Keyboard shortcuts of the annotation page.
  *
- * Guarantees: nothing while a text is being typed but Escape and Ctrl+Enter; nothing with
- * Ctrl, Alt or the Command key but Ctrl+Enter (⌘ Enter); nothing in a dialog; a key that is held down
- * repeats movement only; on a button or link Enter and Space do what they do everywhere, and so do arrows on what scrolls.
+ * Guarantees: while a text is edited only Escape and Ctrl+Enter act; with Ctrl, Alt or Command only Ctrl+Enter (⌘
+ * Enter); none act in a dialog; a held key repeats movement only; Enter and Space keep their function on buttons and
+ * links, arrows on scrollable elements.
  */
 
 export type Action =

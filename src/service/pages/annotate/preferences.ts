@@ -1,4 +1,4 @@
-/** How an expert likes the page, kept on this device. Where it keeps nothing, until the page is left. */
+/** Display preferences of an expert, in local storage; if that is unavailable, until the page is closed. */
 import { useState } from "preact/hooks"
 import { attempt } from "./copies.ts"
 

@@ -1,9 +1,8 @@
 /**
- * A ranking in the making: each completion, by its place, has a rank from 1 on, or none yet.
+ * A ranking during editing: each completion, by its place, has a rank from 1, or none yet.
  *
- * Guarantees: completions with the same rank tie; ranks may have gaps while the ranking is
- * made (3 may be given before 1 and 2), and `groups` closes them. Every function returns a new
- * ranking; none is changed.
+ * Guarantees: completions with the same rank tie; ranks may have gaps during editing (3 before 1 and 2), which `groups`
+ * closes. Pure functions: none changes its argument.
  */
 
 /** Ranks by place; null where the completion has none yet. */

@@ -1,8 +1,8 @@
 /**
- * The desk in the browser: carries out what `desk` asks for, and tells it what happens.
+ * Runs the state machine of `desk` in the browser: carries out its commands and dispatches events.
  *
- * Guarantees: commands are carried out in their order; the expert's signs are told at most every
- * five seconds; an invitation is taken out of the address before it is used.
+ * Guarantees: commands run in order; activity is dispatched at most every five seconds; an invitation is removed from
+ * the address before it is used.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Draft, Progress, Work } from "../../pageApi/AnnotateApi.ts"

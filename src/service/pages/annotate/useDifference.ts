@@ -1,4 +1,4 @@
-/** The differences between the marked completion and another, the base, on request. */
+/** Computes differences between the marked completion and another one, the base, on request. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference, Part } from "../shared/difference.ts"
 import { compare } from "../shared/textClient.ts"

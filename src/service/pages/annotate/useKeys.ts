@@ -1,4 +1,4 @@
-/** Listens for the page's keys, as `keys` has them. */
+/** Listens for the keyboard shortcuts of `keys`. */
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Action, actionOf, type Where } from "./keys.ts"
 

@@ -1,8 +1,8 @@
 /**
- * The dashboard: who is signed in, and which view is shown.
+ * The dashboard: sign-in state and the current view.
  *
- * Guarantees: a session that ends covers the page with a form to sign in and loses nothing of
- * what is on it, such as a secret that is shown once; after it one is where one was.
+ * Guarantees: when a session ends, a sign-in form covers the page, so that nothing on it is lost, such as a secret that
+ * is shown once.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { Dialog } from "../shared/Dialog.tsx"

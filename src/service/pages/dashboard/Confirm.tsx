@@ -1,8 +1,7 @@
 /**
- * A question before something is done that can't be taken back.
+ * A confirmation dialog for irreversible actions.
  *
- * Guarantees: the dialog closes when what was asked for is done, and stays with the problem
- * where it failed; the focus returns to where it was.
+ * Guarantees: closes when the action succeeds, and shows the problem if it fails; the focus returns to where it was.
  */
 import type { ComponentChildren } from "preact"
 import type { Answer } from "../shared/api.ts"

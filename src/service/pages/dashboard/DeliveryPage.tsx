@@ -1,4 +1,4 @@
-/** One delivery: what was sent, and what came of each attempt. */
+/** One delivery: its payload, and the outcome of each attempt. */
 import type { DeliveryDetail } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Resend } from "./Deliveries.tsx"

@@ -1,4 +1,4 @@
-/** What a client organization needs to set: tokens, the webhook, and what became of its deliveries. */
+/** Settings for client organizations: tokens, the webhook, and its deliveries. */
 import { useState } from "preact/hooks"
 import { Deliveries } from "./Deliveries.tsx"
 import { PageHeading } from "./parts.tsx"

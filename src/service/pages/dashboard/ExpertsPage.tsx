@@ -1,8 +1,7 @@
 /**
  * Experts: invited, active or not, and how well they judge.
  *
- * Guarantees: an invitation's link is on the page from its making until it is dismissed or the
- * page is left, and nowhere else.
+ * Guarantees: an invitation link is shown only from its creation until it is dismissed or the page is left.
  */
 import { useContext, useState } from "preact/hooks"
 import type { ExpertSummary, NewInvitation } from "../../pageApi/DashboardApi.ts"

@@ -1,4 +1,4 @@
-/** A form of one field, with what went wrong below it. */
+/** A form with one field and its error message. */
 import type { ComponentProps } from "preact"
 import { useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"

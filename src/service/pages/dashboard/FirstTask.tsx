@@ -1,4 +1,4 @@
-/** What is shown where there is no task yet: how to send the first one. */
+/** Shown while there are no tasks: how to send the first one. */
 import { curlLines, exportLines, runLines } from "./firstTask.ts"
 import { Lines } from "./Copy.tsx"
 import { developer, format } from "./routes.ts"

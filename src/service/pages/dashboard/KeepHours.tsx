@@ -1,4 +1,4 @@
-/** How long what is replaced still works: a choice for rotations. */
+/** The choice of how long a rotated token or secret remains valid. */
 import { useId } from "preact/hooks"
 
 const choices = [

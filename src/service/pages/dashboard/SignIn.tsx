@@ -1,8 +1,8 @@
 /**
- * Signing in: with name and password, or with the link that the service prints, which sets them.
+ * Sign-in: with name and password, or with the link that the service prints, which sets them.
  *
- * Guarantees: forms that password managers understand. The code of a link stays in the address
- * until it is used up, so that a reload loses nothing, and leaves it then.
+ * Guarantees: works with password managers. The code of a link stays in the address until it is used, so that a reload
+ * loses nothing.
  */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"

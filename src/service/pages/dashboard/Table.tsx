@@ -1,4 +1,4 @@
-/** Tables of rows, which become cards on a narrow page. */
+/** Tables whose rows become cards on narrow screens. */
 import type { ComponentChildren } from "preact"
 
 export interface Column<A> {

@@ -1,8 +1,8 @@
 /**
  * One prompt of a task: completions, votes, result, and who set it aside.
  *
- * Guarantees: what clients, models and experts wrote is rendered as experts see it (`RichText`), or,
- * at the reader's choice, shown as it was written; no part of it is trusted markup.
+ * Guarantees: texts of clients, models and experts are rendered as experts see them (`RichText`), or as plain text;
+ * they are never trusted markup.
  */
 import { useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/DashboardApi.ts"

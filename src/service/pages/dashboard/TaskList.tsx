@@ -1,4 +1,4 @@
-/** All tasks: how many in which state, and a page of them, newest first. */
+/** All tasks: counts by status, and one page, newest first. */
 import type { Overview, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import type { Answer } from "../shared/api.ts"
 import * as client from "./client.ts"

@@ -1,4 +1,4 @@
-/** One task: its progress, and its prompts with what was said of them, a page at a time. */
+/** One task: its progress, and its prompts with their votes, one page at a time. */
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
 import type { TaskDetail, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"

@@ -1,8 +1,7 @@
 /**
- * Organization tokens: made, rotated, revoked.
+ * Organization tokens: create, rotate, revoke.
  *
- * Guarantees: a token is on the page from its making until it is dismissed or the page is left,
- * and nowhere else.
+ * Guarantees: a token is shown only from its creation until it is dismissed or the page is left.
  */
 import type { ComponentChildren } from "preact"
 import { useContext, useState } from "preact/hooks"

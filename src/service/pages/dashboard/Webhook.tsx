@@ -1,8 +1,7 @@
 /**
- * The webhook: where deliveries go, and what signs them.
+ * The webhook: its URL and its signing secrets.
  *
- * Guarantees: a secret is on the page from its making until it is dismissed or the page is left,
- * and nowhere else.
+ * Guarantees: a secret is shown only from its creation until it is dismissed or the page is left.
  */
 import { useContext, useEffect, useState } from "preact/hooks"
 import type { WebhookSettings } from "../../pageApi/DashboardApi.ts"

@@ -1,8 +1,7 @@
 /**
  * The dashboard's requests, typed by `DashboardApi`.
  *
- * Guarantees: an answer that there is no session, whatever was asked for, is told to who asked
- * for it with `whenSessionEnds`.
+ * Guarantees: any response that the session has ended is also reported to the listener of `whenSessionEnds`.
  */
 import { type Answer, makeApi, type Method } from "../shared/api.ts"
 import type {

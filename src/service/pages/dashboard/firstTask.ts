@@ -1,4 +1,4 @@
-/** Shell lines that send a first task, with the address of this service in them. */
+/** Shell commands that send a first task to this service. */
 
 const task = {
   task_type: "rlhf_ranking",

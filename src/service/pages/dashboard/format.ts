@@ -1,8 +1,8 @@
 /**
- * Numbers, shares, times and texts as the dashboard writes them.
+ * Formats numbers, shares, times and texts of the dashboard.
  *
- * Guarantees: a share is 0 % or 100 % only where it is exactly that; days are written so that
- * nobody takes the month for the day.
+ * Guarantees: a share is 0 % or 100 % only if it is exactly that; months are written as names, so dates are
+ * unambiguous.
  */
 
 const number = new Intl.NumberFormat("en")

@@ -1,8 +1,8 @@
 /**
- * What the views share: reading from the service, acting on it, the address, the time.
+ * Hooks that the views share: loading from the service, actions, the route, the clock.
  *
- * Guarantees: of several readings under way only the last one counts; a page that is not
- * looked at asks for nothing; a reading that fails leaves what was shown before.
+ * Guarantees: of several concurrent loads only the last one counts; a hidden page sends no requests; a failed load
+ * keeps the previous data.
  */
 import { createContext } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"

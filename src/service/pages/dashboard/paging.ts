@@ -1,9 +1,8 @@
 /**
- * Newer and older pages of a list that the service gives newest first.
+ * Links to newer and older pages of a list that the service returns newest first.
  *
- * The service knows only the way to older pages (`next`). A trail remembers the way that was
- * come, so that "newer" leads back along it; where the way is not known (a link from elsewhere,
- * a reload), "newer" leads to the newest page.
+ * The service only gives the next older page (`next`). A trail remembers visited pages, so that "newer" leads back;
+ * without one (a link from elsewhere, a reload), "newer" leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"

@@ -1,4 +1,4 @@
-/** The small pieces that all views are made of. */
+/** Components that several views share. */
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useRef, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"

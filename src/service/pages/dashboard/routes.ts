@@ -1,9 +1,8 @@
 /**
- * The dashboard's places, as they stand in the address behind `#`.
+ * The dashboard's routes, in the address behind `#`.
  *
- * Guarantees: `parse` knows every address that `format` makes, and never fails; an address it
- * does not know is `unknown`. A place holds all that is needed to show it again, so a link to it
- * works after a reload and after signing in.
+ * Guarantees: `parse` reads every address that `format` returns, and never fails; other addresses are `unknown`. A
+ * route contains everything needed to show it after a reload or a sign-in.
  */
 import type { TaskSummary } from "../../pageApi/DashboardApi.ts"
 

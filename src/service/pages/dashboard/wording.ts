@@ -1,4 +1,4 @@
-/** What states and problems are called. */
+/** Labels of states, and texts of problems. */
 import type { Problem } from "../shared/api.ts"
 import type { Delivery, TaskItem, TaskSummary, WebhookSettings } from "../../pageApi/DashboardApi.ts"
 import { plural } from "./format.ts"

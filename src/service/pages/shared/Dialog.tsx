@@ -1,6 +1,5 @@
 /**
- * Modal dialogs: the browser's own, so focus stays inside, Escape closes them, and focus
- * goes back to where it was.
+ * Modal dialogs by the browser's `dialog` element: focus stays inside, Escape closes, and the focus returns afterwards.
  */
 import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"

@@ -1,10 +1,9 @@
 /**
- * A text, as Markdown or as it was written.
+ * A text as rendered Markdown or as plain text.
  *
- * Guarantees: inert, whatever the text is (see `markdown` and `sanitize`); the page stays
- * responsive, as rendering happens in a worker and long texts are laid out as they come into
- * view; a text that is too long or takes too long to render is shown as it was written, with a
- * remark. Wide tables, code, formulas and unbroken lines scroll or wrap inside.
+ * Guarantees: inert, whatever the text is (see `markdown` and `sanitize`); the page stays responsive, since rendering
+ * runs in a worker and long texts are laid out as they are scrolled into view; a text that is too long or too slow to
+ * render is shown as plain text with a remark. Wide tables, code, formulas and unbroken lines scroll or wrap inside.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"

@@ -1,9 +1,9 @@
 /**
- * How a page calls its service.
+ * Requests from a page to its service.
  *
- * Guarantees: an answer is a value, never a rejection. Each request carries the header that forms of other sites can't
- * send, goes to the page's own origin, and ends after 30 seconds.
- * Does not check what comes back: page and service are built together, from one interface.
+ * Guarantees: a response is a value, never a rejection. Each request has the header that forms of other sites cannot
+ * send, goes to the page's own origin, and times out after 30 seconds. Responses are not validated: page and service
+ * are built together, from one interface.
  */
 
 export interface Problem {

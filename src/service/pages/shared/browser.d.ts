@@ -1,4 +1,4 @@
-/** What Vite imports beside code. */
+/** Types of files that Vite imports. */
 declare module "*?worker&url" {
   /** Where the worker's script is. */
   const url: string

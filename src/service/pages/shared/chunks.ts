@@ -1,8 +1,8 @@
 /**
- * Long texts in pieces.
+ * Splits long texts into chunks.
  *
- * Guarantees: the pieces, joined by what was cut out between them (one line break, or nothing
- * within a line that is longer than a piece), are the text; no surrogate pair is cut in two.
+ * Guarantees: the chunks, joined by what was removed between them (one line break, or nothing within a line that is
+ * longer than a chunk), are the text; no surrogate pair is split.
  */
 
 const size = 4_000

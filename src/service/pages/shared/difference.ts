@@ -1,10 +1,9 @@
 /**
- * In which words two texts differ.
+ * Word differences of two texts.
  *
- * Guarantees: the parts of each side, joined, are that side's text, character by character;
- * texts that are too long or too different to compare in reasonable time are refused.
- * Words are found as the text's script has them, where the browser can tell (Chinese and
- * Japanese too).
+ * Guarantees: the parts of each side, joined, are that side's text; texts that are too long or too different to compare
+ * in reasonable time are refused. Words are segmented by the text's script if the browser supports it (Chinese and
+ * Japanese, too).
  */
 import { diffArrays } from "diff"
 

@@ -1,4 +1,4 @@
-/** The kinds of problems that experts flag, in words. */
+/** Labels of the kinds of flags. */
 import type { Flagging } from "../../pageApi/AnnotateApi.ts"
 
 /** In the order in which they are offered. */

@@ -1,8 +1,8 @@
 /**
- * Rendering and comparing in a worker, so that no text can make the page stand still.
+ * Renders and compares texts in a worker, so that no text can block the page.
  *
- * Guarantees: jobs are done one after the other; a job that takes longer than three seconds is
- * ended, with its worker, and fails alone. A job that nobody waits for any more is not begun.
+ * Guarantees: jobs run one at a time; a job that takes longer than three seconds is terminated with its worker, and
+ * fails alone. A job that is no longer needed is not started.
  */
 import type { Difference } from "./difference.ts"
 import type { Job } from "./textWorker.ts"
@@ -74,7 +74,7 @@ const advance = () => {
   }
 }
 
-export interface Told<A> {
+export interface Callbacks<A> {
   readonly done: (result: A) => void
   readonly failed: () => void
 }
@@ -99,11 +99,11 @@ const run = (job: Job, done: (result: unknown) => void, failed: () => void): (()
 }
 
 /** HTML that is still to be sanitized. */
-export const render = (text: string, below: number, { done, failed }: Told<string>): (() => void) =>
+export const render = (text: string, below: number, { done, failed }: Callbacks<string>): (() => void) =>
   run({ _tag: "render", text, below }, (html) => done(typeof html === "string" ? html : ""), failed)
 
 /** Null: the texts are too long or too different. */
-export const compare = (left: string, right: string, { done, failed }: Told<Difference | null>): (() => void) =>
+export const compare = (left: string, right: string, { done, failed }: Callbacks<Difference | null>): (() => void) =>
   run(
     { _tag: "compare", left, right },
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `textWorker` answers

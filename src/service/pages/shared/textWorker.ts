@@ -1,4 +1,4 @@
-/** The worker in which hostile text is rendered and compared: it can be ended when it takes too long. */
+/** The worker that renders and compares untrusted text; it can be terminated when it takes too long. */
 import { difference } from "./difference.ts"
 import { renderMarkdown } from "./markdown.ts"
 

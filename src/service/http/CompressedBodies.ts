@@ -1,19 +1,19 @@
 /**
- * Answers with a body that is the same for every request: compressed once, and kept as long as the body itself.
+ * Compresses responses whose body is the same for every request, once per body.
  *
- * Guarantees: a body in memory is compressed once per encoding, one body at a time, whatever the number of requests.
- * Does not: compress streams, or recognize equal bodies that are made anew for each request.
+ * Guarantees: a body is compressed once per encoding, one body at a time, whatever the number of requests, and cached
+ * as long as the body itself. Does not compress streams, or recognize equal bodies that are created for each request.
  */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 
-interface Kept {
+interface Compressed {
   readonly body: HttpBody.HttpBody
-  /** Those that tell how it is compressed. */
+  /** The headers about compression. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Once for each body: so thorough that the work would be too much for each request. */
+/** High levels, since each body is compressed once. */
 const levels = { br: 9, gzip: 9 }
 
 const ofCompression = ["content-encoding", "vary", "etag"]
@@ -23,7 +23,7 @@ export const make = Effect.gen(function* () {
   const platform = yield* HttpPlatform.HttpPlatform
   const { algorithms, compressResponse } = platform.compression
   const oneAtATime = yield* Semaphore.make(1)
-  const kept = new WeakMap<HttpBody.HttpBody, Map<HttpPlatform.CompressionAlgorithm, Kept>>()
+  const kept = new WeakMap<HttpBody.HttpBody, Map<HttpPlatform.CompressionAlgorithm, Compressed>>()
 
   const compressed: typeof compressResponse = Effect.fnUntraced(function* (response, algorithm, options) {
     const { body } = response
@@ -37,10 +37,10 @@ export const make = Effect.gen(function* () {
         body: packed,
         headers: Object.fromEntries(Object.entries(headers).filter(([name]) => ofCompression.includes(name))),
       }
-      kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Kept>()).set(algorithm, made))
+      kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Compressed>()).set(algorithm, made))
       return made
     })
-    // Not given up when who asked does: the work goes on in any case, and others wait for it.
+    // Uninterruptible: if the request is interrupted, others still wait for the result.
     const found = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
     return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, found.body), found.headers)
   })

@@ -1,7 +1,4 @@
-/**
- * Answers requests to addresses that there are, by methods that they do not take: 405, and which
- * methods they take in `Allow`.
- */
+/** Answers requests to existing paths with an unsupported method: 405, with the supported methods in `Allow`. */
 import { Effect, type Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { MethodNotAllowed } from "../../api/Problems.ts"
