@@ -52,7 +52,7 @@ export interface RunReport {
   readonly max_rejects: RejectLimit | null
   /** Tasks and their items by state, over all campaigns; an item counts in each of its votes, a gold item with the others. */
   readonly tasks: StateCounts
-  /** How many votes an item has, at the most. */
+  /** Maximum number of votes per item. */
   readonly votes: number
   /** How often gold items were mixed in among the items, over all campaigns. */
   readonly gold: number

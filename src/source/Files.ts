@@ -1,9 +1,9 @@
 /**
- * Files of any format and layout, wherever they are, as prompt items.
+ * Prompt items from files of any format and layout, local or remote.
  *
- * Guarantees: the layout is found in the first records of the first file that has any, where it is not set; all files
- * are read in it, one after the other, each in its own format. A later record that has what the first ones did not is
- * a reject where it would be left out (`LateFields`).
+ * Guarantees: unless it is set, the layout is detected in the first records of the first non-empty file; all files are
+ * read in it, in order, each in its own format. A later record with fields that the layout would ignore is a reject
+ * (`LateFields`).
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"

@@ -1,8 +1,7 @@
 /**
- * Files of prompt items that all have a gold answer, to be mixed in among others.
+ * Reads files of prompt items that all have a gold answer, to be mixed in among others.
  *
- * Guarantees: a record that can't be used is a failure that names file, line and field; none
- * is left out in silence. The whole is held in memory.
+ * Guarantees: an invalid record is a failure with file, line and field. All items are held in memory.
  */
 import { Effect, Result, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"

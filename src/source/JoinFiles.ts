@@ -1,8 +1,8 @@
 /**
- * Prompts in one file or several, completions in others (one for each model), joined by a key.
+ * A source that joins prompts in some files with completions in others (one file per model) by a key.
  *
- * Guarantees: a missing file, a path that is none, and a file whose first records have nothing where key, prompt or
- * completion is to be are failures before the first record. The rest is promised by `combine/Join`.
+ * Guarantees: a missing file, an invalid path, and a file whose first records lack key, prompt or completion are
+ * failures before the first record. For the rest see `combine/Join`.
  */
 import { Effect, Stream } from "effect"
 import * as Join from "./combine/Join.ts"

@@ -1,9 +1,8 @@
 /**
- * A program's own records, of any shape that a layout reads, as a source.
+ * A source of a program's own records, in any layout.
  *
- * Guarantees: they pass the same gate as records of files, and are counted and refused like these. In origins and
- * rejects their file is `name`, and their line their ordinal, from 1. A layout is not found by looking: without
- * `layout`, records are items.
+ * Guarantees: they are validated, counted and rejected like records of files. In origins and rejects their file is
+ * `name`, and their line is their one-based ordinal. Layouts are not detected: without `layout`, records are items.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
 import * as Group from "./combine/Group.ts"

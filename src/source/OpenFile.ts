@@ -1,6 +1,4 @@
-/**
- * A file by its name, opened once: its first records are sampled, and then all of them are read.
- */
+/** Opens a file once: samples its first records, then reads all of them. */
 import { Array, Duration, Effect, Option, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
 import * as Place from "./place/Place.ts"

@@ -1,8 +1,6 @@
 /**
- * Where prompt items come from: files of any format and layout (`files`), prompts and completions in separate files
- * (`join`), or a program's own records (`make`).
- *
- * Every constructor only describes the source: nothing is opened before its `records` are run.
+ * Sources of prompt items: files of any format and layout (`files`), prompts and completions in separate files
+ * (`join`), or a program's own records (`make`). Constructors open nothing; files are opened when `records` is run.
  */
 export { files, type FilesOptions } from "./Files.ts"
 export { read as gold, UnusableGoldFile } from "./GoldFile.ts"

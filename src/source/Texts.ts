@@ -1,8 +1,8 @@
 /**
- * One text of each record of files of any format: the prompts of an evaluation, say.
+ * Reads one text from each record of files, such as the prompts of an evaluation.
  *
- * Guarantees: all records are read, or none: one that has no text where it is looked for is an error that
- * names file, line and field. A record may also be the text itself, as a JSON string.
+ * Guarantees: a record without a text at the path is an error with file, line and field. A record may also be the text
+ * itself, as a JSON string.
  */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"

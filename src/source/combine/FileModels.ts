@@ -1,7 +1,7 @@
 /**
- * Models named after the files that they wrote: without folder, extensions and a URL's query.
+ * Names models after their files: without folder, extensions and a URL's query.
  *
- * Guarantees: each file has another name; where two would have the same one, all have their whole paths.
+ * Guarantees: names are unique; if two would be the same, all files have their full paths.
  */
 import type { Path } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"

@@ -1,6 +1,4 @@
-/**
- * The options of a join: its files, and where in their records the parts of an item stand.
- */
+/** The options of a join: its files, and the paths of the item's parts in their records. */
 import { Effect, Path } from "effect"
 import type { FormatOptions } from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"

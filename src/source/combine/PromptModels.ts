@@ -1,8 +1,8 @@
 /**
- * The list of models in a prompt's own record, and what it says about the completions that were joined to it.
+ * The list of models in a prompt's record, and the order and gold that it implies for the joined completions.
  *
- * Guarantees: a gold index counts in this list, whatever the order of the files, and a gold name is a model's; what names
- * no completion is a failure.
+ * Guarantees: a gold index refers to this list, whatever the order of the files; a gold name is that of a model;
+ * anything else is a failure.
  */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"

@@ -1,9 +1,9 @@
 /**
- * A database on disk for what joins and groups cannot hold in memory.
+ * A temporary SQLite database for joins and groups that exceed memory.
  *
- * Guarantees: only the owner can read it, and it is gone with the scope or the process: where the system permits, its file
- * has no name once it is open (so `df` shows its size, `du` does not). What other systems leave behind is removed by the
- * next one that is made in the same folder. Nothing in it is durable: there is no journal and no sync.
+ * Guarantees: only the owner can read it; it is deleted with the scope or the process: where the system permits, its
+ * file is unlinked once it is open (so `df` shows its size, `du` does not); leftovers on other systems are removed by
+ * the next one in the same folder. It is not durable: no journal, no sync.
  */
 import { Clock, Context, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,7 +1,7 @@
 /**
- * A record's text without the long texts that are stored beside it, so that nothing is written twice.
+ * A record's text without the long texts that are stored separately, so that nothing is stored twice.
  *
- * Guarantees: `restore` gives back what `cut` was given, to the character.
+ * Guarantees: `restore` returns exactly what was given to `cut`.
  */
 export interface Cut {
   /** What is left of the record. */

@@ -1,5 +1,5 @@
 /**
- * Where completions stand, by names and shapes, and so the layout. Several places are a failure that names them.
+ * Finds the completions by names and shapes, and thereby the layout. Several candidates are a failure that names them.
  */
 import { Result } from "effect"
 import { isObject, joinWords } from "../../io/Values.ts"

@@ -1,9 +1,9 @@
 /**
- * The layout of a file's records, found in the first ones: by the names of their members (`KnownNames`) and the shapes
- * of their values.
+ * Detects the layout of a file from its first records: by the names of their members (`KnownNames`) and the shapes of
+ * their values.
  *
- * Guarantees: what the user has set is taken, the rest is found. Where several members would do, or none does, that is
- * a failure of one line that names what was found and the flags to set: nothing is guessed. Later records may differ.
+ * Guarantees: options that are set are used, the others are detected. Several candidates, or none, are a failure of one
+ * line that names what was found and the flags to set. Later records may differ.
  */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"

@@ -1,9 +1,9 @@
 /**
- * What groups the records of a long file, and who wrote their completions.
+ * Finds the key that groups the records of a `long` file, and the member that names the model.
  *
- * A member named after the prompt is the key wherever most records have it; one with another name, as `id`, only where
- * its values repeat with their prompts. The key names the items, so it is decided by most records, never by a single
- * one: a file that grows by a few records keeps it.
+ * A member named after the prompt is the key if most records have it; another one, such as `id`, only if its values
+ * repeat with their prompts. The majority of records decides, so a file that grows by a few records keeps its key and
+ * item ids.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,8 +1,8 @@
 /**
- * Fields that a layout found in the first records does not know, because they are empty there.
+ * Fields that are empty in the first records, so that the detected layout ignores them.
  *
- * Guarantees: a later record that fills such a field, where it would be part of the prompt or a completion, is a reject:
- * nothing that an expert should see is left out in silence.
+ * Guarantees: a later record that fills such a field, where it would be part of the prompt or a completion, is a
+ * reject.
  */
 import { Result } from "effect"
 import { reject, type Row, type RowResult } from "../record/Row.ts"

@@ -1,6 +1,6 @@
 /**
- * Where the prompt stands: in a member called `prompt`, in a list of messages, in `instruction` and `input`, or in a
- * text of another known name. Several such texts are a failure that names them.
+ * Finds the prompt: a member `prompt`, a list of messages, `instruction` and `input`, or a text with another known
+ * name. Several such texts are a failure that names them.
  */
 import { Result } from "effect"
 import { isEmpty, isObject, joinWords } from "../../io/Values.ts"

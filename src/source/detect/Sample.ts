@@ -1,7 +1,7 @@
 /**
- * What the first records of a file hold, member by member: their names and the kinds of their values.
+ * The members of a file's first records: their names and the kinds of their values.
  *
- * Guarantees: members stand in the order in which they were first met; only a record's own members count.
+ * Guarantees: members are in the order of first occurrence; only own members count.
  */
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"

@@ -1,6 +1,4 @@
-/**
- * Fields that are set and that none of the first records has: perhaps misspelled names.
- */
+/** Fields that are set but in none of the first records: perhaps misspelled. */
 import { Result } from "effect"
 import * as Field from "../record/Field.ts"
 import { joinWords } from "../../io/Values.ts"

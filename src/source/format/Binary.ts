@@ -1,6 +1,4 @@
-/**
- * Formats and encodings that are not read, detected by their first bytes, and what to do about each.
- */
+/** Detects unsupported formats and encodings by their first bytes, with what to do about each. */
 import * as Windows1252 from "../../io/Windows1252.ts"
 
 /** Why a file that begins like this is not read, and what to do; `undefined` if none of it is known. */

@@ -1,7 +1,7 @@
 /**
- * Text in other encodings than UTF-8.
+ * Decodes text in other encodings than UTF-8.
  *
- * Guarantees: what is read in an encoding is a text of it, to the last byte, or a failure.
+ * Guarantees: bytes that are invalid in the encoding are a failure.
  */
 import { Effect, Result, Stream } from "effect"
 import { invalidOption, type SourceError, unreadable } from "../record/SourceError.ts"

@@ -1,8 +1,8 @@
 /**
- * Detects a file's format by its first bytes, and where these leave it open, by its name.
+ * Detects a file's format by its first bytes, and if they are ambiguous, by its name.
  *
- * Guarantees: a format that can be read, or why none can, with what to do. In the wrong format, records are
- * rejects; none is dropped. A broken line does not make another format of a file that is called `.jsonl`.
+ * Guarantees: returns a supported format, or why there is none and what to do. In a wrong format, records are rejects;
+ * none is dropped. An invalid line does not change the format of a file named `.jsonl`.
  */
 import { Result } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"

@@ -1,9 +1,9 @@
 /**
- * Which of the completions a value names as the best: by the name of its column (`output_1`), by what tells the column from
- * the others (`1`, `a`), by this after another word (`model_a` beside `response_a`), or by the name of its model.
+ * Resolves a value that names the best completion: by its column (`output_1`), by the part that distinguishes the
+ * column (`1`, `a`), by this part after another word (`model_a` for `response_a`), or by its model.
  *
- * Guarantees: what names no completion, or several, is a failure; a tie or an empty value is no gold. A number counts only
- * as part of a name, since it may count from 0 or from 1.
+ * Guarantees: a value that matches none or several is a failure; a tie or an empty value is no gold. Numbers count only
+ * as part of a name, since they may start from 0 or 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"

@@ -1,9 +1,9 @@
 /**
- * Conversations as files have them, as messages of `role` and `content`: also ShareGPT's `{from, value}`, and contents that
- * are lists of text parts.
+ * Decodes conversations into messages of `role` and `content`: also ShareGPT's `{from, value}`, and contents that are
+ * lists of text parts.
  *
- * Guarantees: nothing that was said is lost: a message with a member that says something besides its text (`tool_calls`,
- * `name`, an image) is refused, unless the member is empty or known to be about the message (`KnownNames.aboutMessages`).
+ * Guarantees: a message with content besides its text (`tool_calls`, `name`, an image) is refused, unless that member
+ * is empty or known to be metadata (`KnownNames.aboutMessages`).
  */
 import { Array as Arr, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"

@@ -1,8 +1,8 @@
 /**
- * What goes along with an item: its metadata, and other members of its record under their names.
+ * The metadata of an item: its own, and other members of its record under their names.
  *
- * Guarantees: nothing is overwritten: a record whose metadata has another value under a kept name is refused. With `*`, all
- * that no other part of the item is read from goes along: of `completions[].text`, the other members of each completion.
+ * Guarantees: nothing is overwritten: a record whose metadata has another value for the same name is refused. With `*`,
+ * all members that no other part of the item uses are included, also those of each completion in `completions[].text`.
  */
 import { Result } from "effect"
 import type { Metadata } from "../../domain/PromptItem.ts"

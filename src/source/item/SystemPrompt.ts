@@ -1,8 +1,8 @@
 /**
- * A system prompt in a member of its own.
+ * Adds a system prompt from its own member to the prompt.
  *
- * Guarantees: in every layout it stands before the prompt: with an empty line before text, as a message of `system` before
- * messages, unless these begin with the same one.
+ * Guarantees: before a text, with an empty line between; before messages, as a `system` message, unless they begin with
+ * the same one.
  */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"

@@ -1,8 +1,8 @@
 /**
- * Records that are items: a prompt and the list of its completions.
+ * The layout `items`: records with a prompt and a list of completions.
  *
- * Guarantees: records in `PromptItem`'s own form pass as they are. A gold that is no object counts as the
- * zero-based index of the right answer, or as the name of its model.
+ * Guarantees: records that are `PromptItem`s are read unchanged. A gold that is not an object is the zero-based index
+ * of the right answer, or the name of its model.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"

@@ -1,8 +1,7 @@
 /**
- * Records that hold one completion each, to be grouped by a key.
+ * The layout `long`: records of one completion each, grouped by a key.
  *
- * Guarantees: parts of the same item have the same key: what the key's field gives, or, without such a
- * field, the prompt as the text that experts see.
+ * Guarantees: parts of an item have the same key: the value of the key field or, without one, the prompt's text.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"

@@ -1,7 +1,7 @@
 /**
- * What the names of files end with, by format and by compression.
+ * The file extensions of formats and compressions.
  *
- * Guarantees: a file that is read by its name when it is named is found in its folder too, since both ask here.
+ * Guarantees: a file that is recognized by name is also found in its folder, since both use this file.
  */
 export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
 export type FormatName = (typeof formatNames)[number]

@@ -1,8 +1,8 @@
 /**
- * A file to be read, wherever it is: what all places have in common.
+ * A file to be read, wherever it is.
  *
- * Guarantees: `bytes` are the file as it was found, from its first byte to its last: what is missing,
- * or was changed meanwhile, is a failure and no shorter file. Each run of `bytes` begins anew.
+ * Guarantees: `bytes` are the file as it was when opened, completely: missing or changed bytes are a failure. Each run
+ * of `bytes` starts from the beginning.
  */
 import type { Effect, Stream } from "effect"
 import type { SourceError } from "../record/SourceError.ts"

@@ -1,6 +1,4 @@
-/**
- * Which place a file's name speaks of.
- */
+/** Classifies a file name by its place: local, standard input, HTTP, S3. */
 export type Kind = "local" | "standard input" | "http" | "s3" | "unknown"
 
 /** `unknown` is a URL of another scheme. What has no scheme is a path. */

@@ -1,8 +1,8 @@
 /**
- * A file on another machine: what a web server and a bucket have in common.
+ * Reads remote files: what HTTP and S3 have in common.
  *
- * Guarantees: a connection that fails or breaks is retried where it broke, at most `retries` times without a byte in
- * between. There is no limit to the time of the whole, but one to the time in which no byte arrives (`idle`).
+ * Guarantees: a failed connection is resumed where it broke, at most `retries` times without a byte in between. The
+ * total time is unlimited; the time without a byte is limited (`idle`).
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

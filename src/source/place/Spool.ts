@@ -1,8 +1,7 @@
 /**
- * What can only be read from its beginning on, put into a file, where it can be read here and there.
+ * Copies input that can only be read sequentially into a temporary file for random access.
  *
- * Guarantees: the file is nobody's but this process's, and is gone with the scope, or with the process,
- * however that ends. What came through a pipe is put into a file once, and stays there for the process.
+ * Guarantees: the file is private and is deleted with the scope or the process. A pipe is copied once per process.
  */
 import { Effect, FileSystem, type Path, type PlatformError, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"

@@ -1,6 +1,4 @@
-/**
- * A key of a join or group as other places have it: an item's id, or a column of a scratch database.
- */
+/** Shortens a key of a join or group to an item's id, or to a column of a scratch database. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 

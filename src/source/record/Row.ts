@@ -1,9 +1,8 @@
 /**
- * A record of a file as its format gives it, before anything is known of its layout.
+ * A record of a file as its format returns it, before its layout is known.
  *
- * Guarantees: a format gives one `RowResult` for each record of the file, in order. A value is
- * what JSON has: null, text, numbers, booleans, arrays, plain objects; a member may be called
- * `__proto__` and is then a member like any other.
+ * Guarantees: a format returns one `RowResult` per record, in order. Values are JSON values: null, text, numbers,
+ * booleans, arrays, plain objects; `__proto__` is a member like any other.
  */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"

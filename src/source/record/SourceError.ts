@@ -1,7 +1,6 @@
 /**
- * What ends the reading of a source: each message names the file, or the option, and what to do.
- *
- * Bad records are no errors: they are `Reject`s in the stream.
+ * Errors that end the reading of a source: each message names the file or option, and what to do. Invalid records are
+ * not errors, but `Reject`s in the stream.
  */
 import { type PlatformError, Predicate, Schema } from "effect"
 

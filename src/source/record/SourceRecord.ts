@@ -1,9 +1,7 @@
 /**
- * What every source gives, whatever it reads.
+ * The interface of all sources.
  *
- * Guarantees: one `SourceRecord` for each record read, so that records read are
- * items plus rejects by construction. Lines that hold only white space are no
- * records.
+ * Guarantees: one `SourceRecord` per record read, so records are either items or rejects. Blank lines are not records.
  */
 import type { Effect, FileSystem, Path, Result, Stream } from "effect"
 import type { SourceItem } from "../../domain/PromptItem.ts"

@@ -6,6 +6,7 @@
  */
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
+import { causeMessage } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
@@ -204,8 +205,7 @@ export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   )
   if (unsendable !== undefined) return new NoSuchService({ detail: `the request can't be sent (${unsendable})` })
   return new Unavailable({
-    detail:
-      codes[0] === undefined ? (failure instanceof Error ? failure.message : String(failure)) : describe(codes[0]),
+    detail: codes[0] === undefined ? causeMessage(failure) : describe(codes[0]),
     maybeDone: !codes.some(
       (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
     ),

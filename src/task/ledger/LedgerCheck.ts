@@ -9,6 +9,7 @@ import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { causeMessage } from "../../io/Values.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
 import { match } from "./ResultMatch.ts"
 import { TaskState } from "./Model.ts"
@@ -363,5 +364,4 @@ const payloadFinding = (
     : [{ code: "result_unusable", message: `the result of ${taskName(row)} can't be used: ${judged.failure}` }]
 }
 
-const reasonOf = (cause: unknown): string =>
-  (cause instanceof Error ? cause.message : String(cause)).replace(/\s+/g, " ").slice(0, 200)
+const reasonOf = (cause: unknown): string => causeMessage(cause).replace(/\s+/g, " ").slice(0, 200)

@@ -7,6 +7,7 @@
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { causeMessage } from "../../io/Values.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as PrivateFile from "../../node/PrivateFile.ts"
 import * as Sync from "../../node/Sync.ts"
@@ -39,7 +40,7 @@ export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFail
   cause: Schema.Defect(),
 }) {
   override get message() {
-    return `${this.path} could not be written: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+    return `${this.path} could not be written: ${causeMessage(this.cause)}`
   }
 }
 

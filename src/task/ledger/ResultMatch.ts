@@ -6,11 +6,12 @@
  */
 import { Effect, Option, Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import { describeValue } from "../../io/Values.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import type { ParsedRequest } from "./Model.ts"
-import { promptOf, quote } from "./Rows.ts"
+import { promptOf } from "./Rows.ts"
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
@@ -35,7 +36,9 @@ export const match = (
     const { prompt, completions } = prompts[i]!
     const found = aligned[i]
     if (found === undefined || found.prompt !== prompt) {
-      return Result.fail(`results[${i}]: expected the prompt ${quote(prompt)}, found ${quote(results[i]!.prompt)}`)
+      return Result.fail(
+        `results[${i}]: expected the prompt ${describeValue(prompt)}, found ${describeValue(results[i]!.prompt)}`,
+      )
     }
     const index = found.best_completion_index
     if (index < 0 || index >= completions.length) {
@@ -77,7 +80,7 @@ export const matchAnswer = Effect.fnUntraced(function* (
   { body, named }: { readonly body: string; readonly named?: string | undefined },
 ) {
   if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
-    return Result.fail(`task_id: expected ${quote(taskId)}, found ${quote(named)}`)
+    return Result.fail(`task_id: expected ${describeValue(taskId)}, found ${describeValue(named)}`)
   }
   return match(taskId, yield* ledger.request(seq), body)
 })

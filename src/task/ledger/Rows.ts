@@ -129,6 +129,3 @@ export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | 
 export const setSetting = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string, value: string) =>
   sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, ${name}, ${value})
     ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`
-
-/** A text in a message, cut short. */
-export const quote = (text: string): string => JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`)

@@ -8,6 +8,7 @@
 import { Array as Arr, Clock, Effect, Option, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import { describeValue } from "../../io/Values.ts"
 import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -21,7 +22,7 @@ import {
   type RunTerms,
   TermsChanged,
 } from "./Model.ts"
-import { inChunks, quote, settingOf, storable } from "./Rows.ts"
+import { inChunks, settingOf, storable } from "./Rows.ts"
 
 interface CampaignRow extends Omit<Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
@@ -254,15 +255,15 @@ const changesOf = (
   const changes = [
     ...(before.taskType === now.taskType
       ? []
-      : [`the task type was ${quote(before.taskType)}, and is ${quote(now.taskType)}`]),
+      : [`the task type was ${describeValue(before.taskType)}, and is ${describeValue(now.taskType)}`]),
     ...(before.guidelines === now.guidelines ? [] : [guidelinesChange(before.guidelines, now.guidelines)]),
   ]
   return Arr.isReadonlyArrayNonEmpty(changes) ? changes : ["the guidelines differ"]
 }
 
 const guidelinesChange = (before: string | undefined, now: string | undefined): string => {
-  if (before === undefined) return `there were no guidelines, and now there are: ${quote(now ?? "")}`
-  if (now === undefined) return `there were guidelines, and now there are none: ${quote(before)}`
+  if (before === undefined) return `there were no guidelines, and now there are: ${describeValue(now ?? "")}`
+  if (now === undefined) return `there were guidelines, and now there are none: ${describeValue(before)}`
   const was = before.split("\n")
   const is = now.split("\n")
   const [old, fresh] = apart(before, now)
@@ -282,6 +283,6 @@ const apart = (a = "", b = ""): readonly [string, string] => {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++
   const from = same <= 40 ? 0 : same - 20
-  const shown = (text: string) => quote(`${from > 0 ? "…" : ""}${text.slice(from)}`)
+  const shown = (text: string) => describeValue(`${from > 0 ? "…" : ""}${text.slice(from)}`)
   return [shown(a), shown(b)]
 }

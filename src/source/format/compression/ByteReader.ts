@@ -1,6 +1,4 @@
-/**
- * Chunks of bytes, read so many at a time.
- */
+/** Reads a given number of bytes from a stream of chunks. */
 import { Effect, Pull } from "effect"
 import type { Array } from "effect"
 import { concat } from "../../../io/RecordBuffer.ts"

@@ -1,5 +1,6 @@
 /** What is wrong with a Parquet file, thrown by synchronous decoders; `RowGroup` and `Footer` make it a `SourceError`. */
 import { Schema } from "effect"
+import { causeMessage } from "../../../io/Values.ts"
 
 export class CorruptFile extends Schema.TaggedError<CorruptFile>()("CorruptFile", { problem: Schema.String }) {
   override get message(): string {
@@ -16,4 +17,4 @@ const isCorruptFile = Schema.is(CorruptFile)
 
 /** One line, of whatever was thrown. */
 export const problemOf = (cause: unknown): string =>
-  isCorruptFile(cause) ? cause.problem : `it is damaged (${cause instanceof Error ? cause.message : String(cause)})`
+  isCorruptFile(cause) ? cause.problem : `it is damaged (${causeMessage(cause)})`
