@@ -48,19 +48,17 @@ const textsOf = (value: Stored): ReadonlyArray<string> => [
   "completion" in value ? value.completion : (JSON.stringify(value.value) ?? ""),
 ]
 
-/** Whether a row is the first of its key in its file; all prompts files count as one. */
-const isFirst = `record.id =
-  (SELECT min(id) FROM record AS same WHERE same.key = record.key AND same.source = record.source)`
+/** The first row with the key of a row before it in its file, if there is one; all prompts files count as one. */
+const earlier = `(SELECT min(id) FROM record AS same
+    WHERE same.key = record.key AND same.source = record.source AND same.id < record.id)`
 
-const prompts = `SELECT id, CASE WHEN ${isFirst} THEN key END,
-    (SELECT count(*) FROM record AS every WHERE every.key = record.key),
-    (SELECT sum(size) FROM record AS every WHERE every.key = record.key),
-    (SELECT min(id) FROM record AS same WHERE same.key = record.key AND same.source = 0 AND same.id < record.id)
-  FROM record INDEXED BY record_key WHERE source = 0 ORDER BY id`
+const prompts = `SELECT id, iif(first IS NULL, key, NULL),
+    (SELECT count(*) FROM record AS every WHERE every.key = found.key),
+    (SELECT sum(size) FROM record AS every WHERE every.key = found.key),
+    first
+  FROM (SELECT id, key, ${earlier} AS first FROM record INDEXED BY record_key WHERE source = 0) AS found ORDER BY id`
 
-const unmatched = `SELECT id, NULL, 1, size,
-    (SELECT min(id) FROM record AS same
-     WHERE same.key = record.key AND same.source = record.source AND same.id < record.id) AS first
+const unmatched = `SELECT id, NULL, 1, size, ${earlier} AS first
   FROM record INDEXED BY record_key
   WHERE source > 0 AND (key IS NULL OR first IS NOT NULL
     OR NOT EXISTS (SELECT 1 FROM record AS prompt WHERE prompt.key = record.key AND prompt.source = 0))
@@ -103,7 +101,7 @@ export const join = <R>(
       store.batches("prompt"),
       Effect.fnUntraced(function* (batch) {
         const found = yield* store.records("prompt", batch)
-        const rows = yield* store.members("prompt", batch, `source > 0 AND ${isFirst}`)
+        const rows = yield* store.members("prompt", batch, `source > 0 AND ${earlier} IS NULL`)
         return found.map((prompt) => toRecord(fields, prompt, rows.get(prompt.rank) ?? []))
       }),
     )

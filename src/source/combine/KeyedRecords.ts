@@ -140,10 +140,10 @@ export const make = Effect.fnUntraced(function* <A>(
       ranks(batch),
     )
 
-  /** All records of the keys of a list, or those for which a condition holds, by their entries' ranks, in the order in which they came. */
+  /** All records of the keys of a list, or those for which a condition holds, by their entries' ranks, in the order of their sources. */
   const members = (list: string, batch: Arr.NonEmptyReadonlyArray<Entry>, condition = "TRUE") =>
     Effect.map(
-      select(`NULL AS first ${membersOf(list)} AND ${condition} ORDER BY rank, record.id`, ranks(batch)),
+      select(`NULL AS first ${membersOf(list)} AND ${condition} ORDER BY rank, source, record.id`, ranks(batch)),
       (found): ReadonlyMap<number, ReadonlyArray<FoundRecord<A>>> => Map.groupBy(found, ({ rank }) => rank),
     )
 

@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (directory: string | undefined) 
   yield* run("PRAGMA journal_mode = OFF")
   yield* run("PRAGMA locking_mode = EXCLUSIVE")
   // What is longer stands in a chain of pages, each read by itself.
-  yield* run("PRAGMA page_size = 16384")
+  yield* run("PRAGMA page_size = 8192")
   yield* run("VACUUM")
   // Where an open file cannot be removed, it stays until the scope closes.
   yield* Effect.ignore(fs.remove(folder, { recursive: true }))
