@@ -6,6 +6,7 @@
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 
+/** The settings of an annotation service. See `defaults` for the default values. */
 export interface ServiceSettings {
   /** Includes the version segment: `https://host/v1`. */
   readonly baseUrl: string
@@ -92,6 +93,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },
 }
 
+/** A setting of the service is invalid. */
 export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsError>()("ServiceSettingsError", {
   setting: Schema.String,
   expected: Schema.String,
@@ -158,6 +160,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     : undefined
 }
 
+/** The annotation service that `AnnotationClient` uses. */
 export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(
   "prefstream/api/ServiceProfile",
 ) {

@@ -14,6 +14,7 @@ import * as Manifest from "./Manifest.ts"
 import * as ReadBack from "./file/ReadBack.ts"
 import * as VerifyRows from "./VerifyRows.ts"
 
+/** The result of `verify`: findings, and what was checked. */
 export interface Verification {
   readonly directory: string
   /** Numbers of preference pairs and files in the manifest. */

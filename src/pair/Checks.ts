@@ -79,11 +79,13 @@ export const checks = {
 } as const satisfies { readonly [name: string]: Definition }
 
 export type CheckName = keyof typeof checks
+/** The names of all checks. */
 export const names: ReadonlyArray<CheckName> = Struct.keys(checks)
 
 /** The checks that can leave out what they find. */
 export type DropName = { [Name in CheckName]: (typeof checks)[Name]["canDrop"] extends true ? Name : never }[CheckName]
 const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
+/** The names of the checks that can drop what they find. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
 /** Whether a number can be a limit of a check. */

@@ -47,6 +47,7 @@ export const lossReasons = [
 ] as const
 export type LossReason = (typeof lossReasons)[number]
 
+/** Options of `make`. */
 export interface CurationOptions {
   /** How a judgment becomes pairs. Defaults to the best against each of the rest. */
   readonly pairs?: PairStrategy | undefined

@@ -21,6 +21,7 @@ export interface PairStrategy {
   readonly settings?: StrategySettings
 }
 
+/** The settings of a strategy for the manifest, as JSON. */
 export interface StrategySettings {
   readonly strategy: string
   readonly [setting: string]: string | number | boolean

@@ -34,6 +34,7 @@ export * as Inspection from "./Inspection.ts"
 export * as JobStatus from "./JobStatus.ts"
 export { exportDataset }
 
+/** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
@@ -48,6 +49,7 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, 
   readonly webhook?: WebhookReceiver.ListenOptions | undefined
 }
 
+/** A pipeline: its settings and its annotation service. `E` and `R` are the errors and services of that layer. */
 export interface Pipeline<E = never, R = never> extends Settings {
   readonly _tag: "Pipeline"
   /** Where the tasks go: a service at an address (`ServiceProfile.layer`) or an embedded one (`AnnotationService.layerEmbedded`). */

@@ -39,6 +39,7 @@ import * as Workforce from "./expert/Workforce.ts"
 
 export { Expert }
 
+/** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
   /** Asked in this order: experts, or names as on the command line (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`). */
   readonly experts: ReadonlyArray<Expert.Expert | string>

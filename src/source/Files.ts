@@ -21,6 +21,7 @@ import * as Group from "./combine/Group.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
+/** Options of `files`: format, encoding, limits and layout. Format and layout are detected unless set. */
 export interface FilesOptions extends Format.FormatOptions, LayoutOptions {
   /** Where the scratch database of groups is made. Default: the system's place for temporary files. */
   readonly scratchDirectory?: string | undefined

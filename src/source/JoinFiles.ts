@@ -20,6 +20,7 @@ export type { JoinOptions } from "./combine/JoinOptions.ts"
 /** Records of each file in which fields are checked. */
 const sampleSize = 20
 
+/** A source of items whose prompts and completions are in separate files. Fails with `SourceError`. */
 export const join = (options: JoinOptions.JoinOptions): Source => ({
   description: `${describeFiles(options.prompts, "prompts")} with ${describeFiles(options.completions, "completions")}, joined by ${options.key ?? options.promptKey ?? "id"}`,
   summary: Effect.map(Effect.scoped(open(options)), ({ summary }) => summary),

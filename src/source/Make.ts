@@ -12,6 +12,7 @@ import type { RowResult } from "./record/Row.ts"
 import { invalidOption, type SourceError } from "./record/SourceError.ts"
 import type { Source } from "./record/SourceRecord.ts"
 
+/** Options of `make`: a name for messages, and the layout of the records. */
 export interface MakeOptions extends LayoutOptions {
   /** Default `memory`. */
   readonly name?: string | undefined
@@ -19,6 +20,7 @@ export interface MakeOptions extends LayoutOptions {
   readonly scratchDirectory?: string | undefined
 }
 
+/** A source of records that a program provides. An invalid record is a `Reject`. */
 export const make = <E = never, R = never>(
   records: Iterable<unknown> | Stream.Stream<unknown, E, R>,
   { name = "memory", scratchDirectory, ...options }: MakeOptions = {},

@@ -54,6 +54,7 @@ const maxWarnings = 20
 /** Each sleep is bounded, so that a machine that was suspended polls soon. */
 const maxWait = Duration.seconds(30)
 
+/** Options of `collect`. */
 export interface CollectOptions {
   /** Opened when this process submits no more tasks. Default: it submits none. */
   readonly submittingDone?: Latch.Latch | undefined

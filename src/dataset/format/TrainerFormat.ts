@@ -12,6 +12,7 @@ import type { Features, JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { Omission } from "../file/OmittedPairs.ts"
 
+/** Options of trainer formats, for those that support them. */
 export interface FormatOptions {
   /**
    * Writes the pair's `vote_margin`, and 0 where there is none, as `margin`: for the formats whose
@@ -20,6 +21,7 @@ export interface FormatOptions {
   readonly margin?: boolean | undefined
 }
 
+/** A trainer format: name, file type, columns, encoder and schema of the rows. */
 export interface TrainerFormat {
   /** Names the format's folder: letters, digits, `-`, `_` and `.`. */
   readonly name: string

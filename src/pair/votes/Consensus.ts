@@ -14,6 +14,7 @@ import type { Ranking } from "../../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 import { rankingOf } from "./Ranking.ts"
 
+/** One judgment of an item, with the votes that it is made from. */
 export interface Consensus {
   /** The first task's, with the choice, ranking and rationale that the votes come to, and the flags of all tasks. */
   readonly judgment: Judgment

@@ -11,6 +11,7 @@ import { firstOfText } from "../../domain/Tally.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
+/** Estimated reliabilities of experts. */
 export interface Reliabilities {
   /** Probability that a vote of the expert is right, above 0 and below 1; null without a vote on an item with several. */
   readonly of: (expert: string | null) => number | null

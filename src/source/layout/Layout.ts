@@ -11,6 +11,7 @@ import type { Reject } from "../../domain/Reject.ts"
 import type { Place, Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 
+/** The layouts of records, by name. */
 export const layoutNames = ["items", "wide", "pairs", "long"] as const
 export type LayoutName = (typeof layoutNames)[number]
 

@@ -4,12 +4,14 @@
  */
 import { type PlatformError, Predicate, Schema } from "effect"
 
+/** The file does not exist. */
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { file: Schema.String }) {
   override get message(): string {
     return `${this.file}: there is no such file; check the path`
   }
 }
 
+/** The file cannot be opened, read or decoded; `problem` says why. */
 export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
   file: Schema.String,
   problem: Schema.String,
@@ -52,6 +54,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   }
 }
 
+/** Ends the reading of a source; `reason` is one of the errors above. */
 export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
   reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, LayoutUnknown, ScratchFailed]),
 }) {

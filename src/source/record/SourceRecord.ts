@@ -32,6 +32,7 @@ export interface InputSummary {
   readonly ignored: ReadonlyArray<string>
 }
 
+/** A source of prompt items. `E` and `R` are the errors and services of reading it. */
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
   /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string

@@ -11,6 +11,7 @@ import * as SqliteClient from "../../node/SqliteClient.ts"
 import { defaultPartition, Ledger, LedgerReader } from "./Ledger.ts"
 import { checkVersion, exists } from "./Tables.ts"
 
+/** A ledger in an SQLite file or in PostgreSQL, and the partition to use. */
 export type LedgerLocation =
   | { readonly _tag: "File"; readonly path: string; readonly partition: string }
   | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string>; readonly partition: string }
@@ -23,10 +24,12 @@ export interface LedgerSettings {
   readonly partition?: string | undefined
 }
 
+/** The path, URL or partition of a ledger is invalid. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
   message: Schema.String,
 }) {}
 
+/** There is no ledger at the location. */
 export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {
   location: Schema.String,
   partition: Schema.String,

@@ -17,6 +17,7 @@ import * as LedgerLocation from "./LedgerLocation.ts"
 import { lostStates } from "./Model.ts"
 import * as Payload from "./Payload.ts"
 
+/** The operation is only for ledgers in an SQLite file; PostgreSQL has its own tools. */
 export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
   verb: Schema.Literals(["backup", "compact"]),
   location: Schema.String,
@@ -28,6 +29,7 @@ export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotFor
   }
 }
 
+/** There is a file at the path of the backup already. */
 export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", { path: Schema.String }) {
   override get message() {
     return `${this.path} exists already: name another file for the backup`
@@ -172,6 +174,7 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
   return { before, after: yield* sizeOf(file.path) }
 })
 
+/** Options of `prune`. */
 export interface PruneOptions {
   /** Epoch milliseconds. Without it, rejects of all runs but the last are removed, and no results are. */
   readonly before?: number | undefined

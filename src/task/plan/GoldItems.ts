@@ -14,6 +14,7 @@ import type { Draw } from "./CompletionDraw.ts"
 import * as Shuffle from "./Shuffle.ts"
 import { identify } from "./TaskRequests.ts"
 
+/** Gold items to mix in, and how often. */
 export interface GoldOptions {
   /** Each has a `gold` answer. */
   readonly items: ReadonlyArray<SourceItem | PromptItem>

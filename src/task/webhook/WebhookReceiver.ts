@@ -18,6 +18,7 @@ export type RouteOptions = WebhookScheme &
     readonly path?: `/${string}` | undefined
   }
 
+/** Options of `layer`: those of `route`, and the address to listen on. */
 export type ListenOptions = RouteOptions & {
   /** An address or a name. Loopback by default, which suits a proxy on the same machine that speaks TLS. */
   readonly host?: string | undefined
