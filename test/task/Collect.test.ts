@@ -142,7 +142,7 @@ describe("collect", () => {
     Effect.gen(function* () {
       const { process } = yield* submitted(() => ({ status: 503, body: { detail: "down" } }), { patience: 0 })
       const failure = yield* collectAll.pipe(Effect.flip, process)
-      assert.match(String((failure as Error).message), /has been down since .*503: down.*the same command goes on/)
+      assert.match(String((failure as Error).message), /has been down since .*503: down.*run the same command again/)
       const { counts } = yield* ledgerState.pipe(process)
       assert.strictEqual(counts.submitted.tasks, 3)
     }))
