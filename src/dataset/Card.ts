@@ -5,7 +5,7 @@
  * reads all configurations of a folder as the type of the first one, Parquet: so trainer formats in Parquet are
  * configurations, and for those in JSON Lines the card shows how to load them.
  */
-import { Option, Record } from "effect"
+import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
 import { version } from "../node/Version.ts"
@@ -83,8 +83,8 @@ const frontMatter = (
 /** The numbers in the front matter. */
 export const sizes = ({ files, splits }: Pick<Subject, "files" | "splits">) => ({
   splits: splits.map(({ bytes, rows, split }) => ({ name: split, num_bytes: bytes, num_examples: rows })),
-  download_size: sum(files.filter(({ path }) => path.startsWith("data/")).map(({ bytes }) => bytes)),
-  dataset_size: sum(splits.map(({ bytes }) => bytes)),
+  download_size: Number.sumAll(files.filter(({ path }) => path.startsWith("data/")).map(({ bytes }) => bytes)),
+  dataset_size: Number.sumAll(splits.map(({ bytes }) => bytes)),
 })
 
 const FrontMatter = /^---\n(.*?\n)---\n/s
@@ -267,5 +267,3 @@ const counted = (n: number, noun: string) => `${grouped(n)} ${noun}${n === 1 ? "
 
 /** 12,345 */
 const grouped = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",")
-
-const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0)

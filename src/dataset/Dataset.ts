@@ -6,7 +6,7 @@
  * and options give the same bytes. A pair with a lone surrogate is omitted and counted.
  * Not checked: that no prompt is in two splits (`verify` does), and that the pairs of an item are consecutive.
  */
-import { Effect, type FileSystem, type Path, type Scope, Sink, Stream, Struct } from "effect"
+import { Effect, type FileSystem, Number, type Path, type Scope, Sink, Stream, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
@@ -208,13 +208,13 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   const infoFiles =
     info === undefined ? [] : [yield* writeText(directory, `${TrainerFiles.folder}/dataset_info.json`, info)]
   return {
-    rows: sum(summaries.map(({ rows }) => rows)),
+    rows: Number.sumAll(summaries.map(({ rows }) => rows)),
     splits: summaries,
     formats: formats.map((format) => {
       const ofFormat = trainerFiles.filter((file) => file.format === format)
       return {
         format: format.name,
-        rows: sum(ofFormat.map(({ rows }) => rows)),
+        rows: Number.sumAll(ofFormat.map(({ rows }) => rows)),
         omitted: OmittedPairs.combine(ofFormat.map(({ omitted }) => omitted)),
       }
     }),
@@ -222,5 +222,3 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     files: [...finished.flatMap(([{ files }]) => files), ...trainerFiles.map(({ file }) => file), ...infoFiles],
   }
 }, Effect.scoped)
-
-const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0)

@@ -6,6 +6,7 @@
  * Guarantees: independent of the order of units. Units with fewer than two values don't count. Categories are places in
  * the input: if each place is one model, and one is mostly better, alpha is low. `FreeMarginalKappa` avoids that.
  */
+import { Number } from "effect"
 
 export interface KrippendorffAlpha {
   /**
@@ -27,7 +28,7 @@ export const make = (): KrippendorffAlpha => {
 
   return {
     add: (counts) => {
-      const values = sum(counts)
+      const values = Number.sumAll(counts)
       if (values < 2) return
       let unequal = 0
       for (const [category, count] of counts.entries()) {
@@ -37,7 +38,7 @@ export const make = (): KrippendorffAlpha => {
       different.set(values, (different.get(values) ?? 0) + unequal)
     },
     alpha: () => {
-      const all = sum(totals)
+      const all = Number.sumAll(totals)
       const expected = totals.reduce((pairs, count) => pairs + count * (all - count), 0)
       if (expected === 0) return null
       const observed = [...different]
@@ -47,5 +48,3 @@ export const make = (): KrippendorffAlpha => {
     },
   }
 }
-
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
