@@ -49,14 +49,14 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
   },
 ) {}
 
-/** Votes per prompt that a task may ask for. */
+/** Maximum votes per prompt of a task. */
 export const maxVotes = 25
 
 const metadata = Schema.optionalKey(
-  Metadata.annotate({ description: "A JSON object of your own, which stands in the result as it is here." }),
+  Metadata.annotate({ description: "A JSON object of your own, returned unchanged in the result." }),
 )
 
-/** Unknown members are kept, to be named in the answer. */
+/** Unknown members are decoded, so that the answer can name them as warnings. */
 const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 const requestMembers = {
@@ -72,7 +72,7 @@ const requestMembers = {
         "completion at rank r of m scores m - r; those ranked together share the mean of their ranks), of several that are " +
         "equal in this too the one that the earliest vote chose, last the one with the lowest index; " +
         "`annotations.tie` is then true. `annotations.agreement` is the share of first-choice votes that went to the best. " +
-        "Without this member the service's own setting counts.",
+        "Default: the service's setting.",
     }),
   ),
   group: Schema.optionalKey(
@@ -85,7 +85,7 @@ const requestMembers = {
   group_size: Schema.optionalKey(
     Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
       description:
-        "How many tasks the group will have: it is not announced before as many were created. Of several that are " +
+        "Number of tasks that the group will have: it is not announced before all of them were created. Of several that are " +
         "given for one group the greatest counts.",
     }),
   ),

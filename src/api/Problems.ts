@@ -29,7 +29,7 @@ export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
   problem("unauthorized", 401, "A valid organization token is required."),
 ) {}
 
-/** The name in `Host` is not the service's; for pages also: a request from elsewhere, or a link that is used up or too old. */
+/** `Host` is not the name of the service; for pages also: a cross-origin request, or a link that was used or has expired. */
 export class Forbidden extends HttpApiError.Problem<Forbidden>()(
   "Forbidden",
   problem("forbidden", 403, "This is not allowed."),

@@ -2,7 +2,7 @@
  * Where the annotation service is, and everything that its contract does not show.
  *
  * Guarantees: each default is safe with an unknown service; with `idempotencyKey: "ignored"`, a task that may have arrived is
- * never resent by itself. The token is `Redacted`, so it appears in no log.
+ * resent only if a person asks for it. The token is `Redacted`, so it appears in no log.
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 
@@ -32,9 +32,9 @@ export interface ServiceSettings {
   readonly failedStatuses: ReadonlyArray<string>
   /** Statuses of a task that is not done yet. A status in no list counts as open, and is logged once. */
   readonly openStatuses: ReadonlyArray<string>
-  /** Maximum number of requests under way. Lower while the service refuses requests for their number. */
+  /** Maximum number of requests under way. Lower while the service answers 429 or 503. */
   readonly concurrency: number
-  /** Maximum number of requests in any second. Lower while the service refuses requests for their number. */
+  /** Maximum number of requests in any second. Lower while the service answers 429 or 503. */
   readonly requestsPerSecond: number
   /** Timeout of one answer, body included. */
   readonly requestTimeout: Duration.Input
@@ -59,7 +59,7 @@ export interface WebhookProfile {
   readonly taskIdPaths: ReadonlyArray<string>
 }
 
-/** Safe with a service of which only the contract is known. */
+/** Settings that are safe with a service of which only the contract is known. */
 export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
   moved: false,
   idempotencyKey: "ignored",

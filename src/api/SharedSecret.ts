@@ -1,7 +1,7 @@
 /**
  * A shared secret that the service sends in `Authorization: Bearer SECRET` or in another header.
  *
- * Guarantees: compared by HMACs, so that the time tells neither content nor length; a wrong one is refused before the body is
+ * Guarantees: compared by HMACs, so that timing reveals neither content nor length; a wrong one is refused before the body is
  * read. Nothing is signed: whoever sees one delivery can make others, so it is only as safe as the TLS in front of it.
  */
 import { Effect, Redacted } from "effect"

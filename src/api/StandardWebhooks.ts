@@ -54,9 +54,9 @@ const contentOf = (id: string, timestamp: string, body: Uint8Array) =>
 /** The headers of one attempt: a signature by each of the secrets. */
 export const sign = Effect.fn("StandardWebhooks.sign")(function* (
   attempt: {
-    /** Without a full stop. */
+    /** Must not contain a full stop. */
     readonly id: string
-    /** Seconds since 1970, whole. */
+    /** Whole seconds since 1970. */
     readonly timestamp: number
     readonly body: Uint8Array
   },
@@ -92,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: StandardWebhooksOption
       const written = yield* required(headers, headersOf.timestamp)
       const given = yield* required(headers, headersOf.signature)
       const timestamp = yield* fresh(written, tolerance)
-      // A header that came twice ends its first signature in a comma.
+      // If a header came twice, the values are joined by a comma.
       const tags = given
         .split(/,?\s+/)
         .filter((text) => text.startsWith("v1,"))

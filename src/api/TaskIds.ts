@@ -1,5 +1,5 @@
 /**
- * Where task ids stand in what the service sends. A path is names in dots, with `[*]` for each element of an array:
+ * Reads task ids from what the service sends. A path is names joined by dots, with `[*]` for each element of an array:
  * `task_id`, `data.tasks[*].id`. An id is a non-empty text that the ledger can hold, or a whole number; others are skipped.
  */
 import { Option } from "effect"
@@ -10,8 +10,8 @@ export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
 /**
- * The ids at all of the paths, each once; a path may lead to an array of ids. None where
- * no path leads to an id; no ids where one leads to an empty array instead.
+ * The distinct ids at all paths; a path may lead to an array of ids. `Option.none` if no path
+ * leads to an id, an empty array if one leads to an empty array.
  */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))

@@ -1,5 +1,5 @@
 /**
- * The signature schemes of webhooks by name, with their options; or a function of the user's.
+ * The signature schemes of webhooks by name, with their options; or a custom function.
  *
  * Guarantees: a malformed secret is refused when it is set, not when the first delivery arrives.
  * A new scheme has a file beside this one, its name here, and its options in `cli/flags/WebhookFlags`.
@@ -12,7 +12,7 @@ import * as StandardWebhooks from "./StandardWebhooks.ts"
 import * as StripeSignature from "./StripeSignature.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
-/** Several during a rotation. */
+/** Several while a secret is rotated. */
 type Secrets = Arr.NonEmptyReadonlyArray<Redacted.Redacted<string>>
 
 /** `tolerance`: how far a delivery's clock may be from ours, either way. */
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
       return yield* SharedSecret.make({ secrets, header })
     }
     default:
-      // In a pipeline file, whose types are not checked.
+      // Reached from a pipeline file, whose types are not checked.
       return yield* Effect.die(
         new Error(`there is no webhook scheme ${String((options as { readonly scheme: unknown }).scheme)}`),
       )

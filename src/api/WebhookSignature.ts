@@ -21,7 +21,7 @@ export interface ReceivedDelivery extends DeliveryHead {
   readonly body: Uint8Array
 }
 
-/** What is signed besides the body. */
+/** The signed id and time of a verified delivery, where its scheme signs them. */
 export interface VerifiedDelivery {
   /** The same for each attempt of one message. */
   readonly id?: string | undefined
@@ -46,7 +46,7 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
 
 export const refuse = (reason: SignatureRefused["reason"]) => Effect.fail(new SignatureRefused({ reason }))
 
-/** A header without which a delivery is refused. */
+/** The value of a header; refused without it. */
 export const required = (headers: DeliveryHead["headers"], name: string) => {
   const value = headers[name] ?? ""
   return value === "" ? refuse("header_missing") : Effect.succeed(value)
@@ -58,13 +58,13 @@ export interface SignatureScheme {
   readonly headers: ReadonlyArray<string>
   /** How far a delivery's clock may be from ours, either way, where it signs a time. */
   readonly tolerance?: Duration.Duration | undefined
-  /** Checks the headers, and gives the check of the body. */
+  /** Checks the headers, and returns the check of the body. */
   readonly open: (
     head: DeliveryHead,
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
 }
 
-/** A function of the user's. */
+/** A scheme by a custom function. */
 export const custom = (
   verify: (delivery: ReceivedDelivery) => Effect.Effect<VerifiedDelivery, SignatureRefused>,
 ): SignatureScheme => ({
@@ -89,7 +89,7 @@ export interface TimedOptions {
   readonly tolerance?: Duration.Input | undefined
 }
 
-/** The text is not a secret of the scheme. It is not repeated here. */
+/** The text is not a secret of the scheme. The error does not repeat it. */
 export class MalformedSecret extends Schema.TaggedError<MalformedSecret>()("MalformedSecret", {
   problem: Schema.String,
 }) {
@@ -114,7 +114,7 @@ export const defaultTolerance = Duration.minutes(5)
 /** Ids are remembered for twice this time: a delivery from the future stays acceptable that long. */
 export const maxTolerance = Duration.hours(1)
 
-/** Whole seconds are signed. */
+/** Signed times are whole seconds. */
 const minTolerance = Duration.seconds(1)
 
 export class MalformedTolerance extends Schema.TaggedError<MalformedTolerance>()("MalformedTolerance", {}) {

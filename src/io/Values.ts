@@ -1,5 +1,5 @@
 /**
- * Formats values and lists for messages.
+ * Formats values and lists for messages, and shortens texts.
  *
  * Guarantees: the result is one short line of well-formed Unicode, whatever the value is.
  */
@@ -18,6 +18,10 @@ export const describeValue = (value: unknown): string => {
 /** The text, or its first `maxCharacters` UTF-16 code units and an ellipsis. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
+
+/** The text on one line, with single spaces, cut like `shorten`. */
+export const excerpt = (text: string, maxCharacters: number): string =>
+  shorten(text.replace(/\s+/g, " ").trim(), maxCharacters)
 
 /** `a, b and c`. */
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>

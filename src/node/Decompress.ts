@@ -14,23 +14,23 @@ import { Data, Effect, Schema } from "effect"
 export type Method = "deflate" | "zstd" | "brotli"
 
 /** The bytes are not in the method's format, or are truncated; `problem` is the decoder's message. */
-export class Damaged extends Schema.TaggedError<Damaged>()("Damaged", { problem: Schema.String }) {}
+export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData", { problem: Schema.String }) {}
 
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
   /** All input is decoded and output; more can be written. */
-  Hungry: {}
+  NeedsInput: {}
   /** The compressed data ended before these bytes of the last write. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
 
 export interface Decoder {
-  /** Writes more input; only after `Hungry`. */
+  /** Writes more input; only after `NeedsInput`. */
   readonly write: (bytes: Uint8Array) => void
-  /** Ends the input: truncated data then fails with `Damaged`. */
+  /** Ends the input: truncated data then fails with `CorruptData`. */
   readonly end: () => void
-  readonly next: Effect.Effect<Step, Damaged>
+  readonly next: Effect.Effect<Step, CorruptData>
   /** Frees the memory; may be called repeatedly. */
   readonly close: () => void
 }
@@ -50,7 +50,7 @@ export const make = (method: Method): Decoder => {
   const stream = streams[method]()
   let written = new Uint8Array(0)
   let usedBefore = 0
-  let isHungry = true
+  let needsInput = true
   let isEnded = false
   let error: Error | undefined
   let wake: (() => void) | undefined
@@ -68,12 +68,12 @@ export const make = (method: Method): Decoder => {
     error = cause
     wakeUp()
   })
-  const next: Effect.Effect<Step, Damaged> = Effect.suspend(() => {
+  const next: Effect.Effect<Step, CorruptData> = Effect.suspend(() => {
     const bytes = stream.read() as Buffer | null
     if (bytes !== null) return Effect.succeed(Step.Output({ bytes }))
-    if (error !== undefined) return Effect.fail(new Damaged({ problem: error.message }))
+    if (error !== undefined) return Effect.fail(new CorruptData({ problem: error.message }))
     if (isEnded) return Effect.succeed(Step.Ended({ unused: written.subarray(stream.bytesWritten - usedBefore) }))
-    if (isHungry) return Effect.succeed(Step.Hungry())
+    if (needsInput) return Effect.succeed(Step.NeedsInput())
     return Effect.flatMap(
       Effect.callback<void>((resume) => {
         wake = () => resume(Effect.void)
@@ -85,16 +85,16 @@ export const make = (method: Method): Decoder => {
     write: (bytes) => {
       written = bytes as Uint8Array<ArrayBuffer>
       usedBefore = stream.bytesWritten
-      isHungry = false
+      needsInput = false
       stream.write(bytes, () => {
-        isHungry = true
+        needsInput = true
         wakeUp()
       })
     },
     end: () => {
       written = new Uint8Array(0)
       usedBefore = stream.bytesWritten
-      isHungry = false
+      needsInput = false
       stream.end()
     },
     next,

@@ -12,7 +12,7 @@ import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
-import { shorten } from "../io/Values.ts"
+import * as Values from "../io/Values.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { type PairStrategy, bestAgainstRest } from "./PairStrategy.ts"
 import * as Checks from "./Checks.ts"
@@ -107,7 +107,7 @@ const makeTally = () => {
   }
 }
 
-const excerpt = (text: string): string => shorten(text.replace(/\s+/g, " ").trim(), 120)
+const excerpt = (text: string): string => Values.excerpt(text, 120)
 
 /** The sampling key of an item: a hash of its id. */
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)

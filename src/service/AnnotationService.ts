@@ -31,7 +31,7 @@ import { VoteQueue } from "./store/VoteQueue.ts"
 import { AnnotateApi } from "./pageApi/AnnotateApi.ts"
 import * as ApiDocs from "./http/ApiDocs.ts"
 import { DashboardApi } from "./pageApi/DashboardApi.ts"
-import { OwnAddress } from "./http/OwnAddress.ts"
+import { ServiceAddress } from "./http/ServiceAddress.ts"
 import { draw as drawToken, Tokens } from "./account/Tokens.ts"
 import * as Web from "./web/Web.ts"
 import { Webhooks } from "./webhook/Webhooks.ts"
@@ -180,7 +180,7 @@ export const layer = (options: ServiceOptions) => {
     Layer.provide(workforce),
     Layer.provideMerge(Layer.merge(Web.accounts, Tokens.layer)),
     Layer.provide(store(options)),
-    Layer.provideMerge(OwnAddress.layer({ publicUrl: options.publicUrl })),
+    Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
   )
 }
 
@@ -200,7 +200,7 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
         ),
         Layer.provideMerge(
           Layer.unwrap(
-            Effect.map(OwnAddress, ({ localOnly }) =>
+            Effect.map(ServiceAddress, ({ localOnly }) =>
               Webhooks.layer({ allowLoopback: localOnly, allowPrivate: allowPrivateWebhooks }),
             ),
           ),
@@ -215,7 +215,7 @@ export const layerHttp = (options: { readonly host?: string | undefined; readonl
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 
 /**
- * The service on Node, its whole state in one SQLite file. `OwnAddress` tells where it is, `Accounts`
+ * The service on Node, its whole state in one SQLite file. `ServiceAddress` tells where it is, `Accounts`
  * gives the link to sign in, `Tokens` those of the organization.
  */
 export const layerServer = (

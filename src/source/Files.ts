@@ -36,7 +36,7 @@ const sampleSize = 100
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
   const all = typeof names === "string" ? [names] : names
   return {
-    description: all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} inputs`,
+    description: all.length === 1 ? PlaceName.describe(all[0]!) : `${all.length} inputs`,
     summary: Effect.map(Effect.scoped(find(all, options)), ({ summary }) => summary),
     records: Effect.map(find(all, options), ({ records }) => records).pipe(Stream.unwrap),
   }
@@ -48,7 +48,7 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const { empty, files } = yield* Listing.expand(names)
   const opened = yield* OpenFile.sampledUntilRecords(files, options, sampleSize)
   const sample = opened.flatMap(({ sample }) => sample)
-  const file = opened.at(-1)?.file.name ?? PlaceName.shown(names[0]!)
+  const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const unknown = (problem: string) => new SourceError({ reason: new LayoutUnknown({ file, problem }) })
   const members = OpenFile.membersOf(opened)
   const named = MakeLayout.ofMembers(options, members)
@@ -59,7 +59,7 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const models = FileModels.of(yield* Path.Path, files)
   const fileModels = new Map(
     files.flatMap((file, i) =>
-      PlaceName.kindOf(file) === "standard input" ? [] : [[PlaceName.shown(file), models[i]!] as const],
+      PlaceName.kindOf(file) === "standard input" ? [] : [[PlaceName.describe(file), models[i]!] as const],
     ),
   )
   const mayNameModels = layout.reads === "parts" && complete.model === undefined && fileModels.size > 1
@@ -67,7 +67,7 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,
-    empty: empty.map(PlaceName.shown),
+    empty: empty.map(PlaceName.describe),
     layout:
       sample.length === 0 && opened.every(({ isEmpty }) => isEmpty) ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,

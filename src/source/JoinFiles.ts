@@ -90,5 +90,5 @@ const unknownOf = (
 /** A folder or pattern may be several files. */
 const describeFiles = (names: string | ReadonlyArray<string>, what: string): string => {
   const all = JoinOptions.toList(names)
-  return all.length === 1 ? PlaceName.shown(all[0]!) : `${all.length} inputs of ${what}`
+  return all.length === 1 ? PlaceName.describe(all[0]!) : `${all.length} inputs of ${what}`
 }

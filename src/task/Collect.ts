@@ -36,7 +36,7 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Tasks taken from the ledger together. */
+/** Tasks read from the ledger at once. */
 const pageSize = 256
 
 /** Unusable answers about a task in a row, or answers that it does not exist, before it counts as invalid or failed. */
@@ -75,7 +75,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   /** Failed polls of each task in a row, and how many of them had a useless answer. */
   const failures = new Map<number, { readonly times: number; readonly useless: number }>()
   let warnings = 0
-  /** Polls due before this may be late because the service was unavailable. */
+  /** Polls due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
   let isDelayReported = false
 

@@ -30,8 +30,8 @@ export interface PlanOptions extends RunTerms, DrawOptions {
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
 /**
- * Records taken together before the ledger is asked and written, by number and by characters. The
- * index of the items is written all over its pages: the larger a step, the less often each of them.
+ * Records per step of reading, by number and by characters. A step writes to pages all over the index of
+ * the items: the larger the step, the fewer times each page is written.
  */
 export const stepRecords = 4096
 const stepCharacters = 8 * 1024 * 1024
@@ -98,7 +98,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
     const tasks = closed.flatMap((batch) => newTasks(batch, options))
-    // What waits for its batch to fill is in no table yet: it counts with the step that plans it.
+    // Items that wait for their batch to fill are in no table yet; they count with the step that plans them.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })

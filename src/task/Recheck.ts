@@ -1,8 +1,8 @@
 /**
- * Polls tasks that came to nothing once more, before they are paid for again.
+ * Polls failed and invalid tasks once more, before they are paid for again.
  *
- * Guarantees: a task counts as dead only by the service's word: it failed, its result does not fit, or it is unknown. What has
- * come to life is recorded as that. No answer, or one that cannot be read, leaves the task as it is.
+ * Guarantees: a task is resubmitted only if the service says that it failed, gives a result that does not fit, or does not know
+ * it. A task that works again is recorded so. No answer, or an unreadable one, leaves the task as it is.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"

@@ -27,7 +27,7 @@ class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
 export type SendError = SqlError | AnnotationClientError
 
-/** Ends early when `halt` is set, or sets it with what no other task could escape. */
+/** Ends early when `halt` is set, or sets it to a failure that would meet every task. */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
@@ -45,14 +45,14 @@ export const send = Effect.fnUntraced(function* <E>(
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
     if (yield* Deferred.isDone(halt)) return
     const question = yield* ledger.request(task.seq)
-    // Claimed when its turn has come, so that only what is being sent can come to be in doubt.
-    // The halves of a split task can also turn up among the planned ones: then they are taken.
+    // Claimed when its turn has come, so that only a task that is being sent can end in doubt.
+    // The halves of a split task are also among the planned ones, and may have been claimed there.
     let claimed = false
-    /** Whether this attempt may have been taken: by a try of this run, or of one before. */
+    /** Whether a request of this attempt, in this run or an earlier one, may have created the task. */
     let doubtful = task.sentAt !== undefined
     let sentAt = task.sentAt
     const doubt = Effect.sync(() => void (doubtful = true))
-    /** Not where what may have been taken may have been forgotten since. */
+    /** Not if the task may have been created and the service may have forgotten its key. */
     const repeat = Effect.flatMap(Clock.currentTimeMillis, (now) =>
       doubtful && sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)
         ? Effect.fail(new KeyExpired())
@@ -77,7 +77,7 @@ export const send = Effect.fnUntraced(function* <E>(
       .create(question.body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
       .pipe(
         Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
-        Effect.tap(() => Effect.sync(breakdown.taken)),
+        Effect.tap(() => Effect.sync(streak.accepted)),
         Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({
           AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
@@ -87,26 +87,26 @@ export const send = Effect.fnUntraced(function* <E>(
       )
   }, Effect.uninterruptible)
 
-  /** Why the last of the tasks that are left for the next run was not taken. */
+  /** Why the last of the tasks left for the next run was not accepted. */
   let left: AnnotationClientError | undefined
 
-  const breakdown = FailureStreak.make(profile.baseUrl)
+  const streak = FailureStreak.make(profile.baseUrl)
   const end = (failure: AnnotationClientError | undefined) =>
     failure === undefined ? Effect.void : Effect.asVoid(Deferred.fail(halt, failure))
 
   const record = Effect.fnUntraced(function* (task: PlannedTask, taskId: string) {
     const shared = yield* ledger.markSubmitted(task.seq, taskId, firstPollDelay(profile))
-    if (Option.isSome(shared)) yield* end(breakdown.shared(taskId, shared.value))
+    if (Option.isSome(shared)) yield* end(streak.shared(taskId, shared.value))
   })
 
   const refuse = Effect.fnUntraced(function* (task: PlannedTask, why: string, status: number, detail: string) {
     yield* ledger.markRefused(task.seq, why)
     const rejected = yield* ledger.itemsLostWith(task.seq)
     yield* counter.add({ read: 0, rejected }).pipe(Effect.catch((tooMany) => Deferred.fail(halt, tooMany)))
-    yield* end(breakdown.refused(status, detail))
+    yield* end(streak.refused(status, detail))
   })
 
-  /** What becomes of a task that was not taken. */
+  /** Handles a task that was not accepted. */
   const settle = Effect.fnUntraced(function* (
     task: PlannedTask,
     question: StoredRequest,
@@ -132,21 +132,21 @@ export const send = Effect.fnUntraced(function* <E>(
       }
       case "UnusableAnswer":
         yield* ledger.markInDoubt(task.seq, failure.message)
-        return yield* end(breakdown.lost(failure))
+        return yield* end(streak.lost(failure))
       case "Unavailable":
-        // It may also be what another request was answered while this one waited for its turn.
+        // The failure may also come from another request, while this one waited for its turn.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey === "ignored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // Others may pass; this one is sent again, under its key, by the next run.
+          // Other tasks may be accepted; the next run sends this one again, under its key.
           left = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(
             `a task of ${question.items.length} items is left for the next run: ${failure.message}`,
           )
         }
-        return yield* end(breakdown.lost(failure))
+        return yield* end(streak.lost(failure))
     }
     yield* doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)
     yield* Deferred.fail(halt, failure)

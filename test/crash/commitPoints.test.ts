@@ -22,7 +22,7 @@ import {
   traced,
   watched,
 } from "./support/Job.ts"
-import { momentsOf, points, pointsIn, type Story, strange } from "./support/points.ts"
+import { momentsOf, points, pointsIn, type Story, unexpected } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
@@ -60,10 +60,10 @@ const play = ({ args, staged, story }: Scene) => {
     }),
   )
 
-  it("makes no write without a name", () => assert.deepStrictEqual(strange(trace), []))
+  it("makes no write without a name", () => assert.deepStrictEqual(unexpected(trace), []))
 
   for (const event of pointsIn(story)) {
-    it(`${points[event].name}: what follows is as if nothing had happened`, () =>
+    it(`${points[event].name}: the job then ends as if nothing had happened`, () =>
       room.inTurn(() =>
         staged(`${story} ${event}`, async (job, seen) => {
           for (const moment of momentsOf(event, trace)) await killedAt(job, args, moment)
@@ -262,11 +262,11 @@ describe("resolve", options, () => {
     ["task: in_doubt → planned", () => [String(lost.number), "--send-again"]],
     ["task: in_doubt → given_up", () => [String(lost.number), "--give-up"]],
   ] as const) {
-    it(`${points[event].name}: that is so, or not, and can be said again`, () =>
+    it(`${points[event].name}: the decision is recorded or not, and can be repeated`, () =>
       room.inTurn(async () => {
         const args = ["resolve", ...argsOf()]
         const { job: undisturbed } = recorded(services.ignores, `resolved ${event}`, before)
-        assert.deepStrictEqual(strange((await traced(undisturbed, args)).trace), [])
+        assert.deepStrictEqual(unexpected((await traced(undisturbed, args)).trace), [])
         const { job } = recorded(services.ignores, `resolve ${event}`, before)
         for (const when of ["before", "after"] as const) {
           await killedAt(job, args, { event: "task: submitting → in_doubt", when, nth: 1 })

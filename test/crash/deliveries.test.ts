@@ -7,7 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { secret } from "../support/webhooks.ts"
 import * as Input from "./support/input.ts"
 import { finish, type Job, killedAt, rows, type Trace, watched } from "./support/Job.ts"
-import { momentsOf, points, pointsIn, type Story, strange } from "./support/points.ts"
+import { momentsOf, points, pointsIn, type Story, unexpected } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
@@ -46,7 +46,7 @@ const play = (story: Story, args: ReadonlyArray<string>, prepared: (name: string
     undisturbed = Recorded.seen(it, report)
   })
 
-  it("makes no write without a name", () => assert.deepStrictEqual(strange(trace), []))
+  it("makes no write without a name", () => assert.deepStrictEqual(unexpected(trace), []))
 
   for (const event of pointsIn(story)) {
     it(`${points[event].name}: no result is lost`, () =>

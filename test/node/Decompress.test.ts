@@ -25,7 +25,7 @@ describe("Decompress", () => {
       const decoder = Decompress.make(method)
       decoder.write(packed[method].subarray(0, 3))
       const first = yield* drain(decoder)
-      assert.deepStrictEqual(first.step, Decompress.Step.Hungry())
+      assert.deepStrictEqual(first.step, Decompress.Step.NeedsInput())
       decoder.write(Buffer.concat([packed[method].subarray(3), Buffer.from("behind")]))
       const second = yield* drain(decoder)
       assert.strictEqual(first.output + second.output, "text")
@@ -39,7 +39,7 @@ describe("Decompress", () => {
       const decoder = Decompress.make("zstd")
       for (let i = 0; i < 3; i++) {
         decoder.write(packed.zstd)
-        assert.deepStrictEqual(yield* drain(decoder), { step: Decompress.Step.Hungry(), output: "text" })
+        assert.deepStrictEqual(yield* drain(decoder), { step: Decompress.Step.NeedsInput(), output: "text" })
       }
       decoder.close()
       decoder.close()
@@ -52,11 +52,11 @@ describe("Decompress", () => {
       cut.write(packed.brotli.subarray(0, -1))
       yield* drain(cut)
       cut.end()
-      assert.strictEqual((yield* Effect.flip(drain(cut)))._tag, "Damaged")
+      assert.strictEqual((yield* Effect.flip(drain(cut)))._tag, "CorruptData")
       for (const method of ["deflate", "brotli", "zstd"] as const) {
         const decoder = Decompress.make(method)
         decoder.write(Buffer.alloc(100, 0xff))
-        assert.strictEqual((yield* Effect.flip(drain(decoder)))._tag, "Damaged")
+        assert.strictEqual((yield* Effect.flip(drain(decoder)))._tag, "CorruptData")
       }
     }),
   )

@@ -6,6 +6,7 @@ import { Command } from "effect/cli"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
+import { excerpt, shorten } from "../../io/Values.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import type { InputSummary } from "../../source/record/SourceRecord.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
@@ -105,7 +106,7 @@ const foundRows = ({
     ? []
     : [["", `fields not in the first records: ${unknownFields.join(", ")}`] as const]),
   ...hints.map((hint) => ["", hint] as const),
-  ...(ignored.length === 0 ? [] : [["not used", cut(ignored.join(", "))] as const]),
+  ...(ignored.length === 0 ? [] : [["not used", shorten(ignored.join(", "), maxShownCharacters)] as const]),
 ]
 
 export const counts = ({ items, rejected, ...inspection }: Inspection.Inspection): string =>
@@ -138,16 +139,15 @@ const itemRows = ({ completions, conversations, drawn, gold, items }: Inspection
 const tasks = ({ tasks, votes }: Inspection.Inspection): string =>
   `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes of each item`}`
 
-/** Beyond that, an item's texts are cut. */
-const maxShown = 400
+/** UTF-16 code units of each text that are shown. */
+const maxShownCharacters = 400
 
-const cut = (text: string): string => (text.length <= maxShown ? text : `${text.slice(0, maxShown).toWellFormed()}…`)
-
-const indented = (text: string, indent: string): string => cut(text).replaceAll("\n", `\n${indent}`)
+const indented = (text: string, indent: string): string =>
+  shorten(text, maxShownCharacters).replaceAll("\n", `\n${indent}`)
 
 const shown = ({ item, origin }: SourceItem): ReadonlyArray<string> => [
   "",
-  `${Origin.describe(origin)}${item.id === undefined ? "" : `  (${cut(item.id).replace(/\s+/g, " ")})`}`,
+  `${Origin.describe(origin)}${item.id === undefined ? "" : `  (${excerpt(item.id, maxShownCharacters)})`}`,
   `  prompt     ${indented(Conversation.render(item.prompt), "             ")}`,
   ...item.completions.map((completion, index) => {
     const model = item.models?.[index]

@@ -7,7 +7,7 @@ import { maxVotes } from "../../api/AnnotationApi.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
 import { defaultRateLimit } from "../../service/http/RateLimit.ts"
 import { Accounts } from "../../service/account/Accounts.ts"
-import { OwnAddress } from "../../service/http/OwnAddress.ts"
+import { ServiceAddress } from "../../service/http/ServiceAddress.ts"
 import { Tokens } from "../../service/account/Tokens.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { expertFlags, judgeOf } from "../flags/ExpertFlags.ts"
@@ -25,7 +25,7 @@ const announce = Effect.fnUntraced(function* (flags: {
   readonly hasToken: boolean
   readonly signInLink: boolean
 }) {
-  const { encrypted, origin } = yield* OwnAddress
+  const { encrypted, origin } = yield* ServiceAddress
   const tokens = yield* Tokens
   const accounts = yield* Accounts
   const baseUrl = `${origin}/v1`

@@ -5,6 +5,7 @@
  * rests on.
  */
 import { DateTime, Option } from "effect"
+import { excerpt } from "../../io/Values.ts"
 import type { Estimate, JobStatus } from "../../pipeline/JobStatus.ts"
 import * as Summary from "./Summary.ts"
 import { count, duration, number, type Rows } from "./Text.ts"
@@ -35,13 +36,8 @@ const campaigns = (status: JobStatus): Rows =>
         i === 0 ? "campaigns" : "",
         `${campaign}${campaign === status.campaign ? " (last run)" : ""}: started ${minute(started_at)}, ` +
           `${count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${number(tasks.submitted.items)} outstanding; ` +
-          (guidelines === null ? task_type : excerpt(guidelines)),
+          (guidelines === null ? task_type : JSON.stringify(excerpt(guidelines, 50))),
       ])
-
-const excerpt = (text: string): string => {
-  const [line = ""] = text.trim().split("\n")
-  return JSON.stringify(line.length > 50 || line.length < text.trim().length ? `${line.slice(0, 50)}…` : line)
-}
 
 const worker = ({ last_run, running_process }: JobStatus): Rows => {
   if (running_process === "unknown") return [["process", "another process"]]

@@ -9,6 +9,7 @@ import { render } from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
 import type { DatasetInfo } from "../../dataset/Dataset.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import { excerpt } from "../../io/Values.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import type { RunReport, IssueReport } from "../../pipeline/RunReport.ts"
@@ -198,17 +199,12 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
     .filter(({ omitted }) => omitted.count > 0)
     .map(({ format, omitted: { count: omitted, first } }) => {
       const [one] = first
-      const why = one === undefined ? "" : `, first of item ${brief(one.item_id)}: ${one.field}: ${one.reason}`
+      // An id from a join by prompt is a whole prompt.
+      const why = one === undefined ? "" : `, first of item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
       return ["", `${format} lacks ${count(omitted, "pair")} that it can't represent${why}`] as const
     }),
   ...files.filter(({ path }) => path === "report.html").map(({ path }) => ["report", `${directory}/${path}`] as const),
 ]
-
-/** An id in one line: that of a join by prompt is a whole prompt. */
-const brief = (id: string): string => {
-  const line = id.replace(/\s+/g, " ")
-  return line.length <= 60 ? line : `${line.slice(0, 59).toWellFormed()}…`
-}
 
 /** The folders of a dataset's files, with their sizes. */
 const folders = (files: DatasetInfo["files"]): string =>
@@ -240,6 +236,6 @@ const pair = (pair: PreferencePair): ReadonlyArray<string> =>
     .filter((column) => pair[column] !== null)
     .flatMap((column) => {
       const text = column === "prompt" ? render(pair.prompt) : String(pair[column])
-      const [first = "", ...more] = (column === "item_id" ? brief(text) : text).split("\n")
+      const [first = "", ...more] = (column === "item_id" ? excerpt(text, 60) : text).split("\n")
       return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
     })

@@ -23,7 +23,7 @@ export interface SignedIn {
   readonly session: string
 }
 
-/** Each one is 64 MiB and a third of a second of work. */
+/** Password hashes computed at once: each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
 /** Names that look the same are the same: `Ann`, `ann`. */
@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
   const anyOperator = Effect.map(sql`SELECT 1 FROM operator LIMIT 1`, (rows) => rows.length > 0)
 
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, name: string, password: string) {
-    // Before the password is hashed: only who has a code costs the service anything.
+    // Checked before hashing, so that only the holder of a code causes that work.
     if (Option.isNone(yield* codes.find("sign-in", code))) return yield* new CodeRefused()
     const hashed = yield* Password.hash(password)
     const session = yield* Secrets.draw()
@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** Path and code of a new sign-in link, from the service's root on: for whoever runs the service. The one before ends. */
+    /** Path and code of a new sign-in link, relative to the service's root. Revokes the previous link. */
     readonly signInLink: Effect.Effect<string, SqlError>
     readonly anyOperator: Effect.Effect<boolean, SqlError>
     /** Makes the account of that name, or gives it a new password and ends its sessions; signs in. */

@@ -54,13 +54,13 @@ const make = Effect.gen(function* () {
 export class OneTimeCodes extends Context.Service<
   OneTimeCodes,
   {
-    /** A new code; those that the subject had before end. Statements only: for use within a write of `Database`. */
+    /** Issues a code and revokes the earlier ones of the subject. Statements only: for use within a write of `Database`. */
     readonly issue: (kind: CodeKind, subject: string) => Effect.Effect<string, SqlError>
-    /** Whom the code is for; none where it is not, or no longer, accepted. */
+    /** The subject of an accepted code, else none. */
     readonly find: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
     /** The same, and uses the code up. Statements only. */
     readonly use: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
-    /** Ends the codes that somebody has. Statements only. */
+    /** Revokes the codes of a subject. Statements only. */
     readonly endAll: (kind: CodeKind, subject: string) => Effect.Effect<void, SqlError>
   }
 >()("prefstream/service/OneTimeCodes") {

@@ -9,17 +9,17 @@
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** The attempt's turn is too far away. */
+/** The attempt would have to wait too long. */
 export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
   retryAfterSeconds: Schema.Int,
 }) {}
 
 interface Pace {
-  /** Attempts at once. */
+  /** Attempts without a delay. */
   readonly burst: number
-  /** After which one more is let through at once. */
+  /** Time after which one more attempt has no delay. */
   readonly restoreMillis: number
-  /** From one turn to the next, for those beyond. */
+  /** Delay between further attempts. */
   readonly turnMillis: number
 }
 
@@ -30,7 +30,7 @@ const maxCounters = 10_000
 const logEveryMillis = 15 * 60_000
 
 interface Counter {
-  /** Of the burst; less as time goes by. */
+  /** Attempts counted against the burst; decreases with time. */
   used: number
   countedAt: number
   nextTurn: number
@@ -38,7 +38,7 @@ interface Counter {
 }
 
 const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
-  /** Those counted last at the end. */
+  /** Least recently counted first. */
   const counters = new Map<string, Counter>()
 
   const counterOf = (key: string, now: number) => {
@@ -82,7 +82,7 @@ export const make = () => {
   const countName = makeCounters(atName)
   const countAddress = makeCounters(fromAddress)
 
-  /** Waits for the attempt's turn. @returns what takes it out of the count: who signs in has made no attempt */
+  /** Waits for the attempt's turn. @returns an effect that uncounts it, for a successful sign-in */
   return Effect.fnUntraced(function* (address: string, name: string) {
     const ofAddress = yield* countAddress(address, address)
     const key = `${address} ${Sha256.hex(name)}`

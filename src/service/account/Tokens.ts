@@ -26,7 +26,7 @@ export interface NewToken {
   readonly summary: TokenSummary
 }
 
-/** What secret scanners look for: `pst_` and 43 characters. */
+/** `pst_` and 43 characters, a pattern for secret scanners. */
 const prefix = "pst_"
 
 /** A new token, which is not stored. */
@@ -99,10 +99,10 @@ const make = Effect.gen(function* () {
     return { token, row }
   })
 
-  /** What a change of several steps is: memory and database are both changed, even if nobody waits for it any more. */
+  /** Changes memory and database together, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
-  /** Accepted from now on, as `store` stores it. Nobody has the token yet; where it is not stored, nobody gets it. */
+  /** Stores a new token with `store` and accepts it; the token is returned only if it is stored. */
   const add = <A, E>(row: Row, store: Effect.Effect<A, E>) =>
     Effect.suspend(() => {
       remember(row)
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
     const until = now + Math.round(Duration.toMillis(Duration.hours(keepHours)))
     const rotated = write(
       Effect.gen(function* () {
-        // A token that is being rotated out already does not get more time by this.
+        // A token that is being rotated out does not get more time.
         const [old] =
           yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
           WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
-    // Refused at once, whatever becomes of the write.
+    // Refused at once, even if the write fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
     accepted.delete(hash)
     yield* write(
@@ -188,7 +188,7 @@ export class Tokens extends Context.Service<
     ) => Effect.Effect<NewToken, NoSuchToken | TokenEnded | SqlError>
     /** The token is refused from now on. */
     readonly revoke: (tokenId: string) => Effect.Effect<void, NoSuchToken | SqlError>
-    /** All that there ever were, newest first. */
+    /** All tokens, revoked ones too, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<TokenSummary>, SqlError>
     /** Whose token it is; none where it is not accepted. */
     readonly accept: (token: string) => Effect.Effect<Option.Option<AcceptedToken>>

@@ -7,9 +7,10 @@
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
+import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
-  /** What is at fault. `Moment` and `Length` (of the answer, in time or size) are worth another try soon. */
+  /** What is at fault. `Moment` and `Length` (of the answer, in time or size) are worth a retry soon. */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
   /** Milliseconds. */
@@ -27,13 +28,11 @@ const maxQuoteCharacters = 300
 /** Maximum pause, whatever the endpoint asks for. */
 const maxRetryAfter = Duration.hours(1)
 
-/** What may be quoted of an answer. */
+/** The part of an answer that a message quotes, without the key. */
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
   const secret = key === undefined ? "" : Redacted.value(key)
-  const shown = secret === "" ? text : text.replaceAll(secret, "<key>")
-  const line = shown.replace(/\s+/g, " ").trim()
-  if (line === "") return "no reason given"
-  return (line.length <= maxQuoteCharacters ? line : `${line.slice(0, maxQuoteCharacters)}…`).toWellFormed()
+  const withoutKey = secret === "" ? text : text.replaceAll(secret, "<key>")
+  return excerpt(withoutKey, maxQuoteCharacters).toWellFormed() || "no reason given"
 }
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
@@ -41,7 +40,7 @@ const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unkno
 const memberOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
-/** Error codes that speak of this question's text. */
+/** Error codes about this question's text. */
 const aboutQuestion: ReadonlyArray<unknown> = [
   "content_filter",
   "content_policy_violation",
@@ -50,7 +49,7 @@ const aboutQuestion: ReadonlyArray<unknown> = [
   "string_above_max_length",
 ]
 
-/** 429 for want of money rather than of time: no wait of seconds mends that. */
+/** 429 because of billing rather than rate: waiting seconds does not help. */
 const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
 
 /** An error's body, as OpenAI writes it, or others. */
@@ -106,7 +105,7 @@ export const fromStatus = Effect.fnUntraced(function* (
   return failed(known ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
 })
 
-/** 2xx with something else than a chat completion. */
+/** 2xx with something other than a chat completion. */
 export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): JudgeFailed =>
   new JudgeFailed({
     fault: "Moment",

@@ -8,6 +8,7 @@
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
+import { shorten } from "../../io/Values.ts"
 
 /** The labels of the two completions, by place. */
 const labels = ["A", "B"] as const
@@ -91,8 +92,7 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
     const words = typeof rationale === "string" ? rationale.toWellFormed().trim() : ""
     return Option.some({
       place: places[named],
-      rationale:
-        words.length <= maxRationaleCharacters ? words : `${words.slice(0, maxRationaleCharacters).toWellFormed()}…`,
+      rationale: shorten(words, maxRationaleCharacters),
     })
   })
 
@@ -100,7 +100,7 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
 export const read = (answer: string): Option.Option<Verdict> => {
   const whole = verdictOf(answer)
   if (Option.isSome(whole)) return whole
-  // Models that think aloud end that with this tag; what they considered is not what they say.
+  // Reasoning models end their reasoning with this tag; verdicts before it are not final.
   const said = answer.slice(answer.lastIndexOf("</think>") + 1)
   const verdicts = objectsIn(said).flatMap((json) => Option.toArray(verdictOf(json)))
   const last = verdicts.at(-1)

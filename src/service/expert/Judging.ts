@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     )
   })
 
-  /** What is to be recorded of a failure: why the expert leaves the item, or nothing where it is asked again. */
+  /** Why a failed expert leaves the item; none if it is to be asked again. */
   const failure = Effect.fnUntraced(function* (
     name: string,
     item: Item,
@@ -80,8 +80,8 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
   })
 
   /**
-   * @param say is told when an expert begins to fail, and why one gives no vote
-   * @returns what is to be recorded, and how many votes are missing that none of the experts can give
+   * @param say logs when an expert begins to fail, and why one gives no vote
+   * @returns the answers to record, and the number of missing votes that no expert can give
    */
   const judge = Effect.fnUntraced(function* (
     item: Item,

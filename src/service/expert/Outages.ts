@@ -14,8 +14,8 @@ interface Failures {
 
 interface ItemFailures extends Failures {
   readonly breakdowns: number
-  /** Whether `due` has named the item. */
-  told: boolean
+  /** Whether `due` has returned the item. */
+  reported: boolean
 }
 
 /** Failures in a row that are not yet held against the expert: they may be due to the items. */
@@ -24,12 +24,12 @@ const seconds = 1_000
 const minutes = 60 * seconds
 const hours = 60 * minutes
 
-const backoff = (first: number, most: number, failures: number) => Math.min(first * 2 ** (failures - 1), most)
+const backoff = (first: number, max: number, failures: number) => Math.min(first * 2 ** (failures - 1), max)
 
 export const make = () => {
   const experts = new Map<string, Failures>()
   const items = new Map<number, Map<string, ItemFailures>>()
-  /** `due` has nothing to say before. */
+  /** `due` returns nothing before this time. */
   let nextDue = Infinity
 
   return {
@@ -44,7 +44,7 @@ export const make = () => {
      */
     failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
-      // What was under way when the expert was found to be down says nothing new.
+      // Requests under way when the expert went down count once.
       if (general.until <= now) {
         general.failures++
         const excess = general.failures - tolerated
@@ -57,7 +57,7 @@ export const make = () => {
       const failures = (here.get(expert)?.failures ?? 0) + 1
       const breakdowns = (here.get(expert)?.breakdowns ?? 0) + (error === undefined ? 1 : 0)
       const until = now + backoff(10 * seconds, 30 * minutes, failures)
-      here.set(expert, { failures, breakdowns, until, told: false })
+      here.set(expert, { failures, breakdowns, until, reported: false })
       items.set(itemId, here)
       nextDue = Math.min(nextDue, until)
       return { inRow: general.failures, breakdowns }
@@ -75,20 +75,20 @@ export const make = () => {
       const due: Array<number> = []
       for (const [itemId, here] of items) {
         for (const [expert, item] of here) {
-          if (item.until <= now && !item.told) {
-            item.told = true
+          if (item.until <= now && !item.reported) {
+            item.reported = true
             due.push(itemId)
           }
-          if (!item.told) nextDue = Math.min(nextDue, item.until)
-          // Somebody else has judged it meanwhile.
-          if (item.told && item.until + hours < now) here.delete(expert)
+          if (!item.reported) nextDue = Math.min(nextDue, item.until)
+          // Another expert has judged it meanwhile.
+          if (item.reported && item.until + hours < now) here.delete(expert)
         }
         if (here.size === 0) items.delete(itemId)
       }
       return due
     },
 
-    /** When something changes next by itself; undefined where nothing will. */
+    /** When the next expert or item can be asked again; undefined if none waits. */
     nextChange: (now: number): number | undefined => {
       const times = [...experts.values(), ...[...items.values()].flatMap((here) => [...here.values()])]
         .map(({ until }) => until)

@@ -18,13 +18,13 @@ import { type Claim, type Claims, type Judged, VoteQueue } from "../store/VoteQu
 export interface WorkforceOptions {
   /** Asked in this order. */
   readonly experts: ReadonlyArray<Expert>
-  /** Time from a task's creation to its judgment, for trying out how it is to wait. None by default. */
+  /** Time from a task's creation to its judgment, to simulate slow experts. Default: none. */
   readonly turnaround?: Duration.Input | undefined
   /** Whether a task that no expert has an answer to is cancelled, rather than left open for others. It is tried again at the next start. */
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** Of quick experts: as many votes share a commit. Slow ones hold no more than they are at work on. */
+/** Items per commit of experts that answer at once. Slow experts claim only what they are judging. */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     })
   })
 
-  /** Waits for what is created or returns, for a task's time, for an expert that can be asked again. */
+  /** Waits for a new or returned item, for a task's delay to pass, or for an expert that can be asked again. */
   const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
     const now = yield* Clock.currentTimeMillis
     const due = createdAt === undefined ? Infinity : createdAt + turnaround
@@ -141,7 +141,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     if (idle !== undefined) yield* rest(idle)
   })
 
-  // Nobody to ask: whoever waits for a task is told so.
+  // Without experts, open tasks are cancelled, so that their clients do not wait.
   const cancelAll = Effect.gen(function* () {
     yield* persistently(Effect.suspend(claim))
     const open = yield* Effect.forEach(["pending", "in_progress"] as const, (status) =>

@@ -144,7 +144,7 @@ const members: Record<string, string> = {
   guidelines: "Instructions for the experts, as Markdown.",
   votes: "How many experts judge each prompt.",
   group:
-    "Tasks with the same group complete together: one webhook tells of them. A group that grows after that is told of again.",
+    "Tasks with the same group complete together: one webhook announces them. A group that grows after that is announced again.",
   group_size: "How many tasks the group will have; it is not complete before.",
   best_completion_index: "Zero-based index into the prompt's completions.",
   errors:

@@ -43,7 +43,7 @@ ${
     : `**Rate limit**: each token may send ${count(rateLimit.burst)} requests at once, and ${count(rateLimit.perSecond)} a second over time. Answers carry \`RateLimit-Policy: "default";q=${rateLimit.burst};w=…\` (the quota, and the seconds in which it is restored) and \`RateLimit: "default";r=…;t=…\` (requests left, and the seconds until all are back), by draft-ietf-httpapi-ratelimit-headers. Beyond it the answer is 429 \`too-many-requests\` with \`Retry-After\` in seconds.`
 }
 
-**Bodies under way**: of each token, requests with up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in all are taken in at once. One more waits for its turn, and after 15 seconds is answered 429 with \`Retry-After\`.
+**Concurrent bodies**: for each token, requests with up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in all are read at once. Further requests wait, and after 15 seconds are answered 429 with \`Retry-After\`.
 `
 
 /** The problem types that stand in \`type\`, by status. */
@@ -83,7 +83,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 
 \`POST /tasks\` answers **201** with \`task_id\` (of the form \`task_…\`), \`status\`, and the task's path in \`Location\`. The task is stored durably by then. The one \`task_type\` is \`rlhf_ranking\`; another is a 422 that lists what is supported.
 
-**Members.** What is not known changes nothing, and is named in \`warnings\` of the answer (\`path\` and \`message\`): a misspelled \`vote\`, for example. \`metadata\`, a JSON object of your own in the request and in each of its prompts, stands in the result as you sent it; experts do not see it.
+**Members.** Unknown members are ignored and listed in \`warnings\` of the answer (\`path\` and \`message\`): a misspelled \`vote\`, for example. \`metadata\`, a JSON object of your own in the request and in each of its prompts, is returned in the result as you sent it; experts do not see it.
 
 **Idempotency.** Send an \`Idempotency-Key\` (1 to 255 characters) of your own for each task. The same key with the same body, byte for byte, answers 201 again with the task that exists, as it stands now; with another body it is a 422. A key is remembered as long as the task, for your organization only.
 
@@ -91,7 +91,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 
 **Votes.** \`votes\` (1 to 25; ${decided.votes} where the task does not say) is how many experts judge each prompt. No expert judges a prompt twice.
 
-**Groups.** Tasks with the same \`group\` (1 to 255 characters) complete together: one webhook tells of them when all are completed or cancelled. Where tasks are created over some time, give \`group_size\`, the number of tasks that the group will have: it is not complete before, and is told of at once. A group whose size nobody gave is told of when it has been complete for 2 seconds without a new task; if it gets tasks after that, it is told of again, with all its tasks. A task without a group is a group of its own, by its own id.
+**Groups.** Tasks with the same \`group\` (1 to 255 characters) complete together: one webhook announces them when all are completed or cancelled. If tasks are created over some time, give \`group_size\`, the number of tasks that the group will have: the group is complete when all of them have ended, and is announced at once. A group without a size is announced when it has been complete for 2 seconds without a new task; if it gets tasks after that, it is announced again, with all its tasks. A task without a group is a group of its own, with the task's id.
 
 ## Results
 

@@ -19,7 +19,7 @@ import { type AcceptedToken, Tokens } from "../account/Tokens.ts"
 export interface OrganizationTokensOptions {
   /** Accepted beside those that are stored. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** For each token. None where it is not given. */
+  /** Per token. Default: none. */
   readonly rateLimit?: RateLimit.RateLimit | undefined
   readonly limits: TaskLimits
 }

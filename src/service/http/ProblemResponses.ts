@@ -85,8 +85,8 @@ export const fromServerStatus = (status: NodeServer.ServerStatus): string => pro
 
 /**
  * Bounds a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures.
- * A request that is given up goes on where it can't be stopped: what it has asked the database to
- * write is written.
+ * A request that timed out continues where it cannot be stopped: writes that it has
+ * started are completed.
  */
 export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number

@@ -18,7 +18,7 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 }
 
 export interface Allowance {
   readonly headers: Readonly<Record<string, string>>
-  /** When to come back, where the request is refused. */
+  /** When to retry, if the request is refused. */
   readonly retryAfterSeconds: number | undefined
 }
 

@@ -18,12 +18,12 @@ import {
 import * as Utf8 from "../../node/Utf8.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
-/** Times the bytes of the largest body. */
+/** Total bytes of concurrent bodies, as a multiple of the largest body. */
 export const maxBodiesPerToken = 2
 const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"
 
-/** The most JSON values in a body: room for each prompt's completions, and for as many other members. */
+/** Maximum JSON values in a body: each prompt's completions, and as many other members. */
 export const maxValues = ({ completionsPerPrompt, promptsPerTask }: TaskLimits): number =>
   promptsPerTask * 2 * (completionsPerPrompt + 8) + 1_000
 
@@ -57,7 +57,7 @@ export const make = (limits: TaskLimits) => {
   const { bodyBytes } = limits
   const most = maxValues(limits)
   const inAll = Semaphore.makeUnsafe(maxBodies * bodyBytes)
-  /** As many as there are tokens. */
+  /** One entry per token. */
   const ofTokens = new Map<string, Semaphore.Semaphore>()
 
   const ofToken = (tokenId: string) => {
@@ -94,7 +94,7 @@ export const make = (limits: TaskLimits) => {
       return yield* answer(new ServiceUnavailable({ detail: "Too many bodies are under way. Try again later." }))
     }
     const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
-    // Decoding would put U+FFFD in the place of what is not.
+    // Decoding would replace invalid bytes with U+FFFD.
     if (!Utf8.isValid(body)) return yield* answer(new UnsupportedMediaType({ detail: "The body is not UTF-8." }))
     if (hasMoreValues(body, most)) {
       const message = `expected at most ${most} JSON values, found more`

@@ -1,7 +1,7 @@
 /**
  * Middleware of all routes: host check, limits, problem details, security headers.
  *
- * Guarantees: a service on loopback answers to loopback names only (see `OwnAddress`); bodies and times are bounded;
+ * Guarantees: a service on loopback answers to loopback names only (see `ServiceAddress`); bodies and times are bounded;
  * failures are problem details; each response has the security headers.
  */
 import { type Duration, Effect, type Types } from "effect"
@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerRe
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
 import * as NodeServer from "../../node/HttpServer.ts"
 import * as ProblemResponses from "./ProblemResponses.ts"
-import { OwnAddress } from "./OwnAddress.ts"
+import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 /** Of what the pages send: 20,000 characters and a ranking at most. */
@@ -35,7 +35,7 @@ export const layer = (options: GuardOptions) => {
   })
   return HttpRouter.middleware(
     Effect.gen(function* () {
-      const { answersTo, origin } = yield* OwnAddress
+      const { answersTo, origin } = yield* ServiceAddress
       const misdirected = (host: string | undefined) =>
         HttpServerRespondable.toResponse(
           new Forbidden({

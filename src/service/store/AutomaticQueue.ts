@@ -8,10 +8,10 @@
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf, seqOf, storable } from "../database/TaskTables.ts"
-import type { Asking, Claim, Claims, Judged } from "./VoteQueueModel.ts"
+import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting.ts"
 
-/** What an expert has to look at: these tasks, and those with items after the cursor. */
+/** What an expert has to check: these tasks, and those with items after the cursor. */
 interface Turn {
   cursor: number
   /** Beyond `maxRememberedTasks` the cursor goes back to the oldest instead. */
@@ -29,7 +29,7 @@ interface AutomaticExpert {
   readonly expert_id: string
 }
 
-/** Tasks that are looked at in one write before others have their turn. */
+/** Tasks checked in one write, so that other writes need not wait long. */
 const maxTasksPerWrite = 100
 const maxRememberedTasks = 1_000
 
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** The oldest task that the expert is to look at. */
+  /** The oldest task that the expert has to check. */
   const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
     const rows = yield* sql<{ item_id: number }>`
       SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`
@@ -82,11 +82,11 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
   }
 
-  /** Claims what can be judged of a task now, or says how many of its items none of the experts can vote on any more. */
+  /** Claims the items of a task that can be judged now, or counts those that none of the experts can vote on any more. */
   const claimOf = Effect.fnUntraced(function* (
     task: OpenTask,
     experts: ReadonlyArray<AutomaticExpert>,
-    { isAvailable }: Asking,
+    { isAvailable }: ClaimRequest,
   ) {
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
     const answered = new Set<string>()
@@ -112,7 +112,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       return [{ item_id, open, held: Math.min(open, eligible.length), experts: eligible.map((row) => row.expert_id) }]
     })
     if (claimed.length === 0) {
-      // Where others of its items are claimed, it is looked at again when they are recorded.
+      // If other items of the task are claimed, it is checked again when they are recorded.
       const atWork = lacking === 0 ? [] : yield* sql`SELECT 1 FROM claim WHERE seq = ${task.seq}`
       return { claim: undefined, lacking: atWork.length > 0 ? 0 : lacking }
     }
@@ -150,7 +150,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     SELECT expert_no, expert_id FROM expert
     WHERE active = 1 AND expert_id IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
 
-  const claimOnce = (asking: Asking) =>
+  const claimOnce = (asking: ClaimRequest) =>
     write(
       Effect.gen(function* () {
         const rows = yield* activeOf(asking.experts)
@@ -179,13 +179,13 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       }),
     )
 
-  const claim = (asking: Asking) =>
+  const claim = (asking: ClaimRequest) =>
     work.close.pipe(
       Effect.andThen(claimOnce(asking)),
       Effect.repeat({
         until: ({ claims, idle, unanswered }) => claims.length > 0 || unanswered.length > 0 || idle !== undefined,
       }),
-      // What was passed in a write that failed is looked at again.
+      // Items passed in a write that failed are checked again.
       Effect.onError(() => Effect.sync(reconsiderAll)),
     )
 
@@ -260,7 +260,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     )
   })
 
-  /** Forgets what automatic experts were at work on, and had no answer to, when the service ended. */
+  /** At start: releases what automatic experts were judging, or had no answer to, when the service ended. */
   const begin = Effect.gen(function* () {
     const claims = yield* sql<{ seq: number }>`DELETE FROM claim RETURNING seq`
     for (const { seq } of claims) {

@@ -17,14 +17,14 @@ import { Database } from "../database/Database.ts"
 export const contentOf = (organization: string, { completions, prompt }: TaskPrompt): number =>
   Number.parseInt(Sha256.hex(JSON.stringify([organization, prompt, ...completions.toSorted()])).slice(0, 13), 16)
 
-/** Who was not here for longer is not awaited. */
+/** People who were absent for longer are not waited for. */
 export const activeWithin: Duration.Input = "7 days"
 
 /** Statements for use within one write of `Database`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  /** Who is awaited and has not met the content. */
+  /** Active people who have not seen the content. */
   const awaited = (content: Statement.Fragment) => sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
     WHERE other.kind = 'person' AND other.active = 1 AND other.away = 0
@@ -72,7 +72,7 @@ export const make = Effect.gen(function* () {
   /** Fewer people are awaited than before. */
   const awaitFewer = offerAgain(sql`NOT EXISTS (${awaited(sql`deferred_item.content`)})`)
 
-  /** Who stays away is awaited no longer, until he or she is here again; the same for who is not active now. */
+  /** Stops waiting for people who are absent, until they return, and for inactive ones. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`

@@ -24,7 +24,7 @@ interface Row extends Pick<ExpertSummary, "expert_id" | "name" | "kind" | "creat
 const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): ExpertSummary => ({
   ...row,
   active: row.active === 1,
-  // Whoever accepts an invitation has been here.
+  // Accepting an invitation counts as presence.
   joined: row.kind === "automatic" || row.last_seen_at !== null,
   majority: { agreed, of: compared },
   gold: { right: gold_right, of: gold_judged },
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }) {
     const created_at = yield* Clock.currentTimeMillis
     const rows = yield* write(
-      // Whoever is new has passed nothing, so that nothing which returned to the queue is for him or her.
+      // A new expert has passed no items, so no returned item is for them.
       sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
         VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${created_at},
           COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -106,7 +106,7 @@ export class Experts extends Context.Service<
   Experts,
   {
     readonly create: (name: string) => Effect.Effect<ExpertSummary, SqlError>
-    /** An automatic expert, made where it is not there. */
+    /** An automatic expert; created if missing. */
     readonly ensure: (name: string) => Effect.Effect<ExpertSummary, SqlError>
     readonly list: Effect.Effect<ReadonlyArray<ExpertSummary>, SqlError>
     readonly find: (expertId: string) => Effect.Effect<Option.Option<ExpertSummary>, SqlError>

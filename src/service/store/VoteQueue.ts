@@ -16,7 +16,7 @@ import * as PersonQueue from "./PersonQueue.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 import type {
-  Asking,
+  ClaimRequest,
   Claims,
   ExpertProgress,
   HeldItem,
@@ -28,7 +28,16 @@ import type {
   SetAside,
 } from "./VoteQueueModel.ts"
 
-export type { Asking, Claim, Claims, ExpertProgress, HeldItem, Judged, PersonVote, SetAside } from "./VoteQueueModel.ts"
+export type {
+  ClaimRequest,
+  Claim,
+  Claims,
+  ExpertProgress,
+  HeldItem,
+  Judged,
+  PersonVote,
+  SetAside,
+} from "./VoteQueueModel.ts"
 export { InvalidVote, NotHeld, NothingToUndo } from "./VoteQueueModel.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
@@ -57,9 +66,9 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
 export class VoteQueue extends Context.Service<
   VoteQueue,
   {
-    /** What the expert holds, from now on for the whole time again, or else the next item. None where nothing is left for this expert. */
+    /** The item that the expert holds, with its hold renewed, or else the next item; none if nothing is left for this expert. */
     readonly next: (expertId: string) => Effect.Effect<Option.Option<HeldItem>, SqlError>
-    /** Holds the item for longer, too. */
+    /** Saves a draft, and renews the hold. */
     readonly saveDraft: (expertId: string, itemId: number, draft: string) => Effect.Effect<void, NotHeld | SqlError>
     readonly vote: (
       expertId: string,
@@ -74,23 +83,23 @@ export class VoteQueue extends Context.Service<
       draft: (vote: PersonVote) => string,
     ) => Effect.Effect<HeldItem, NothingToUndo | SqlError>
     readonly progress: (expertId: string) => Effect.Effect<ExpertProgress, SqlError>
-    /** What the expert holds returns to the queue: when it is deactivated. */
+    /** Returns what a deactivated expert holds to the queue. */
     readonly release: (expertId: string) => Effect.Effect<void, SqlError>
-    /** What was held too long returns to the queue, and people who stay away are not awaited. Runs by itself every minute. */
+    /** Returns expired holds to the queue, and stops waiting for absent people. Also runs every minute. */
     readonly releaseExpired: Effect.Effect<void, SqlError>
     /** The item goes to all experts again, also to those who set it aside; its flags stay. */
     readonly returnItem: (taskId: string, promptIndex: number) => Effect.Effect<void, SqlError>
-    /** Takes items of the oldest tasks that have any which one of these automatic experts can judge now. */
-    readonly claim: (asking: Asking) => Effect.Effect<Claims, SqlError>
+    /** Claims items of the oldest tasks that one of these automatic experts can judge now. */
+    readonly claim: (asking: ClaimRequest) => Effect.Effect<Claims, SqlError>
     /** Stores what automatic experts said of items that were claimed, and returns the items to the queue. */
     readonly record: (judged: ReadonlyArray<Judged>) => Effect.Effect<void, SqlError>
-    /** Automatic experts are to look at these items again. */
+    /** Makes automatic experts check these items again. */
     readonly reconsider: (itemIds: Iterable<number>) => void
-    /** They are to look at everything again, for who may judge has changed. To be called within the write that changes it. */
+    /** Makes automatic experts check all items again, because who may judge has changed. Call it within the write that changes it. */
     readonly reconsiderAll: () => void
-    /** Waits until there may be something for automatic experts: what was created, or returned to the queue, since the last `claim`. */
+    /** Waits until an item was created or returned to the queue since the last `claim`. */
     readonly awaitWork: Effect.Effect<void>
-    /** Says that a task was created. Part of the write that creates it. */
+    /** Announces a new task. Part of the write that creates it. */
     readonly wake: Effect.Effect<void>
   }
 >()("prefstream/service/VoteQueue") {

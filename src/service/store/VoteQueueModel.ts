@@ -46,25 +46,25 @@ export interface ExpertProgress {
   readonly judged: number
   /** Since midnight, UTC. */
   readonly judgedToday: number
-  /** Votes that open tasks still miss, of whichever experts. */
+  /** Votes that open tasks still miss, from any experts. */
   readonly votesNeeded: number
   readonly undoable: boolean
 }
 
-/** The expert does not hold the item, or no longer. */
+/** The expert does not hold the item, or its hold has expired. */
 export class NotHeld extends Schema.TaggedError<NotHeld>()("NotHeld", {}) {}
 /** There is no vote that can be taken back. */
 export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingToUndo", {}) {}
 /** The vote does not name each place once, or names one that is not there. */
 export class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", { problem: Schema.String }) {}
 
-/** Who asks for items to judge on behalf of automatic experts, and for which. */
-export interface Asking {
+/** Which items to claim, for which automatic experts. */
+export interface ClaimRequest {
   /** Names, in the order in which they are to be asked. */
   readonly experts: ReadonlyArray<string>
-  /** The most tasks to take. */
+  /** Maximum tasks to claim. */
   readonly tasks: number
-  /** Tasks that were created later (epoch milliseconds) are left alone. */
+  /** Only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
   /** Whether the expert can be asked now: at all, and about this item. Its place is kept for one that can't. */
   readonly isAvailable: (expert: string, itemId?: number) => boolean
@@ -82,30 +82,30 @@ export interface Claim {
     readonly prompt: TaskPrompt
     /** All that may vote, in the order given, whether they are available now or not. */
     readonly experts: ReadonlyArray<string>
-    /** How many votes are held for them; no more are taken. */
+    /** Votes reserved for these experts, at most as many are recorded. */
     readonly held: number
-    /** How many votes are missing, of whichever experts. */
+    /** Missing votes, from any experts. */
     readonly missing: number
   }>
 }
 
 export interface Claims {
   readonly claims: ReadonlyArray<Claim>
-  /** Tasks that were looked at, nobody is at work on, and miss votes on `lacking` prompts that none of the experts can give. */
+  /** Tasks that no expert is judging, and that miss votes on `lacking` prompts which none of these experts can give. */
   readonly unanswered: ReadonlyArray<{ readonly taskId: string; readonly lacking: number; readonly prompts: number }>
-  /** Where there is nothing else to judge now; when the oldest task was created that is left alone because of its age. */
+  /** Set if nothing else can be judged now; `createdAt` is that of the oldest task that is still too new. */
   readonly idle: { readonly createdAt: number | undefined } | undefined
 }
 
 /**
- * What automatic experts said of one item that was claimed. What is missing then returns to the
- * queue; what an expert says who was deactivated meanwhile is missing too.
+ * The answers of automatic experts about one claimed item. Votes still missing return to the queue,
+ * as do those of an expert who was deactivated meanwhile.
  */
 export interface Judged {
   readonly itemId: number
   readonly answers: ReadonlyArray<{
     readonly expert: string
-    /** Or why there is none: the expert is not asked again. */
+    /** The vote, or the reason why there is none: the expert is not asked again. */
     readonly vote: Result.Result<Omit<Vote, "expert">, string>
   }>
 }

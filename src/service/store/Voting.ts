@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const webhooks = yield* Webhooks
   const contents = yield* Contents.make
 
-  /** A write that may end tasks. Webhooks are told of it, even when nobody waits for the write any more. */
+  /** A write that may end tasks. It wakes the webhooks, even if its caller was interrupted. */
   const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
@@ -248,7 +248,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
         yield* sql`UPDATE task SET completes_at = NULL WHERE seq = ${seq}`
         continue
       }
-      // A transaction in the write's own: what fails in it is undone by itself.
+      // A nested transaction, so that a failure rolls back this task only.
       yield* sql.withTransaction(complete(task, sql`status = 'completed'`, now)).pipe(
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterrupts(cause),

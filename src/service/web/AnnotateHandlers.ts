@@ -12,7 +12,7 @@ import { Experts } from "../store/Experts.ts"
 import { type HeldItem, type PersonVote, type SetAside, VoteQueue } from "../store/VoteQueue.ts"
 import { AnnotateApi, Draft, SignedInExpert, type Submission, type Work } from "../pageApi/AnnotateApi.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
-import { OwnAddress } from "../http/OwnAddress.ts"
+import { ServiceAddress } from "../http/ServiceAddress.ts"
 import * as Secrets from "../account/Secrets.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "../account/Sessions.ts"
@@ -67,7 +67,7 @@ const joinHandlers = HttpApiBuilder.group(
     const codes = yield* OneTimeCodes
     const sessions = yield* Sessions
     const experts = yield* Experts
-    const address = yield* OwnAddress
+    const address = yield* ServiceAddress
 
     /** The active expert whom the code invites. Does not use the code up. */
     const invited = Effect.fnUntraced(function* (code: string) {
@@ -100,7 +100,7 @@ const joinHandlers = HttpApiBuilder.group(
           })
         }
         yield* Effect.orDie(experts.touch(expert.expert_id))
-        yield* SessionCookies.set("expert", session).pipe(Effect.provideService(OwnAddress, address))
+        yield* SessionCookies.set("expert", session).pipe(Effect.provideService(ServiceAddress, address))
         return { name: expert.name }
       }),
     )
@@ -112,7 +112,7 @@ const workHandlers = HttpApiBuilder.group(
   "work",
   Effect.fnUntraced(function* (handlers) {
     const queue = yield* VoteQueue
-    const services = yield* Effect.context<OwnAddress | Sessions>()
+    const services = yield* Effect.context<ServiceAddress | Sessions>()
 
     const progressOf = Effect.fnUntraced(function* (expertId: string) {
       const { judged, judgedToday, undoable, votesNeeded } = yield* Effect.orDie(queue.progress(expertId))

@@ -8,13 +8,13 @@
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"
 import { Forbidden } from "../../api/Problems.ts"
-import { OwnAddress } from "../http/OwnAddress.ts"
+import { ServiceAddress } from "../http/ServiceAddress.ts"
 
 /** Why the request is not taken; undefined where it is. */
 const refusal = (
   method: string,
   headers: Headers.Headers,
-  isOwnOrigin: OwnAddress["Service"]["isOwnOrigin"],
+  isOwnOrigin: ServiceAddress["Service"]["isOwnOrigin"],
 ): string | undefined => {
   const { host, origin } = headers
   const site = headers["sec-fetch-site"]
@@ -38,7 +38,7 @@ const refusal = (
 
 export const middleware = HttpRouter.middleware(
   Effect.gen(function* () {
-    const { isOwnOrigin } = yield* OwnAddress
+    const { isOwnOrigin } = yield* ServiceAddress
     return (handled) =>
       Effect.gen(function* () {
         const { headers, method } = yield* HttpServerRequest.HttpServerRequest

@@ -15,7 +15,7 @@ import { Webhooks } from "../webhook/Webhooks.ts"
 import { Accounts } from "../account/Accounts.ts"
 import { DashboardApi, SignedInOperator } from "../pageApi/DashboardApi.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
-import { OwnAddress } from "../http/OwnAddress.ts"
+import { ServiceAddress } from "../http/ServiceAddress.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "../account/Sessions.ts"
 import { Tokens } from "../account/Tokens.ts"
@@ -26,9 +26,9 @@ const signInHandlers = HttpApiBuilder.group(
   "signIn",
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
-    const address = yield* OwnAddress
+    const address = yield* ServiceAddress
     const setCookie = (session: string) =>
-      SessionCookies.set("operator", session).pipe(Effect.provideService(OwnAddress, address))
+      SessionCookies.set("operator", session).pipe(Effect.provideService(ServiceAddress, address))
 
     return handlers.handleAll({
       setUp: Effect.fnUntraced(function* ({ payload: { code, name: chosen, password } }) {
@@ -70,7 +70,7 @@ const sessionHandlers = HttpApiBuilder.group(
   DashboardApi,
   "session",
   Effect.fnUntraced(function* (handlers) {
-    const services = yield* Effect.context<OwnAddress | Sessions>()
+    const services = yield* Effect.context<ServiceAddress | Sessions>()
     return handlers.handleAll({
       session: Effect.fnUntraced(function* () {
         const { name } = yield* SignedInOperator

@@ -13,7 +13,7 @@ import { Experts } from "../store/Experts.ts"
 import { Accounts } from "../account/Accounts.ts"
 import { ExpertSession, SignedInExpert } from "../pageApi/AnnotateApi.ts"
 import { OperatorSession, SignedInOperator } from "../pageApi/DashboardApi.ts"
-import { OwnAddress } from "../http/OwnAddress.ts"
+import { ServiceAddress } from "../http/ServiceAddress.ts"
 import { lifetimes, type SessionKind, Sessions } from "../account/Sessions.ts"
 import { NotSignedIn } from "../pageApi/WebProblems.ts"
 
@@ -32,7 +32,7 @@ const optionsOf = (kind: SessionKind, secure: boolean): Cookies.Cookie["options"
 })
 
 export const set = Effect.fnUntraced(function* (kind: SessionKind, session: string) {
-  const { secure } = yield* OwnAddress
+  const { secure } = yield* ServiceAddress
   yield* HttpApiBuilder.securitySetCookie(cookies[kind].security, session, {
     ...optionsOf(kind, secure),
     maxAge: lifetimes[kind].absolute,
@@ -40,7 +40,7 @@ export const set = Effect.fnUntraced(function* (kind: SessionKind, session: stri
 })
 
 export const end = Effect.fnUntraced(function* (kind: SessionKind) {
-  const { secure } = yield* OwnAddress
+  const { secure } = yield* ServiceAddress
   const sessions = yield* Sessions
   const request = yield* HttpServerRequest.HttpServerRequest
   const { key } = cookies[kind].security

@@ -15,12 +15,12 @@ import { type Outcome, verdict } from "./Attempt.ts"
 import type { Endpoint } from "./Endpoint.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
-/** A message whose time has come. */
+/** A message that is due. */
 export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** Null where nothing can take the message's place any more. */
+  /** Null once the message can no longer be replaced. */
   readonly gathering: string | null
   readonly payload: string
 }
@@ -41,9 +41,9 @@ export const testType = "webhook.test"
 type DeliveryRow = Delivery & { readonly sequence: number }
 
 const maxPageSize = 100
-/** A message that is resent by hand again and again has no end of them. */
+/** Attempts kept per message, since an operator can resend it without limit. */
 const attemptsShown = 200
-/** Messages forgotten by one write, so that others' writes need not wait long. */
+/** Messages deleted by one write, so that other writes need not wait long. */
 const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (
@@ -86,10 +86,10 @@ export const make = Effect.fnUntraced(function* (
     return rows[0]!.message_id
   })
 
-  /** What is gathered under that name is not to be sent. */
+  /** Withdraws the message gathered under that name. */
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** From here on nothing takes the message's place. None where it isn't due any more. */
+  /** Seals the message, so that it can't be replaced. None if it is no longer due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`
@@ -147,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
       case "failed": {
         const pause = RetryPolicy.pause(status ?? 0, outcome.retryAfter)
         if (pause > 0) yield* endpoint.writePause(url, now + pause)
-        // Somebody may have planned anew in the meantime.
+        // An operator may have rescheduled it meanwhile.
         const planned =
           row.type !== testType && row.state === "waiting" && row.next_attempt_at === attempted.next_attempt_at
         if (!planned || !(yield* endpoint.isAt(url))) return
@@ -165,8 +165,8 @@ export const make = Effect.fnUntraced(function* (
       WHERE sequence = ${sequence}`
 
   /**
-   * All that waits is due now, and its schedule starts anew. What is due anyway stays untouched,
-   * be it a hundred thousand; so does what is gathered.
+   * Makes waiting messages due now, and restarts their schedules. Messages that are due already, perhaps a
+   * hundred thousand, and gathered ones stay as they are.
    */
   const writeAllDue = (now: number) =>
     sql`
@@ -186,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length > 0
   })
 
-  /** @returns whether there may be more to forget. */
+  /** @returns whether there may be more to delete. */
   const writeForgotten = Effect.fnUntraced(function* (finishedBefore: number) {
     const rows = yield* sql`
       DELETE FROM webhook_message WHERE sequence IN (

@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   const attempts = yield* FiberSet.make<void>()
   const underWay = new Set<number>()
 
-  /** What is to be sent: where others could still take the message's place, as it is from now on. */
+  /** The message to send; sealed first if it could still be replaced. */
   const sealed = (due: Due) =>
     due.gathering === null
       ? Effect.succeedSome(due)
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
 
   const attempt = (target: Target, due: Due) =>
     deliver(target, due).pipe(
-      // It holds its place meanwhile: otherwise the message would be attempted again at once.
+      // Keeps its place meanwhile, or the message would be attempted again at once.
       Effect.catchDefect((defect) =>
         Effect.andThen(Effect.logError("An attempt at a webhook broke down", defect), Effect.sleep("30 seconds")),
       ),
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
       Effect.ignore,
     )
 
-  /** Until something changes, or that time has come. */
+  /** Waits until something changes or the time has come. */
   const rest = (until: Option.Option<number>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const sleep = Option.isNone(until) ? maxSleepMillis : Math.min(maxSleepMillis, Math.max(1, until.value - now))

@@ -9,13 +9,13 @@ import * as PlaceName from "../place/PlaceName.ts"
 
 export const of = (path: Path.Path, files: ReadonlyArray<string>): ReadonlyArray<string> => {
   const names = files.map((file) => modelOf(path, file))
-  return new Set(names).size === names.length ? names : files.map(PlaceName.shown)
+  return new Set(names).size === names.length ? names : files.map(PlaceName.describe)
 }
 
 /** An extension begins with a letter: `gpt-3.5` has none. */
 const extension = /\.[a-z][a-z0-9]*$/i
 
 const modelOf = (path: Path.Path, file: string): string => {
-  const name = path.basename(PlaceName.shown(file))
+  const name = path.basename(PlaceName.describe(file))
   return FileExtensions.withoutCompression(name).replace(extension, "") || name
 }

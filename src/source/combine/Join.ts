@@ -154,7 +154,7 @@ const unmatchedRecord = (fields: Fields, { first, record }: KeyedRecords.FoundRe
   if ("code" in record) return Result.fail(record)
   const { place, value } = record
   if (first !== undefined) return reject(place, "duplicate_key", duplicate(value.key, first))
-  const files = fields.prompts.map(PlaceName.shown).join(", ")
+  const files = fields.prompts.map(PlaceName.describe).join(", ")
   return reject(place, "no_match", `expected a prompt with key ${describeValue(value.key)} in ${files}, found none`)
 }
 
@@ -186,7 +186,7 @@ const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArra
   const { isTextual, place, value } = prompt
   if (rows.length < fields.completions.length) {
     const absent = fields.completions.filter((_, file) => !rows.some((row) => row.file === file))
-    const problem = `expected a usable row for key ${describeValue(key)} in each completions file, found none in ${absent.map(PlaceName.shown).join(", ")}`
+    const problem = `expected a usable row for key ${describeValue(key)} in each completions file, found none in ${absent.map(PlaceName.describe).join(", ")}`
     if (!fields.keepIncomplete) return reject(place, "no_match", problem)
     if (rows.length < 2) return reject(place, "no_match", `${problem}; at least two completions are needed`)
   }

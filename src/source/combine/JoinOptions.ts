@@ -67,11 +67,11 @@ export const files = Effect.fnUntraced(function* (options: JoinOptions) {
   const prompts = yield* Listing.expand(toList(options.prompts))
   const completions = yield* Listing.expand(toList(options.completions))
   const inEmpty = (empty: ReadonlyArray<string>) =>
-    empty.length === 0 ? "" : `, and none in ${empty.map(PlaceName.shown).join(", ")}`
+    empty.length === 0 ? "" : `, and none in ${empty.map(PlaceName.describe).join(", ")}`
   if (prompts.files.length === 0) {
     return yield* invalidOption(
       "prompts",
-      `expected a file, found none in ${prompts.empty.map(PlaceName.shown).join(", ")}`,
+      `expected a file, found none in ${prompts.empty.map(PlaceName.describe).join(", ")}`,
     )
   }
   if (completions.files.length < 2) {
@@ -81,7 +81,7 @@ export const files = Effect.fnUntraced(function* (options: JoinOptions) {
   return {
     prompts: prompts.files,
     completions: completions.files,
-    empty: [...prompts.empty, ...completions.empty].map(PlaceName.shown),
+    empty: [...prompts.empty, ...completions.empty].map(PlaceName.describe),
   }
 })
 

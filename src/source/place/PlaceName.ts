@@ -1,4 +1,4 @@
-/** Classifies a file name by its place: local, standard input, HTTP, S3. */
+/** Classifies and describes file names: local, standard input, HTTP, S3. */
 export type Kind = "local" | "standard input" | "http" | "s3" | "unknown"
 
 /** `unknown` is a URL of another scheme. What has no scheme is a path. */
@@ -9,8 +9,8 @@ export const kindOf = (name: string): Kind => {
   return kinds.get(scheme.toLowerCase()) ?? "unknown"
 }
 
-/** How messages, rejects, the ledger and a dataset call it: a URL without user and query, which are secrets. */
-export const shown = (name: string): string => {
+/** The name in messages, rejects, the ledger and datasets: URLs lose user, query and fragment, which may be secrets. */
+export const describe = (name: string): string => {
   if (kindOf(name) === "standard input") return "standard input"
   if (kindOf(name) === "local") return name
   return name.replace(/[?#].*$/s, "").replace(/^([^/]*\/\/)[^/]*@/, "$1")

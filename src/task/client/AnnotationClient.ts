@@ -62,7 +62,7 @@ const unclaimed: Sending<never> = {
 const madeUpId = "prefstream-probe"
 
 /** Known tasks that are remembered for probes. */
-const maxShown = 8
+const maxKnown = 8
 
 /** A shorter token may occur in any text. */
 const minSecretLength = 8
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
     if (permit !== undefined) {
       if (quotas.length > 0) yield* throttle.quota(permit, quotas)
       if (response.status === 429 || response.status === 503) yield* throttle.refused(permit, response.status)
-      else if (failure === undefined) throttle.taken(permit)
+      else if (failure === undefined) throttle.accepted(permit)
     }
     if (failure?.reason._tag === "Unavailable" && failure.reason.retryAfter !== undefined) {
       yield* throttle.pause(failure.reason.retryAfter, failure)
@@ -179,7 +179,7 @@ const make = Effect.gen(function* () {
       ),
     )
 
-  /** What an answer was instead of what was expected. */
+  /** The failure for an unexpected answer. */
   const misread = (expected: string, answer: ResponseBody.Answer) => {
     const found = ResponseBody.describe(answer, quotable)
     return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)
@@ -192,7 +192,7 @@ const make = Effect.gen(function* () {
         onNone: () =>
           Effect.fail(
             misread(
-              `the service took the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}`,
+              `the service accepted the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}`,
               answer,
             ),
           ),
@@ -214,7 +214,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Tasks that the service knows: polls of them tell whether it is up. */
-  const shown = new Set<string>()
+  const known = new Set<string>()
   const get = (taskId: string, permit?: Throttle.Permit) =>
     attempt(
       client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }),
@@ -223,10 +223,10 @@ const make = Effect.gen(function* () {
       permit,
     )
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
-    const turn = failed % (shown.size + 1)
-    const id = turn === shown.size ? madeUpId : shown.values().next().value!
+    const turn = failed % (known.size + 1)
+    const id = turn === known.size ? madeUpId : known.values().next().value!
     // The next probe polls another one.
-    if (shown.delete(id)) shown.add(id)
+    if (known.delete(id)) known.add(id)
     return { ask: get(id), isMadeUp: id === madeUpId }
   })
   const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
@@ -291,7 +291,7 @@ const make = Effect.gen(function* () {
   ): Effect.fn.Return<TaskView, AnnotationClientError> {
     const asked = throttle.turn("poll", (permit) => noted(get(taskId, permit)))
     let left = tries
-    shown.delete(taskId)
+    known.delete(taskId)
     const view = yield* persisting(asked, (failure) =>
       Effect.sync(
         () =>
@@ -300,8 +300,8 @@ const make = Effect.gen(function* () {
           (failure.reason._tag === "Unavailable" || seemsDown(failure)),
       ),
     )
-    shown.add(taskId)
-    if (shown.size > maxShown) shown.delete(shown.values().next().value!)
+    known.add(taskId)
+    if (known.size > maxKnown) known.delete(known.values().next().value!)
     return view
   })
 

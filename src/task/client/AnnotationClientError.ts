@@ -6,11 +6,14 @@
  */
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
-import { causeMessage } from "../../io/Values.ts"
+import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { instant } from "./Throttle.ts"
+
+/** UTF-16 code units of an answer that an error repeats. */
+export const maxDetailCharacters = 300
 
 const answered = { status: Schema.Int, detail: Schema.String }
 
@@ -89,9 +92,9 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "AccessDenied":
         return `${this.baseUrl} refuses the token (${reason.status}): ${sentence(reason.detail)}. Set a valid token in PREFSTREAM_TOKEN.`
       case "ServiceBlocked":
-        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, the same command goes on from here.`
+        return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, run the same command again.`
       case "TasksRefused":
-        return `${this.baseUrl} refused the first ${reason.tasks} tasks of this run, and took none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Once the cause is removed, the same command with --resubmit refused sends these tasks again, and the others.`
+        return `${this.baseUrl} refused the first ${reason.tasks} tasks of this run, and accepted none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Once the cause is removed, the same command with --resubmit refused sends these tasks again, and the others.`
       case "NoSuchService":
         return `no annotation service at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
@@ -108,7 +111,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
   }
 }
 
-/** Without its full stop. */
+/** The detail without a full stop at its end. */
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
 /** Whether the service may have carried out the request, although no usable answer says so. */
@@ -212,7 +215,7 @@ export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   })
 }
 
-/** An error and what it was caused by, innermost last. */
+/** An error and its causes, innermost last. */
 const causes = (failure: unknown): ReadonlyArray<object> => {
   const chain: Array<object> = []
   for (let at = failure; typeof at === "object" && at !== null && !chain.includes(at);) {
@@ -239,16 +242,13 @@ const Problem = Schema.Struct({
 /** The reason in an error's body: members of RFC 9457 or of other services, or else its beginning. */
 const problemDetail = (text: string): string => {
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
-  if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text)
+  if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)
   const places = problem.errors ?? problem.error
   const parts = [
     problem.detail ?? problem.message ?? problem.title,
-    places === undefined ? undefined : excerpt(typeof places === "string" ? places : JSON.stringify(places)),
+    places === undefined
+      ? undefined
+      : excerpt(typeof places === "string" ? places : JSON.stringify(places), maxDetailCharacters),
   ]
-  return parts.filter((part) => part !== undefined).join(": ") || excerpt(text)
-}
-
-export const excerpt = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim()
-  return line.length <= 300 ? line : `${line.slice(0, 300)}…`
+  return parts.filter((part) => part !== undefined).join(": ") || excerpt(text, maxDetailCharacters)
 }

@@ -1,27 +1,27 @@
 /**
- * When a run ends because of how the service answers creations: after a few tasks lost in a row, where it refuses the first
- * tasks of the run and takes none, or where it gives several tasks the same id. Single losses end nothing.
+ * Decides when the answers to task creations end a run: after several lost tasks in a row, when the service refuses the
+ * first tasks and accepts none, or when it gives several tasks the same id. A single lost task does not end a run.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
-/** Tasks that may come to be in doubt, or be left for the next run, one after another before the run ends. */
+/** Tasks in a row that end in doubt or are left for the next run, before the run ends. */
 const maxLostInARow = 5
 
-/** So many tasks that are refused before the service took any end the run: it would refuse the others, too. */
+/** Tasks refused, with none accepted, before the run ends: the service would refuse the others, too. */
 const maxFirstRefusals = 20
 
-/** So many further tasks that get the id of one task end the run: what is read as an id may be none. */
+/** Further tasks answered with the same id before the run ends: that member may not be an id. */
 const maxTasksPerId = 5
 
-/** What each of these gives is what the run fails with, if it is to end. */
+/** Each function gives the failure that ends the run, or undefined. */
 export const make = (baseUrl: string) => {
   let lostInARow = 0
   let firstRefusals: number | undefined = 0
   const sharedIds = new Map<string, number>()
   const failure = (reason: AnnotationClientError["reason"]) => new AnnotationClientError({ baseUrl, reason })
   return {
-    /** The service took a task. */
-    taken: (): void => {
+    /** The service accepted a task. */
+    accepted: (): void => {
       lostInARow = 0
       firstRefusals = undefined
     },
@@ -31,7 +31,7 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: maxFirstRefusals, status, detail })),
-    /** A task was answered with an id that another task has, and is in doubt for that reason. */
+    /** A task is in doubt because it was answered with the id of another task. */
     shared: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

@@ -34,7 +34,7 @@ const limitIn = (document: string): Option.Option<number> =>
     )
   })
 
-/** Completions of a prompt that the service takes; `Infinity` where it doesn't say. */
+/** Maximum completions per prompt; `Infinity` if the service states none. */
 export const maxCompletions = Effect.fn("PublishedLimits.maxCompletions")(function* ({
   baseUrl,
   token,
@@ -55,7 +55,7 @@ export const maxCompletions = Effect.fn("PublishedLimits.maxCompletions")(functi
   )
 })
 
-/** The service with the limit that it publishes, where its profile has none. */
+/** The profile with the published limit, unless it has one. */
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
 ): Layer.Layer<ServiceProfile, E, R | HttpClient.HttpClient> =>

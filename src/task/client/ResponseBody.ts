@@ -4,20 +4,21 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import { excerpt } from "./AnnotationClientError.ts"
+import { excerpt } from "../../io/Values.ts"
+import { maxDetailCharacters } from "./AnnotationClientError.ts"
 
 export interface Answer {
   readonly status: number
   readonly contentType: string
-  /** What could be read of it. */
+  /** The part that could be read. */
   readonly text: string
   /** Why it can't be used; `broken off` where it ended before its end. */
   readonly problem?: string
-  /** Whether something else than the service may have given it. */
+  /** Whether something other than the service may have answered. */
   readonly isForeign?: boolean
 }
 
-/** As much as is read for the reason that an error gives. */
+/** Bytes read of an error response, for its reason. */
 const reasonBytes = 64 * 1024
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
@@ -36,7 +37,7 @@ export const read = Effect.fnUntraced(function* (
   const isEncoded = encoding !== "identity" && encoding !== ""
   const limit = isEncoded ? 0 : isTaken ? maxBytes : reasonBytes
   const about = { status, contentType: headers["content-type"] ?? "" }
-  // With this header, HTTP itself sees to it that there are no more.
+  // The HTTP client reads no more bytes than this header says.
   const length = Number(headers["content-length"] ?? Infinity)
   const whole = length <= limit ? response.text : upTo(response, limit)
   const text = yield* Effect.option(whole)
@@ -54,7 +55,7 @@ export const read = Effect.fnUntraced(function* (
     : { ...about, text: text.value }
 })
 
-/** The body as far as the limit; undefined where a 2xx answer goes beyond it. */
+/** The body up to the limit; undefined where a 2xx answer exceeds it. */
 const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
   const decoder = new TextDecoder()
   let text = ""
@@ -72,7 +73,7 @@ const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClien
 
 /** An answer in a few words, for a message. */
 export const describe = (answer: Answer, quotable: (text: string) => string): string => {
-  const text = excerpt(quotable(answer.text))
+  const text = excerpt(quotable(answer.text), maxDetailCharacters)
   if (text === "") return `nothing (${answer.status})`
   return /json|^$/.test(answer.contentType) ? text : `${answer.contentType.replace(/;.*/s, "")}: ${text}`
 }

@@ -9,20 +9,21 @@
  */
 import { Clock, Duration, Effect, Random, Result } from "effect"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
+import { shorten } from "../../io/Values.ts"
 import { AnnotationClientError, Down, seemsDown } from "./AnnotationClientError.ts"
 import { instant, type Throttle } from "./Throttle.ts"
 
 export interface ServiceHealth {
-  /** The service answered a request as it should. */
+  /** The service answered a request as expected. */
   readonly answered: Effect.Effect<void>
   /** A request failed. */
   readonly failed: (failure: AnnotationClientError) => Effect.Effect<void>
 }
 
-/** A question that finds out whether the service is up. */
+/** A request that shows whether the service is up. */
 export interface Probe {
   readonly ask: Effect.Effect<unknown, AnnotationClientError>
-  /** Whether it is about a task that was made up. */
+  /** Whether it is about a made-up task id. */
   readonly isMadeUp: boolean
 }
 
@@ -32,17 +33,17 @@ const latest = 8.64e15
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** As much of an answer as is told of a service that is down. */
-const maxCauseLength = 80
+/** UTF-16 code units of the last answer in a message that the service is down. */
+const maxCauseCharacters = 80
 
-/** Whether an answer to a question about a made-up task comes from a service that may be up. */
+/** Whether an error about a made-up task may come from a service that is up. */
 const saysNothing = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 
 export const make = Effect.fnUntraced(function* (
   profile: Pick<ServiceSettings, "baseUrl" | "patience" | "downAfter" | "idempotencyKey">,
   throttle: Throttle<AnnotationClientError>,
-  /** The question after so many that failed. */
+  /** The next probe after `failed` ones. */
   probeAfter: (failed: number) => Probe,
 ) {
   const scope = yield* Effect.scope
@@ -62,7 +63,7 @@ export const make = Effect.fnUntraced(function* (
     since = undefined
   }
 
-  /** What was in the way is over. */
+  /** The service is up again. */
   const recovered = Effect.suspend(() => {
     const downSince = since
     const wasSaid = isSaid
@@ -91,14 +92,14 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting for it ${deadline > latest ? "for as long as it takes" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // A request that was let go to see failed, too.
+    // A request that was let through as a trial failed, too.
     if (probes > 0) yield* say
     while (true) {
       const now = yield* Clock.currentTimeMillis
       const asked = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + asked > deadline
       if (isOver) {
-        // Whoever comes after that is told what is true then.
+        // A request that comes later gets the result of a new probe.
         yield* throttle.wanted
         const then = yield* Clock.currentTimeMillis
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -145,29 +146,29 @@ export const make = Effect.fnUntraced(function* (
       reset()
       return throttle.resume()
     })
-    // Whatever ends it, nobody is held for ever.
+    // However this ends, no request waits forever.
     yield* Effect.forkIn(
       Effect.onError(recover(since, failure), () => release),
       scope,
     )
   })
 
-  /** What was under way when it went down says nothing new. */
+  /** While the service is down, failures of requests that were under way are ignored. */
   const failed = (failure: AnnotationClientError) =>
     Effect.suspend(() => {
       if (isDown) return Effect.void
       if (seemsDown(failure)) return countFailure(failure)
-      // Refused for its number, or to be tried again: that says neither the one nor the other.
+      // A rate limit or a request to retry does not show whether the service is up or down.
       return failure.reason._tag === "Unavailable" ? Effect.void : answered
     })
 
   return { answered, failed } satisfies ServiceHealth
 })
 
-/** What was wrong, without the address, which stands before it, in a few words. */
+/** The cause, shortened, without the address, which precedes it in messages. */
 const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
     reason._tag === "UnusableAnswer" && reason.found !== undefined ? `no JSON: ${reason.found}` : reason.detail
   const words = "status" in reason && reason.status !== undefined ? `${reason.status}: ${what}` : what
-  return words.length <= maxCauseLength ? words : `${words.slice(0, maxCauseLength - 1)}…`
+  return shorten(words, maxCauseCharacters)
 }

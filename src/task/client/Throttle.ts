@@ -12,11 +12,11 @@ import type { Quota } from "../../api/RateLimit.ts"
 
 export type Kind = "create" | "poll"
 
-/** A request that was let go. */
+/** A request that may be sent. */
 export interface Permit {
-  /** How often the rate had been halved when it was let go. */
+  /** How often the rate had been halved when it was sent. */
   readonly cuts: number
-  /** How many were let go before it. */
+  /** How many were sent before it. */
   readonly ordinal: number
 }
 
@@ -33,7 +33,7 @@ const catchUp = 100
 /** A second, with a margin: requests may arrive closer together than they left. */
 const second = 1010
 
-/** The most departures that are remembered; above that, a shorter window holds the same rate. */
+/** Maximum departures remembered; above that, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
 
 /** Where both wait, creations per poll. */
@@ -42,10 +42,10 @@ const createsPerPoll = 3
 /** Seconds until the full rate is back. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** The longest pause that one answer may ask for. */
+/** Maximum pause that one answer may ask for. */
 const maxPause = Duration.toMillis("1 day")
 
-/** A pause that is logged, and the least time between two warnings about the rate. */
+/** Minimum pause that is logged, and minimum time between two warnings about the rate. */
 const longPause = Duration.toMillis("5 seconds")
 const quiet = Duration.toMillis("1 minute")
 
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly requestsPerSecond: number
   /** Milliseconds that a request may have to wait because the service asks for that. */
   readonly patience: number
-  /** The failure of a request that would have to wait longer, so many milliseconds, for a quota. */
+  /** The failure of a request that would have to wait this many milliseconds for a quota, which is too long. */
   readonly usedUp: (millis: number) => E
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const window = (second * departures.length) / requestsPerSecond
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
-  /** Opened when something has changed that may let a request go. */
+  /** Opened when a change may allow another request. */
   const changed = yield* Latch.make()
   const arrived = yield* Latch.make()
   let createsInARow = 0
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     let until = 0
     for (const [name, quota] of quotas) {
       if (quota.until <= now) quotas.delete(name)
-      // Requests let go since then are not in the service's count yet.
+      // The service has not counted requests sent since then.
       else if (quota.remaining <= ordinal - quota.ordinal) until = Math.max(until, quota.until)
     }
     return until
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     return { cuts, ordinal: ++ordinal }
   }
 
-  /** Milliseconds until a request may go: 0 now, infinity where something else has to happen first. */
+  /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
     if (held || underWay >= Math.max(1, Math.floor(atOnce))) return Infinity
     const oldest = departures[ordinal % departures.length]!
@@ -185,7 +185,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     )
 
   /** The service accepted a request. */
-  const taken = ({ cuts: seen }: Permit) => {
+  const accepted = ({ cuts: seen }: Permit) => {
     if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
     atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
     perSecond = Math.min(requestsPerSecond, perSecond + requestsPerSecond / (perSecond * recovery))
@@ -194,7 +194,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** The service refused a request for its load. */
   const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
-    // It was under way with the request that the rate was halved for.
+    // It was sent before the rate was halved.
     if (seen !== cuts) return
     cuts++
     atOnce = Math.max(1, atOnce / 2)
@@ -215,7 +215,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
   })
 
-  /** The service asks everyone to wait; where that is longer than `patience`, all fail with `failure`. */
+  /** The service asks all requests to wait; if longer than `patience`, all fail with `failure`. */
   const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
     const now = yield* Clock.currentTimeMillis
     const until = now + Math.min(millis, maxPause)
@@ -231,7 +231,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const now = yield* Clock.currentTimeMillis
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // The answer to an earlier request says less.
+      // The answer to an earlier request is older.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining === 0 && reset <= patience)
@@ -242,7 +242,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
-    taken,
+    accepted,
     refused,
     pause,
     quota,
@@ -250,7 +250,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     count: Effect.map(Clock.currentTimeMillis, (now) => void depart(now)),
     /** Epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
-    /** Lets no request go until `resume`. */
+    /** Sends no request until `resume`. */
     hold: Effect.sync(() => void (held = true)),
     /** `carefully`: one at a time, a poll first, and more as the service accepts them. */
     resume: (carefully = false) =>

@@ -43,7 +43,7 @@ export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Lat
     yield* sql`DELETE FROM delivery WHERE ${here} AND received_at < ${now - rememberedMillis}`
     yield* sql`DELETE FROM hint
       WHERE ${here} AND (at < ${now - rememberedMillis} OR (pending = 0 AND since_at <= ${now - minute}))`
-    // Sent once more, later, it is news: the service or a person wants it to be heard.
+    // A delivery that is sent again later counts: the service or a person asks for another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ partition_id: partition, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (partition_id, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -111,7 +111,7 @@ export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Lat
       yield* write(
         Effect.gen(function* () {
           if (due.includes(allTasks)) {
-            // What was due before stays before, so that repeated hints for all starve none.
+            // Tasks that were due before stay ahead, so that repeated hints for all tasks starve none.
             yield* sql`UPDATE task SET due_at = ${now} WHERE ${here} AND state = 'submitted' AND due_at > ${now}`
             yield* addHints([...underWay], now)
           }
@@ -137,7 +137,7 @@ export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Lat
   return {
     recordDelivery,
     followHints,
-    /** When the last delivery came to this process that told of tasks of this ledger, in epoch milliseconds. */
+    /** When this process last received a delivery about tasks of this ledger, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

@@ -24,16 +24,21 @@ import { readStreams } from "./Streams.ts"
 import { checkVersion, migrate } from "./Tables.ts"
 import { readTasks, writeTasks } from "./Tasks.ts"
 
+/** Which ledger of a database. */
 export interface LedgerOptions {
-  /** A ledger may hold several partitions, each worked by one process. */
+  /**
+   * A database may hold several partitions, each a ledger that one process works: 1 to 100 letters, digits, and `. _ -`.
+   * Default: `default`.
+   */
   readonly partition?: string | undefined
 }
 
+/** A PostgreSQL database, by its URL; `password` is needed where the URL has none. */
 export interface LedgerPostgresOptions
   extends LedgerOptions, Pick<PostgresClient.PostgresClientConfig, "url" | "password"> {}
 
 /**
- * The index of the items is written all over its pages: with SQLite's own 2 MB of memory each is
+ * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is
  * written many times. With these, 100,000 items in tasks of 50 took half of SQLite's time.
  */
 const sqliteMemory = { cacheBytes: 32 * 1024 * 1024, walBytes: 64 * 1024 * 1024 }
@@ -75,7 +80,7 @@ const make = Effect.fnUntraced(function* ({ partition = defaultPartition }: Ledg
     ...writeTasks(context, submitted, hints, reader),
     ...hints,
     ...writeDecisions(context, planned, reader),
-    /** Opened when tasks were planned, so that a submitter in this process need not ask again and again. */
+    /** Opened when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,
     /** Opened when a task was submitted. */
     submitted,
@@ -84,13 +89,13 @@ const make = Effect.fnUntraced(function* ({ partition = defaultPartition }: Ledg
   }
 })
 
-/** What a ledger says: runs, items, requests, counts, results. */
+/** Reads a ledger: runs, items, requests, counts, results. */
 export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefstream/task/LedgerReader") {
   /** `snapshot` of the ledger in context. */
   static readonly snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     LedgerReader.use((ledger) => ledger.snapshot(effect))
 
-  /** Over tables that are there: creates and changes nothing. */
+  /** Over existing tables: creates and changes nothing. */
   static readonly layer = (options?: LedgerOptions) =>
     Layer.effect(LedgerReader, Effect.andThen(checkVersion, makeReader(options)))
 
@@ -99,11 +104,11 @@ export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefs
     LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }
 
-/** A ledger to be worked: all that a `LedgerReader` says, and what changes it. */
+/** Reads and changes a ledger, for the one process that works it. */
 export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/Ledger",
 ) {
-  /** Over any SQL client that the statements fit: SQLite or PostgreSQL. Creates its tables. Gives the reader, too. */
+  /** Over an SQL client for SQLite or PostgreSQL. Creates its tables. Provides `LedgerReader`, too. */
   static readonly layer = (options?: LedgerOptions) =>
     Layer.effectContext(
       Effect.map(Effect.andThen(migrate, make(options)), (ledger) =>
@@ -111,7 +116,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       ),
     )
 
-  /** In an SQLite file, which is created if need be, and locked against a second process that would work it. */
+  /** In an SQLite file, created if missing, and locked against a second process. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteMemory, filename })),

@@ -45,7 +45,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
 
 const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 
-/** What the settings say, or else the job's own `file`. */
+/** The location that the settings name; default: the job's own `file`. Fails with `LedgerLocationError`. */
 export const of = Effect.fnUntraced(function* ({
   file,
   ledger: given = file,
@@ -73,7 +73,7 @@ export const of = Effect.fnUntraced(function* ({
   return { _tag: "File", path: text, partition }
 })
 
-/** The place, for people. */
+/** The location in messages, without a password. */
 export const describe = (location: LedgerLocation): string => {
   const place = location._tag === "File" ? location.path : PostgresClient.redactUrl(location.url)
   return location.partition === defaultPartition ? place : `${place} (partition ${location.partition})`
@@ -82,7 +82,7 @@ export const describe = (location: LedgerLocation): string => {
 /** For URLs without a password, as for PostgreSQL's own programs. */
 const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** For this process alone; created where there is none. */
+/** The ledger for this process alone; created if missing. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -115,7 +115,7 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.partition })
   }
-  // The lock creates files beside the ledger; not beside a misspelt name.
+  // The lock creates files beside the ledger, so a misspelled path must fail first.
   yield* requireFile(location)
   return SqliteClient.layer({ filename: location.path }).pipe(
     Layer.provide(Layer.effectDiscard(FileLock.acquire(location.path))),
@@ -154,7 +154,7 @@ export const workingClient = (location: LedgerLocation) => lockedClient(location
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ partition: location.partition }).pipe(Layer.provide(existingClient(location)))
 
-/** Who works the ledger now, if that is known. */
+/** The process that works the ledger now, if known. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
   if (location._tag === "File") return yield* FileLock.holder(location.path)
   return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresClient.lockHolder(sql, location.partition)).pipe(

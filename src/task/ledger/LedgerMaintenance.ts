@@ -25,18 +25,18 @@ export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotFor
   override get message() {
     return this.verb === "backup"
       ? `PostgreSQL has its own backup: pg_dump --format=custom --file=ledger.dump '${this.location}'`
-      : `PostgreSQL gives space back for use by itself; to return it to the system, let its owner run VACUUM FULL in ${this.location}`
+      : `PostgreSQL reuses free space automatically; to return it to the system, let its owner run VACUUM FULL in ${this.location}`
   }
 }
 
-/** There is a file at the path of the backup already. */
+/** The backup's path exists. */
 export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", { path: Schema.String }) {
   override get message() {
-    return `${this.path} exists already: name another file for the backup`
+    return `${this.path} already exists: name another file for the backup`
   }
 }
 
-/** The partial copy was removed. */
+/** The backup could not be written; its partial copy was removed. */
 export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
   path: Schema.String,
   cause: Schema.Defect(),
@@ -46,6 +46,7 @@ export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFail
   }
 }
 
+/** The copy has integrity errors, and was removed. */
 export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
   path: Schema.String,
   findings: Schema.Array(Schema.String),
@@ -60,7 +61,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.redactUrl(location.url) }))
 
-/** Finds integrity errors; `quick` leaves requests and results unread. */
+/** Reports the integrity errors of an existing ledger; `quick` leaves requests and results unread. Damaged pages are findings, not failures. */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
     LedgerCheck.check({ ...options, partition: location.partition }).pipe(
@@ -71,12 +72,14 @@ export const check = Effect.fn("LedgerMaintenance.check")(
     ),
 )
 
+/** What a backup holds. */
 export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "results" | "tasks"> {
   readonly path: string
+  /** Size of the file. */
   readonly bytes: number
 }
 
-/** Copies the ledger to a file that is not there yet. */
+/** Copies a ledger in an SQLite file to the new file `to`. Fails with `NotForPostgres`, `BackupExists`, `BackupFailed`, or `BackupDamaged`. */
 export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   location: LedgerLocation.LedgerLocation,
   to: string,
@@ -160,7 +163,11 @@ const packPayloads = Effect.fnUntraced(function* (
   }
 })
 
-/** Compresses requests and results, and shrinks the file. Needs free space of up to twice its size meanwhile. */
+/**
+ * Compresses requests and results, and shrinks the SQLite file. Needs free space of up to twice its size meanwhile.
+ *
+ * @returns the bytes of the file and its write-ahead log, `before` and `after`
+ */
 export const compact = Effect.fn("LedgerMaintenance.compact")(function* (location: LedgerLocation.LedgerLocation) {
   const file = yield* requireFile(location, "compact")
   const before = yield* sizeOf(file.path)
@@ -176,13 +183,15 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /** Epoch milliseconds. Without it, rejects of all runs but the last are removed, and no results are. */
+  /** Epoch milliseconds: prune what is older. Default: rejects of all runs but the last, and no results. */
   readonly before?: number | undefined
-  /** Whether requests and results that came before that time are removed, too. Datasets that are written later lack them. */
+  /** Whether to remove requests and results from before that time, too; later exports lack them. Default false. */
   readonly results?: boolean | undefined
+  /** Whether to count and remove nothing. Default false. */
   readonly dryRun?: boolean | undefined
 }
 
+/** Rows that were removed, or would be in a dry run. */
 export interface PruneReport {
   readonly rejects: number
   readonly deliveries: number
@@ -195,6 +204,7 @@ const chunkSize = 500
 /** Large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
+/** Removes old rejects, deliveries and, if asked, requests and results. */
 export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,

@@ -15,7 +15,7 @@ import type { Write } from "../../sql/GroupCommit.ts"
  *  │ ↑          │            ├─────→ invalid   the result does not fit the task; polled again by the next run
  *  │ └──────────┤            └─────→ failed    the service gave the task up
  *  │            ├→ refused                     the service refused it; it was not created
- *  │            └→ in_doubt                    it may have been created; never sent again by itself
+ *  │            └→ in_doubt                    it may have been created; held for a person to resolve
  *  └→ superseded                               another campaign began before it was sent; planned again if its own goes on
  * ```
  *
@@ -36,7 +36,7 @@ export const TaskState = Schema.Literals([
 ])
 export type TaskState = typeof TaskState.Type
 
-/** Nothing comes of a task in these, unless a person says so. */
+/** Final states without a result, unless a person resolves the task. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
 /** What the experts are asked. Items are judged once under the same terms. */
@@ -134,7 +134,7 @@ export interface PlannedTask {
   /** Which of its batch's tasks it is, from 1 on. */
   readonly vote: number
   readonly idempotencyKey: string
-  /** When the first try of this attempt that may have been taken began, in epoch milliseconds. */
+  /** When the first request of this attempt that may have created the task was sent, in epoch milliseconds. */
   readonly sentAt: number | undefined
   /** Whether it was in doubt because of what earlier tries were answered. */
   readonly wasDoubted: boolean
@@ -157,13 +157,13 @@ export interface Delivery {
   readonly id: string
   /** Epoch milliseconds, by the service's clock; another one each time it is sent. Where that is not known, 0. */
   readonly sentAt: number
-  /** The tasks that it tells of; none where it does not say which. */
+  /** The tasks that it names; none means any. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
 /**
- * What a delivery did: `due` where it told of tasks of this ledger, which are due now;
- * `unknown` where it named none of them; `repeated` where it is recorded already.
+ * What a delivery did: `due` if it named tasks of this ledger, which are due now;
+ * `unknown` if it named none of them; `repeated` where it is recorded already.
  */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
@@ -200,7 +200,7 @@ export interface BatchPlace {
   readonly votes: number
 }
 
-/** A task that waits for a person, or has had one's attention. */
+/** A task that waits for a person, or that a person has resolved. */
 export interface Issue {
   /** How a person names the task: the ordinal of its first item, from 1 on. */
   readonly number: number
@@ -219,7 +219,7 @@ export interface Issue {
 
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
 
-/** How a record of the input stands to what the ledger has seen. */
+/** How an input record relates to earlier records. */
 export type Classification = "new" | "known" | "duplicate" | "conflict"
 
 /** What a run has read and recorded. `read = new + known + duplicates + rejected`. */

@@ -1,7 +1,7 @@
 /**
  * Requests of tasks on their way from planning over sending to matching, in memory, so that they are not read, unpacked, and
- * parsed again. Bounded; what is not here is read from the ledger. When full, it takes no newer request, and the ones that
- * were sent give way first: experts may take weeks.
+ * parsed again. Bounded; other requests are read from the ledger. When full, it drops requests that were sent first, since
+ * experts may take weeks, and adds none.
  */
 export interface RequestCache<Question> {
   readonly get: (seq: number) => Question | undefined
@@ -11,15 +11,15 @@ export interface RequestCache<Question> {
    * @param size UTF-16 units of the body and the items' details
    */
   readonly add: (seq: number, question: Question, size: number) => void
-  /** The task was sent: its question is wanted once more, for matching, but perhaps not soon. */
+  /** The task was sent: its request is needed once more, for matching, perhaps weeks later. */
   readonly sent: (seq: number) => void
   readonly drop: (seq: number) => void
 }
 
-/** The prompts, which stand in the body once more, are not counted. */
+/** UTF-16 code units. Parsed prompts, which repeat the body, are not counted. */
 const maxSize = 16 * 1024 * 1024
 
-export const make = <Question>(most: number = maxSize): RequestCache<Question> => {
+export const make = <Question>(maxUnits: number = maxSize): RequestCache<Question> => {
   const questions = new Map<number, { readonly question: Question; readonly size: number }>()
   const outstanding = new Set<number>()
   let total = 0
@@ -37,10 +37,10 @@ export const make = <Question>(most: number = maxSize): RequestCache<Question> =
     add: (seq, question, size) => {
       drop(seq)
       for (const oldest of outstanding) {
-        if (total + size <= most) break
+        if (total + size <= maxUnits) break
         drop(oldest)
       }
-      if (total + size > most) return
+      if (total + size > maxUnits) return
       questions.set(seq, { question, size })
       total += size
     },

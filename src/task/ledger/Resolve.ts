@@ -1,5 +1,5 @@
 /**
- * What a person, or a rule that a person chose, decides about tasks that can't go on by themselves.
+ * What a person, or a rule that a person chose, decides about tasks that are stuck.
  *
  * Guarantees: an attempt that reached the service is kept when another follows it, under another key; no two tasks have the
  * same id at the service; a decision about several tasks is recorded for all of them or for none.
@@ -45,7 +45,7 @@ export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken"
 /** States that an attempt may be in when the items are planned again. */
 export type Replannable = "failed" | "invalid" | "refused"
 
-/** What may be taken for a task at the service, or be sent again. */
+/** States of tasks that can be matched to a task at the service, or sent again. */
 const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
 const givable: ReadonlyArray<TaskState> = [
   "planned",

@@ -107,7 +107,7 @@ export const isAskedBy = (task: string): string =>
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Without NUL, which no text column of PostgreSQL holds. */
+/** The text without NUL, which no text column of PostgreSQL holds. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
 /** Another task than that at `seq` that has this id at the service, or had it in an earlier attempt. */

@@ -283,6 +283,6 @@ const apart = (a = "", b = ""): readonly [string, string] => {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++
   const from = same <= 40 ? 0 : same - 20
-  const shown = (text: string) => describeValue(`${from > 0 ? "…" : ""}${text.slice(from)}`)
-  return [shown(a), shown(b)]
+  const quote = (text: string) => describeValue(`${from > 0 ? "…" : ""}${text.slice(from)}`)
+  return [quote(a), quote(b)]
 }

@@ -150,7 +150,7 @@ export const writeTasks = (
     sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, due_at = ${dueAtIn(state)}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
 
-  /** Takes a planned task for sending; false where it was sent or split after it was read. */
+  /** Claims a planned task for sending; false if it was sent or split after it was read. */
   const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Pick<PlannedTask, "idempotencyKey" | "seq">) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now})
@@ -258,7 +258,7 @@ export const writeTasks = (
   ) {
     const hintWait = yield* followHints(underWay)
     const at = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
-    // Each state by itself, so that the index gives its rows in order.
+    // One query per state, so that the index gives its rows in order.
     const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
       sql<OpenTask>`SELECT seq, task_id AS "taskId", submitted_at AS "submittedAt", due_at AS "dueAt" FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${notDue} ORDER BY due_at, seq LIMIT ${limit}`.pipe(

@@ -54,7 +54,7 @@ export const make =
     }
   }
 
-/** All indices of completions, those that are wanted most first. */
+/** All indices of completions, in order of preference for the draw. */
 const indices = (seed: number, { item: { completions, gold, models }, itemId }: BatchItem): ReadonlyArray<number> => {
   const seenModels = new Map<string, number>()
   const ranks = completions.map((_, i) => {
@@ -92,7 +92,7 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/** Lists that can't be told from others stay as they are: the indices say which of their elements belong to what was sent. */
+/** Lists that may not be about completions stay as they are; the stored indices say which of their elements were sent. */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

@@ -35,11 +35,11 @@ export const parseLimit = (text: string): Option.Option<RejectLimit> => {
   return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
 }
 
-/** Whether it is a limit at all: programs may say anything. */
+/** Checks a value from a program, whose types may be unchecked. */
 export const isLimit = (limit: unknown): limit is RejectLimit =>
   typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
 
-/** Whether so many may be refused of so many; just as much as the limit may. */
+/** Whether the limit allows this many rejected of this many read. */
 export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected): boolean => {
   if (typeof limit === "number") return rejected <= limit
   const { above, below } = fractionOf(limit)
@@ -69,13 +69,13 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
 
 const grouped = (count: number): string => count.toLocaleString("en-US")
 
-/** From how many records on a share says something. */
+/** Records from which on a share is checked. */
 const enoughForShare = 1000
 
-/** Of so many records one has to be usable, where no limit is set. */
+/** Without a limit, one of this many records must be usable. */
 const enoughForNone = 100_000
 
-/** Whether so much was read, and nothing of it could be used, that the rest won't be either. */
+/** Whether so many records were read without a usable one that the rest is assumed to be unusable. */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
 /** Counts what a run reads, and fails as soon as the limit does not allow it. */
@@ -92,7 +92,7 @@ export const counter = (limit: RejectLimit | undefined) => {
   )
   return {
     isTooMany,
-    /** More was read, and so much of it refused; or refused later, by the service. */
+    /** Counts records read and rejected, or rejected later by the service. */
     add: (more: ReadAndRejected): Effect.Effect<void, TooManyRejects> =>
       Effect.suspend(() => {
         read += more.read

@@ -1,52 +1,52 @@
 /**
- * Logs deliveries that were refused: at most one line a minute, since anybody who finds the port can cause them. Those in
- * between are counted by kind, and logged when the minute is over, or at the end.
+ * Logs refused deliveries: at most one line per minute, since anybody who finds the port can cause them. Those in
+ * between are counted by kind, and logged after the minute or at shutdown.
  */
 import { Clock, Duration, Effect } from "effect"
 
-const sayEvery = Duration.toMillis("1 minute")
+const logInterval = Duration.toMillis("1 minute")
 
-/** @returns a function that says that a delivery was refused. */
+/** @returns a function that logs a refused delivery. */
 export const make = Effect.gen(function* () {
-  let lastSaid = Number.NEGATIVE_INFINITY
+  let lastLogged = Number.NEGATIVE_INFINITY
   const suppressed = new Map<string, number>()
 
-  /** What was not said, in words. */
+  /** Describes and clears the counts of deliveries that were not logged. */
   const takeSuppressed = () => {
     const kinds = [...suppressed].toSorted(([, a], [, b]) => b - a).map(([kind, count]) => `${count} ${kind}`)
     suppressed.clear()
     return kinds.join(", ")
   }
 
-  const saySuppressed = Effect.suspend(() =>
+  const logSuppressed = Effect.suspend(() =>
     suppressed.size === 0
       ? Effect.void
-      : Effect.logWarning(`more webhook deliveries were refused since the last was told: ${takeSuppressed()}`),
+      : Effect.logWarning(`more webhook deliveries were refused since the last message: ${takeSuppressed()}`),
   )
   const scope = yield* Effect.scope
-  yield* Effect.addFinalizer(() => saySuppressed)
+  yield* Effect.addFinalizer(() => logSuppressed)
 
-  /** Once the minute is over; not where a delivery that came just then has told it, and begun another. */
-  const sayLater = Effect.gen(function* () {
-    yield* Effect.sleep(lastSaid + sayEvery - (yield* Clock.currentTimeMillis))
+  /** After the minute, unless a delivery that came just then has logged the counts and started another. */
+  const logLater = Effect.gen(function* () {
+    yield* Effect.sleep(lastLogged + logInterval - (yield* Clock.currentTimeMillis))
     const now = yield* Clock.currentTimeMillis
-    if (suppressed.size === 0 || now - lastSaid < sayEvery) return
-    lastSaid = now
-    yield* saySuppressed
+    if (suppressed.size === 0 || now - lastLogged < logInterval) return
+    lastLogged = now
+    yield* logSuppressed
   })
 
   return Effect.fnUntraced(function* (kind: string, why: string) {
     const now = yield* Clock.currentTimeMillis
-    if (now - lastSaid < sayEvery) {
+    if (now - lastLogged < logInterval) {
       const isFirst = suppressed.size === 0
       suppressed.set(kind, (suppressed.get(kind) ?? 0) + 1)
-      if (isFirst) yield* Effect.forkIn(sayLater, scope)
+      if (isFirst) yield* Effect.forkIn(logLater, scope)
       return
     }
-    lastSaid = now
+    lastLogged = now
     const others = takeSuppressed()
     yield* Effect.logWarning(
-      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (and before it, since the last was told: ${others})`}`,
+      `a webhook delivery was refused: ${why}${others === "" ? "" : ` (and before it, since the last message: ${others})`}`,
     )
   })
 })

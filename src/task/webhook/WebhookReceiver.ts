@@ -11,7 +11,7 @@ import * as WebhookSignature from "../../api/WebhookSignature.ts"
 import * as NodeServer from "../../node/HttpServer.ts"
 import * as WebhookHandler from "./Handler.ts"
 
-/** How deliveries are verified (by Standard Webhooks, with `secrets`, unless told otherwise), and what else is known of them. */
+/** How deliveries are verified (default: Standard Webhooks, with `secrets`) and which tasks they name. */
 export type RouteOptions = WebhookScheme &
   WebhookHandler.DeliveryOptions & {
     /** Default `/webhook`. */

@@ -2,15 +2,15 @@
  * The commit points: every kind of change that a job makes to its ledger, its folder or the
  * service, by the event's name in `killAt.ts`.
  *
- * An event that is not in these tables turns the suite red: whoever adds a kind of write gives
- * it a name here, and a story in which a process is killed at it.
+ * An event that is not in these tables fails the suite: a new kind of write needs
+ * a name here, and a story in which a process is killed at it.
  */
 import { assert } from "vitest"
 import { allCases } from "../../support/cases.ts"
 import type { Moment } from "../fixtures/killAt.ts"
 import type { Trace } from "./Job.ts"
 
-/** What a process is told to do, and in which state it finds the job. */
+/** What a process does, and in which state it finds the job. */
 export type Story =
   | "run"
   | "alone"
@@ -28,44 +28,44 @@ export type Story =
 interface Point {
   /** The command, and what it is doing. */
   readonly name: string
-  /** Where a process is killed at it. */
+  /** The stories in which a process is killed at it. */
   readonly in: ReadonlyArray<Story>
 }
 
 export const points = {
   // open
-  "file: create ledger.db": { name: "open: the ledger's file is made", in: ["run"] },
-  "prefstream_migration: added": { name: "open: the ledger's tables are made", in: ["run"] },
+  "file: create ledger.db": { name: "open: the ledger's file is created", in: ["run"] },
+  "prefstream_migration: added": { name: "open: the ledger's tables are created", in: ["run"] },
   "setting: added": { name: "open: the ledger is bound to its service", in: ["run"] },
   // submit
   "run: added": { name: "submit: a run is started", in: ["run", "submit"] },
   "task: added planned": { name: "submit: tasks are planned", in: ["run", "submit"] },
   "reject: added": { name: "submit: records are refused", in: ["run"] },
-  "known: added": { name: "submit: known items are seen again", in: ["again"] },
+  "known: added": { name: "submit: known items are read again", in: ["again"] },
   "run: read_finished": { name: "submit: the input is read to its end", in: ["run", "submit"] },
   "task: planned → submitting": { name: "submit: a task is claimed", in: ["alone", "run", "submit"] },
   "http: POST /tasks": { name: "submit: a task is sent", in: ["run", "submit"] },
-  "http: POST /tasks answered 201": { name: "submit: a task was taken", in: ["alone", "run", "submit"] },
+  "http: POST /tasks answered 201": { name: "submit: a task was created", in: ["alone", "run", "submit"] },
   "task: submitting → submitted": { name: "submit: a task's id is recorded", in: ["run", "submit"] },
-  "http: POST /tasks answered 200": { name: "submit: a task was there already", in: ["resume"] },
-  "http: POST /tasks answered 413": { name: "submit: a task was found too large", in: ["run"] },
+  "http: POST /tasks answered 200": { name: "submit: a task existed already", in: ["resume"] },
+  "http: POST /tasks answered 413": { name: "submit: a task was too large", in: ["run"] },
   "task: halved": { name: "submit: a task is halved", in: ["run", "submit"] },
   "http: POST /tasks answered 422": { name: "submit: a task was refused", in: ["run", "submit"] },
   "task: submitting → refused": { name: "submit: a refusal is recorded", in: ["run"] },
-  "task: submitting → planned": { name: "submit: what was interrupted is planned again", in: ["resume"] },
-  "task: submitting → in_doubt": { name: "submit: what was interrupted is held in doubt", in: ["doubt"] },
+  "task: submitting → planned": { name: "submit: an interrupted task is planned again", in: ["resume"] },
+  "task: submitting → in_doubt": { name: "submit: an interrupted task is held in doubt", in: ["doubt"] },
   "task: failed → planned": { name: "submit: failed tasks are planned again", in: ["replan"] },
   "task: invalid → planned": { name: "submit: tasks whose results did not fit are planned again", in: ["replan"] },
   // resolve
   "task: in_doubt → submitted": { name: "resolve: a task is adopted", in: ["resolve"] },
-  "task: in_doubt → planned": { name: "resolve: a task is to be sent again", in: ["resolve"] },
+  "task: in_doubt → planned": { name: "resolve: a task is planned again", in: ["resolve"] },
   "task: in_doubt → given_up": { name: "resolve: a task is given up", in: ["resolve"] },
   // collect
   "task: completed_at, due_at": { name: "collect: a result that still does not fit is recorded", in: ["again"] },
-  "http: GET /tasks/ID": { name: "collect: a task is looked at", in: ["collect"] },
-  "http: GET /tasks/ID answered 200": { name: "collect: a task was seen", in: ["collect"] },
+  "http: GET /tasks/ID": { name: "collect: a task is polled", in: ["collect"] },
+  "http: GET /tasks/ID answered 200": { name: "collect: a poll was answered", in: ["collect"] },
   "task: due_at": {
-    name: "collect: the next look is set, or that a task is looked at once more",
+    name: "collect: the next poll is scheduled",
     in: ["collect", "again"],
   },
   "task: submitted → completed": { name: "collect: a result is recorded", in: ["alone", "run", "collect"] },
@@ -73,15 +73,18 @@ export const points = {
   "task: submitted → failed": { name: "collect: a failure is recorded", in: ["run", "collect"] },
   // receive
   "delivery: added": { name: "receive: a delivery is recorded", in: ["listen"] },
-  "hint: added": { name: "receive: a hint is kept for a task that is not known yet", in: ["overtaken"] },
+  "hint: added": { name: "receive: a hint is kept for an unknown task", in: ["overtaken"] },
   "http: answer /webhook 204": { name: "receive: a delivery is answered", in: ["listen"] },
   // rejects
-  "file: create rejects.jsonl.partial": { name: "rejects: the file is begun", in: ["run"] },
+  "file: create rejects.jsonl.partial": { name: "rejects: the partial file is created", in: ["run"] },
   "file: write rejects.jsonl.partial": { name: "rejects: records are written", in: ["run"] },
   "file: sync rejects.jsonl.partial": { name: "rejects: the file is synced", in: ["run"] },
-  "file: rename rejects.jsonl.partial to rejects.jsonl": { name: "rejects: the file takes its place", in: ["again"] },
+  "file: rename rejects.jsonl.partial to rejects.jsonl": {
+    name: "rejects: the file is renamed into place",
+    in: ["again"],
+  },
   // export
-  "file: make .dataset.partial": { name: "export: a folder beside the place is made", in: ["export"] },
+  "file: make .dataset.partial": { name: "export: the partial folder is created", in: ["export"] },
   "file: write .dataset.partial/next/data/train-00000-of-00001.parquet": {
     name: "export: Parquet is written",
     in: ["export"],
@@ -101,10 +104,10 @@ export const points = {
     in: ["export", "again"],
   },
   "file: rename .dataset.partial/next to dataset": {
-    name: "export: the dataset takes its place",
+    name: "export: the dataset is renamed into place",
     in: ["run", "export"],
   },
-  "file: remove .dataset.partial": { name: "export: the folder beside the place is removed", in: ["export"] },
+  "file: remove .dataset.partial": { name: "export: the partial folder is removed", in: ["export"] },
 } as const satisfies Record<string, Point>
 
 export type Event = keyof typeof points
@@ -115,10 +118,7 @@ export const pointsIn = (story: Story): ReadonlyArray<Event> =>
     (allCases ? point.in.includes(story) : point.in[0] === story) ? [event] : [],
   )
 
-/**
- * What happens only together with one of the named points, in the same transaction. So it is
- * said here which changes the ledger makes whole or not at all.
- */
+/** Changes that happen only together with one of the named points, in the same transaction. */
 export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
   "item: added": ["task: added planned"],
   "task_request: added": ["task: added planned"],
@@ -130,28 +130,28 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
   "task_result: body": ["task: submitted → completed", "task: submitted → invalid"],
 }
 
-/** What has no point of its own, and why. */
+/** Events without a point of their own, and why. */
 export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
-  [/^run: counts$/, "counts go along with what they count; the accounts are checked after each kill"],
-  [/^setting: value$/, "a setting goes along with what it counts, or is written the same again"],
-  [/^hint: (?!added)/, "a hint goes along with its delivery, or with the tasks that it makes due"],
+  [/^run: counts$/, "counts are written together with what they count; the accounts are checked after each kill"],
+  [/^setting: value$/, "a setting is written together with what it counts, or repeats its value"],
+  [/^hint: (?!added)/, "a hint is written together with its delivery, or with the tasks that it makes due"],
   [/^run: ended_at$/, "nothing depends on when a run ended"],
   [
     /^file: (make|create|write|sync|remove) (\.|(ledger|service)\.db\.lock(\.json)?)$/,
     "the lock is the operating system's",
   ],
-  [/^file: create service\.db$/, "the service's store has tests of its own"],
-  [/^file: \w+ \.dataset\.partial\/writer\.lock(\.json)?$/, "so is the lock of an export"],
-  [/^file: remove \.dataset\.partial\/previous\//, "the older dataset goes away with the folder that it is in"],
-  [/^file: (make|create) \.dataset\.partial\/next/, "what stands in the folder beside the place is removed as a whole"],
+  [/^file: create service\.db$/, "the service's store has its own tests"],
+  [/^file: \w+ \.dataset\.partial\/writer\.lock(\.json)?$/, "the same for the lock of an export"],
+  [/^file: remove \.dataset\.partial\/previous\//, "the older dataset is removed with its folder"],
+  [/^file: (make|create) \.dataset\.partial\/next/, "the partial folder is removed as a whole"],
   [/^file: sync \.dataset\.partial\/next\/data\//, "as with JSON Lines"],
   [/^file: (write|sync) \.dataset\.partial\/next\/(README\.md|report\.(html|json))$/, "as with the manifest"],
-  [/^file: remove refused$/, "the report on a dataset that was refused is of no use beside one that was not"],
-  [/^input: added$/, "which files were read is said by the manifest alone, and by the next run again"],
+  [/^file: remove refused$/, "the report on a refused dataset is obsolete once a dataset is written"],
+  [/^input: added$/, "only the manifest names the files that were read, and the next run records them again"],
 ]
 
-/** What a trace has that nobody gave a name, and what was committed alone that belongs together. */
-export const strange = ({ lines, totals }: Trace): ReadonlyArray<string> => [
+/** Events of a trace that have no name, and changes that were committed alone though they belong together. */
+export const unexpected = ({ lines, totals }: Trace): ReadonlyArray<string> => [
   ...[...totals.keys()].filter(
     (event) => !(event in points) && !(event in together) && !unnamed.some(([pattern]) => pattern.test(event)),
   ),
@@ -162,19 +162,19 @@ export const strange = ({ lines, totals }: Trace): ReadonlyArray<string> => [
   ),
 ]
 
-/** The moments of one kind of event at which a job is killed, one after the other: at first, and later on. */
+/** The moments at which a job is killed for one kind of event: at its first occurrence, and at a later one. */
 export const momentsOf = (event: Event, { totals }: Trace): ReadonlyArray<Moment> => {
   const total = totals.get(event) ?? 0
-  assert.isAbove(total, 0, `the undisturbed job never comes to it: ${points[event].name}`)
+  assert.isAbove(total, 0, `the undisturbed job never reaches it: ${points[event].name}`)
   const moment = (when: Moment["when"], nth: number): Moment => ({ event, when, nth })
   const later = Math.ceil((total * 2) / 3)
-  // Once an answer is there, it is as with its request: what was there before is another point.
+  // The moment before an answer is the moment after its request.
   if (event.startsWith("http:")) {
     const when = event.includes("answered") ? "after" : "before"
     return [moment(when, 1), ...(total > 2 ? [moment(when, later)] : [])]
   }
   const written = event.startsWith("file: write") ? [moment("halfway", 1)] : []
-  // What is there before one point is what is there after another, so this is one of the cases that are left to CI.
+  // The state before one point is the state after another, so only CI draws this case.
   const before = allCases ? [moment("before", 1)] : []
   return [...before, ...written, moment("after", later)]
 }

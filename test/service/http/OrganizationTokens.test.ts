@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import * as AnnotationService from "../../../src/service/AnnotationService.ts"
-import { OwnAddress } from "../../../src/service/http/OwnAddress.ts"
+import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
 import { call, platform, task, temporaryFile, token } from "../support.ts"
 
@@ -13,7 +13,7 @@ const started = Effect.fnUntraced(function* (options: Partial<Parameters<typeof 
   const services = yield* Layer.build(
     Layer.fresh(AnnotationService.layerServer({ database, experts: [], rateLimit: "none", ...options })),
   )
-  return { tokens: Context.get(services, Tokens), base: Context.get(services, OwnAddress).origin }
+  return { tokens: Context.get(services, Tokens), base: Context.get(services, ServiceAddress).origin }
 })
 
 /** The status of a request with this token. */

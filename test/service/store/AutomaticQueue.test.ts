@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { type Asking, type Claim, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { type ClaimRequest, type Claim, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { create, next, results, statusOf, type Store, store } from "./support.ts"
 
 const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
@@ -20,7 +20,7 @@ const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>
     ),
   )
 
-const claim = (asking: Partial<Asking> = {}) =>
+const claim = (asking: Partial<ClaimRequest> = {}) =>
   VoteQueue.use((queue) =>
     queue.claim({ experts: ["one", "two"], tasks: 10, createdBefore: Infinity, isAvailable: () => true, ...asking }),
   )

@@ -11,7 +11,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
-import { OwnAddress } from "../../../src/service/http/OwnAddress.ts"
+import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
 import * as Web from "../../../src/service/web/Web.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
@@ -50,7 +50,7 @@ export const started = Effect.fnUntraced(function* (options: Options = {}) {
     HttpRouter.add("GET", "/stuck", Effect.andThen(Deferred.succeed(stuck, undefined), Effect.never)),
   )
   const services = yield* HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provideMerge(Layer.merge(accounts, OwnAddress.layer(options))),
+    Layer.provideMerge(Layer.merge(accounts, ServiceAddress.layer(options))),
     Layer.provideMerge(Layer.merge(TaskStore.layer, Experts.layer)),
     Layer.provideMerge(VoteQueue.layer()),
     Layer.provideMerge(Webhooks.layer({ allowLoopback: true })),

@@ -243,7 +243,7 @@ describe("ServiceHealth", () => {
     Effect.fnUntraced(function* (run, _, messages) {
       const failure = yield* Effect.flip<unknown, unknown, never>(yield* run(create))
       for (const message of [...messages, (failure as AnnotationClientError).message]) {
-        assert.include(message, `502: ${"x".repeat(74)}…`)
+        assert.include(message, `502: ${"x".repeat(75)}…`)
       }
       assert.strictEqual(messages.length, 1)
     }),

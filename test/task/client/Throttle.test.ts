@@ -135,14 +135,14 @@ describe("Throttle", () => {
         for (let i = 0; i < 20; i++) yield* settle
         assert.strictEqual(underWay.length, 8 + 4)
         // An answer to what was sent before the cut proves nothing.
-        throttle.taken(underWay[0]!.permit)
+        throttle.accepted(underWay[0]!.permit)
         // A round of answers makes room for one more.
         let done = 8
         for (const atOnce of [5, 6, 7, 8, 8]) {
           const round = underWay.slice(done)
           done = underWay.length
           for (const { answer, permit } of round) {
-            throttle.taken(permit)
+            throttle.accepted(permit)
             yield* answer
           }
           for (let i = 0; i < 40; i++) yield* settle
@@ -165,7 +165,7 @@ describe("Throttle", () => {
         Effect.gen(function* () {
           times.push(yield* Clock.currentTimeMillis)
           if (refusing) yield* throttle.refused(permit, 503)
-          else throttle.taken(permit)
+          else throttle.accepted(permit)
         }),
       )
       yield* Effect.forkChild(

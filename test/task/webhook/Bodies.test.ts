@@ -285,8 +285,8 @@ describe("a receiver of webhooks", () => {
       )
       assert.deepStrictEqual(lines, [
         "a webhook delivery was refused: its signature fits none of the secrets",
-        "more webhook deliveries were refused since the last was told: 4 with a wrong signature, 1 unsigned",
-        "more webhook deliveries were refused since the last was told: 2 with a wrong signature",
+        "more webhook deliveries were refused since the last message: 4 with a wrong signature, 1 unsigned",
+        "more webhook deliveries were refused since the last message: 2 with a wrong signature",
       ])
     }),
   )

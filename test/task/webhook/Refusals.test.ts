@@ -17,9 +17,9 @@ describe("deliveries that were refused", () => {
         yield* TestClock.adjust("39 seconds")
         assert.lengthOf(messages, 1)
         yield* TestClock.adjust("1 second")
-        const more = "more webhook deliveries were refused since the last was told: "
+        const more = "more webhook deliveries were refused since the last message: "
         assert.deepStrictEqual(messages.slice(1), [`${more}2 unsigned, 1 too old`])
-        // The next minute begins when that was told.
+        // The next minute begins when that was logged.
         yield* say("unsigned", "why")
         yield* TestClock.adjust("59 seconds")
         assert.lengthOf(messages, 2)

@@ -116,7 +116,7 @@ describe("a receiver of webhooks", () => {
         )
         assert.deepStrictEqual(lines, [
           `a webhook delivery was refused: ${unsigned}`,
-          "more webhook deliveries were refused since the last was told: 1 with a wrong signature",
+          "more webhook deliveries were refused since the last message: 1 with a wrong signature",
         ])
         assert.notInclude(lines.join(), one)
       }))

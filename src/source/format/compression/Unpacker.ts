@@ -44,7 +44,7 @@ const trailingBytes = (name: string, bytes: Uint8Array): Fault => {
 const littleEndian = (bytes: Uint8Array): number => bytes.reduce((sum, byte, i) => sum + byte * 256 ** i, 0)
 
 const stepOf = (decoder: Decompress.Decoder, name: string) =>
-  Effect.catchTag(decoder.next, "Damaged", ({ problem }) => Effect.fail(damaged(name, problem)))
+  Effect.catchTag(decoder.next, "CorruptData", ({ problem }) => Effect.fail(damaged(name, problem)))
 
 /** gzip's flags (RFC 1952, 2.3.1). */
 const flag = { headerChecksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 }
@@ -122,7 +122,7 @@ export const gzip = (reader: Reader): Unpacker => {
           size += step.bytes.length
           return step.bytes
         }
-        if (step._tag === "Hungry") {
+        if (step._tag === "NeedsInput") {
           const chunk = yield* reader.chunk
           if (chunk === undefined) return yield* cutShort("gzip")
           current.write(chunk)
@@ -234,10 +234,10 @@ export const brotli = (reader: Reader): Unpacker => {
     next: Effect.gen(function* () {
       while (true) {
         const step = yield* isCutShort
-          ? Effect.catchTag(decoder.next, "Damaged", () => Effect.fail(cutShort("Brotli")))
+          ? Effect.catchTag(decoder.next, "CorruptData", () => Effect.fail(cutShort("Brotli")))
           : stepOf(decoder, "Brotli")
         if (step._tag === "Output") return step.bytes
-        if (step._tag === "Hungry") {
+        if (step._tag === "NeedsInput") {
           const chunk = yield* reader.chunk
           if (chunk === undefined) {
             isCutShort = true

@@ -31,7 +31,7 @@ const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
 const isLoopback = (address: NetAddress.SocketAddress) =>
   !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
 
-/** The address, of IPv6 its network, which is what one client has. */
+/** The IPv4 address, or the /64 network of an IPv6 address, which belongs to one client. */
 const networkOf = (address: NetAddress.IpAddress): string => {
   if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
   return Option.match(NetAddress.fromIpv4Mapped(address), {
@@ -40,7 +40,7 @@ const networkOf = (address: NetAddress.IpAddress): string => {
   })
 }
 
-/** Whether a proxy may stand there. */
+/** Whether the address may be that of a proxy in front of the service: loopback or private. */
 const isNear = (address: NetAddress.IpAddress): boolean => {
   if (NetAddress.isLoopback(address)) return true
   if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)
@@ -56,7 +56,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   const loopback = isLoopback(address)
   const port = NetAddress.isInetAddress(address) ? address.port : 0
 
-  // Whichever port: it may be forwarded from another.
+  // With any port, since it may be forwarded from another.
   const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
   localNames.add(new URL(HttpServer.formatAddress(address)).hostname)
   const answersTo = (host = "") =>
@@ -68,7 +68,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
     const from = URL.parse(origin)
-    // Whichever scheme: a proxy in front may add TLS.
+    // With either scheme, since a proxy in front may add TLS.
     return from !== null && /^https?:$/.test(from.protocol) && from.host === host?.toLowerCase()
   }
 
@@ -92,7 +92,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   return {
     origin: publicUrl?.origin ?? local,
     secure,
-    // A port that is bound wider is open to others, whatever the service is called.
+    // A port bound to more than loopback is open to others, whatever the public name.
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
     localOnly: loopback && publicUrl === undefined,
     answersTo,
@@ -101,16 +101,16 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   }
 })
 
-export class OwnAddress extends Context.Service<
-  OwnAddress,
+export class ServiceAddress extends Context.Service<
+  ServiceAddress,
   {
-    /** Where links lead to, without a slash at the end. */
+    /** The origin of links to the service, without a slash at the end. */
     readonly origin: string
     /** Whether browsers reach the service by TLS, so that cookies can demand it. */
     readonly secure: boolean
-    /** Whether what goes between the service and its users is kept from others: by TLS, or by not leaving the machine. */
+    /** Whether traffic with users is private: over TLS, or within this machine. */
     readonly encrypted: boolean
-    /** Whether only this machine can reach the service: it is bound to loopback, and no proxy is named. */
+    /** Whether only this machine can reach the service: it is bound to loopback, and has no public URL. */
     readonly localOnly: boolean
     readonly answersTo: (host: string | undefined) => boolean
     /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
@@ -118,8 +118,8 @@ export class OwnAddress extends Context.Service<
     /** The address that a request comes from, or its network. */
     readonly clientOf: (request: HttpServerRequest.HttpServerRequest) => string
   }
->()("prefstream/service/OwnAddress") {
+>()("prefstream/service/ServiceAddress") {
   /** @param options `publicUrl` is the address behind a proxy: `https://annotate.example` */
   static readonly layer = (options: { readonly publicUrl?: string | undefined } = {}) =>
-    Layer.effect(OwnAddress, make(options))
+    Layer.effect(ServiceAddress, make(options))
 }

@@ -3,16 +3,16 @@ import { Effect, Layer, Option } from "effect"
 import { HttpServer, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
-import { OwnAddress } from "../../../src/service/http/OwnAddress.ts"
+import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
 
 const boundTo = (host: string, publicUrl?: string) =>
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
     const port = NetAddress.isInetAddress(address) ? address.port : 0
-    return { own: yield* OwnAddress, port }
-  }).pipe(Effect.provide(Layer.provideMerge(OwnAddress.layer({ publicUrl }), NodeServer.layer({ host }))))
+    return { own: yield* ServiceAddress, port }
+  }).pipe(Effect.provide(Layer.provideMerge(ServiceAddress.layer({ publicUrl }), NodeServer.layer({ host }))))
 
-describe("OwnAddress", () => {
+describe("ServiceAddress", () => {
   it.live("on loopback: answers to names of loopback with its port", () =>
     Effect.gen(function* () {
       const { own, port } = yield* boundTo("127.0.0.1")
