@@ -150,7 +150,7 @@ export interface Length {
   readonly rejected: Distribution
 }
 
-/** A property of the dataset with the value that it has, and its limit. */
+/** A property of the dataset with the value that it has, and its threshold. */
 export interface Check {
   /** As the command line calls it, such as `longer-chosen`. */
   readonly check: string
@@ -162,7 +162,7 @@ export interface Check {
   readonly of: number
   readonly unit: "items" | "pairs" | "votes"
   /** The threshold; null if none was set. The direction is `below` if larger values are worse. */
-  readonly limit: number | null
+  readonly threshold: number | null
   readonly direction: "below" | "above"
   readonly passed: boolean
   /** Whether what it concerns was left out of the dataset. */

@@ -11,11 +11,11 @@ interface Definition {
   /** What the value is. */
   readonly measure: string
   readonly unit: Check["unit"]
-  /** Which values pass: those at the limit, and `below` or `above` it. */
+  /** Which values pass: those at the threshold, and `below` or `above` it. */
   readonly direction: Check["direction"]
-  /** The values that make sense. */
+  /** Bounds of a threshold. */
   readonly range: readonly [min: number, max: number]
-  /** Whether what is found can be left out. */
+  /** Whether the dataset can leave out what the check finds. */
   readonly canDrop: boolean
 }
 
@@ -78,6 +78,7 @@ export const checks = {
   },
 } as const satisfies { readonly [name: string]: Definition }
 
+/** A check by its name: `longer-chosen`, `contamination`, `kappa`, … */
 export type CheckName = keyof typeof checks
 /** The names of all checks. */
 export const names: ReadonlyArray<CheckName> = Struct.keys(checks)
@@ -88,13 +89,13 @@ const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
 /** The names of the checks that can drop what they find. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
-/** Whether a number can be a limit of a check. */
-export const isLimit = (name: string, limit: number): boolean => {
+/** Whether a number is in the range of a check's thresholds. */
+export const isThreshold = (name: string, threshold: number): boolean => {
   const [min, max] = isCheckName(name) ? checks[name].range : [NaN, NaN]
-  return limit >= min && limit <= max
+  return threshold >= min && threshold <= max
 }
 
-/** The limits that a check can have. */
+/** The range of a check's thresholds, for messages. */
 export const describeRange = (name: string): string => {
   const [min, max] = isCheckName(name) ? checks[name].range : [0, 1]
   return max === Infinity ? `a number, ${min} or more` : `a number from ${min} to ${max}`
@@ -102,29 +103,34 @@ export const describeRange = (name: string): string => {
 
 export const isCheckName = (name: string): name is CheckName => Object.hasOwn(checks, name)
 
-export type Limits = { readonly [Name in CheckName]?: number | undefined }
+/**
+ * Thresholds by check, in the unit and range of its value: a share from 0 to 1, Cohen's d from 0, a p-value, or kappa from -1
+ * to 1. Values of `position-bias`, `kappa` and `gold-accuracy` must be at least the threshold, the others at most.
+ */
+export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
-/** The value of a check. */
+/** The value of a check, the items or votes behind it, and examples. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
-/** Compares a value with the limits. */
+/** Compares a value with the thresholds. */
 export const evaluate = (
   check: CheckName,
   measured: Measured,
-  limits: Limits,
+  thresholds: Thresholds,
   drop: ReadonlyArray<DropName>,
 ): Check => {
   const { direction, measure, unit } = checks[check]
-  const limit = limits[check] ?? null
+  const threshold = thresholds[check] ?? null
   const { value } = measured
-  const passed = limit === null || (value !== null && (direction === "below" ? value <= limit : value >= limit))
+  const passed =
+    threshold === null || (value !== null && (direction === "below" ? value <= threshold : value >= threshold))
   return {
     check,
     measure,
     unit,
     direction,
     ...measured,
-    limit,
+    threshold,
     passed,
     dropped: drop.some((name) => name === check),
   }

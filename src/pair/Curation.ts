@@ -59,7 +59,7 @@ export interface CurationOptions {
   readonly ties?: "drop" | "keep" | undefined
   /** Checks that leave out what they find. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
-  readonly limits?: Checks.Limits | undefined
+  readonly thresholds?: Checks.Thresholds | undefined
   /** Evaluation prompts to search items for. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
@@ -149,7 +149,7 @@ const makeState = (
   options: CurationOptions,
   { languageOf, languageShare = 1, mayRepeat = false, reliabilities }: CurationContext,
 ) => {
-  const { drop = [], evaluationPrompts = [], limits = {}, minAgreement = 0, minVotes = 1 } = options
+  const { drop = [], evaluationPrompts = [], thresholds = {}, minAgreement = 0, minVotes = 1 } = options
   const { pairs: toPairs = bestAgainstRest, ties = "drop" } = options
   const dropped = new Set<Checks.DropName>(drop)
   const lost = new Map<LossReason, number>()
@@ -314,7 +314,7 @@ const makeState = (
         rankings: { ranked_items: ranked, unranked_items: kept - ranked },
         vote_seconds: seconds.distribution(),
         languages: byLanguage,
-        checks: checked.map((name) => Checks.evaluate(name, measurements[name], limits, drop)),
+        checks: checked.map((name) => Checks.evaluate(name, measurements[name], thresholds, drop)),
         examples: sample.finish(),
       } satisfies Partial<QualityReport> & Record<string, unknown>
     },

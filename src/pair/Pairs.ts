@@ -4,7 +4,7 @@
  *
  * Guarantees: everything here is pure, or a stream of its input; the same judgments give the same pairs.
  */
-export { type CheckName, dropNames, type DropName, type Limits, names as checkNames } from "./Checks.ts"
+export { type CheckName, dropNames, type DropName, type Thresholds, names as checkNames } from "./Checks.ts"
 export * as Curation from "./Curation.ts"
 export {
   bestAgainstOne,

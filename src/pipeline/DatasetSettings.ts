@@ -1,5 +1,5 @@
 /**
- * What is asked of a dataset: choices, filters, pairs, limits, splits, formats, and what its card says.
+ * What is asked of a dataset: choices, filters, pairs, thresholds, splits, formats, and what its card says.
  */
 import { Effect, Schema } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
@@ -35,7 +35,7 @@ export interface DatasetSettings extends CurationOptions {
 
 /** A setting of a dataset that can't be followed; said before anything is submitted. */
 export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsInvalid>()("DatasetSettingsInvalid", {
-  /** Such as `limits.longer-chosen`. */
+  /** Such as `thresholds.longer-chosen`. */
   setting: Schema.String,
   expected: Schema.String,
   found: Schema.String,
@@ -55,12 +55,12 @@ export const wholeShares = (shares: Shares): Shares => {
 const wrong = function* (
   settings: DatasetSettings,
 ): Generator<readonly [setting: string, expected: string, found: unknown]> {
-  const { drop = [], formats = [], limits = {}, minAgreement, minVotes } = settings
+  const { drop = [], formats = [], thresholds = {}, minAgreement, minVotes } = settings
   const isOneOf = (names: ReadonlyArray<string>, name: unknown) => names.some((known) => known === name)
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!isOneOf(Checks.names, name)) yield ["limits", `names among ${Checks.names.join(", ")}`, name]
-    else if (limit !== undefined && !Checks.isLimit(name, limit))
-      yield [`limits.${name}`, Checks.describeRange(name), limit]
+  for (const [name, threshold] of Object.entries(thresholds)) {
+    if (!isOneOf(Checks.names, name)) yield ["thresholds", `names among ${Checks.names.join(", ")}`, name]
+    else if (threshold !== undefined && !Checks.isThreshold(name, threshold))
+      yield [`thresholds.${name}`, Checks.describeRange(name), threshold]
   }
   for (const name of drop)
     if (!isOneOf(Checks.dropNames, name)) yield ["drop", `names among ${Checks.dropNames.join(", ")}`, name]

@@ -3,7 +3,7 @@
  *
  * Guarantees: a pure function of the ledger at one moment and of the settings: the same ledger gives the same
  * bytes, and others may work it meanwhile. A dataset that is there is replaced neither by an empty one nor by
- * one that a limit refuses; of that one, the report is in the job's folder `refused`. Memory grows by some 800 bytes for each item, and by
+ * one that exceeds a threshold; of that one, the report is in the job's folder `refused`. Memory grows by some 800 bytes for each item, and by
  * some 300 more where there are splits.
  *
  * The ledger is passed over once; once more before that where there are splits, since these are settled
@@ -31,13 +31,13 @@ import * as Funnel from "./Funnel.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as SplitTable from "./SplitTable.ts"
 
-/** The dataset did not keep to the limits, and was not written. */
-export class LimitsExceeded extends Schema.TaggedError<LimitsExceeded>()("LimitsExceeded", {
+/** A value of the dataset exceeds its threshold, and the dataset was not written. */
+export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
       value: Schema.NullOr(Schema.Finite),
-      limit: Schema.Finite,
+      threshold: Schema.Finite,
       direction: Schema.Literals(["below", "above"]),
     }),
   ),
@@ -45,8 +45,8 @@ export class LimitsExceeded extends Schema.TaggedError<LimitsExceeded>()("Limits
   report: Schema.String,
 }) {
   override get message() {
-    const said = this.checks.map(({ check, direction, limit, value }) => {
-      const bound = `the limit is ${direction === "below" ? "at most" : "at least"} ${limit}`
+    const said = this.checks.map(({ check, direction, threshold, value }) => {
+      const bound = `the threshold is ${direction === "below" ? "at most" : "at least"} ${threshold}`
       return value === null
         ? `${check} has nothing to measure, ${bound}`
         : `${check} is ${Number(value.toPrecision(4))}, ${bound}`
@@ -72,7 +72,7 @@ const maxLanguageSample = 20_000
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
 
 /**
- * Writes the dataset of all results that are there when it begins. Fails with `LimitsExceeded` where a limit of the
+ * Writes the dataset of all results that are there when it begins. Fails with `ThresholdsExceeded` where a threshold of the
  * settings is not kept.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(function* (
@@ -138,8 +138,8 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       { path: "report.html", content: yield* ReportPage.render(report) },
       { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
     ]
-    const failed = report.checks.flatMap(({ check, direction, limit, passed, value }) =>
-      passed || limit === null ? [] : [{ check, direction, limit, value }],
+    const failed = report.checks.flatMap(({ check, direction, threshold, passed, value }) =>
+      passed || threshold === null ? [] : [{ check, direction, threshold, value }],
     )
     const refused = JobFolder.refused(settings.directory)
     rankings = report.rankings
@@ -149,7 +149,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
       const page = `${refused}/report.html`
       return yield* failed.length > 0
-        ? new LimitsExceeded({ checks: failed, report: page })
+        ? new ThresholdsExceeded({ checks: failed, report: page })
         : new NoPairs({ report: page })
     }
     yield* fs.remove(refused, { recursive: true, force: true })

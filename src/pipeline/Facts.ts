@@ -97,10 +97,10 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
       text: [
         `See \`report.html\` for all numbers.`,
         ...checks
-          .filter(({ limit }) => limit !== null)
+          .filter(({ threshold }) => threshold !== null)
           .map(
-            ({ check, direction, limit, value }) =>
-              `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (${direction === "below" ? "at most" : "at least"} ${limit}).`,
+            ({ check, direction, threshold, value }) =>
+              `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (${direction === "below" ? "at most" : "at least"} ${threshold}).`,
           ),
         languages.length === 0
           ? ""
@@ -122,7 +122,7 @@ const minLanguageShare = 0.01
 export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
   const ledger = yield* LedgerReader
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
-  const { aggregate = "majority", card = {}, conversational, drop, evaluationPrompts, limits, margin } = settings
+  const { aggregate = "majority", card = {}, conversational, drop, evaluationPrompts, thresholds, margin } = settings
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
   const told = report.languages.filter(({ language }) => language !== "und")
@@ -147,7 +147,7 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
       min_votes: minVotes ?? null,
       min_agreement: minAgreement ?? null,
       drop: drop ?? [],
-      limits: defined(limits ?? {}),
+      thresholds: defined(thresholds ?? {}),
       splits: splits === undefined ? null : { ...defined(wholeShares(splits)), seed: splitSeed },
       evaluation_prompts:
         evaluationPrompts === undefined

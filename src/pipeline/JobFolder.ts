@@ -6,7 +6,7 @@
  * service.db       tasks of the embedded annotation service, where it is used
  * rejects.jsonl    records that were refused, with file, line and reason
  * dataset/         the preference pairs
- * refused/         the report on a dataset that a limit kept from being written
+ * refused/         the report on a dataset that exceeded a threshold and was not written
  * ```
  */
 import { Effect, FileSystem } from "effect"

@@ -27,7 +27,7 @@ import * as RunReport from "./RunReport.ts"
 import * as Stop from "./Stop.ts"
 
 export { type DatasetSettings, DatasetSettingsInvalid } from "./DatasetSettings.ts"
-export { LimitsExceeded } from "./Export.ts"
+export { ThresholdsExceeded } from "./Export.ts"
 export type { RunReport, RunStatus } from "./RunReport.ts"
 export * as CronJob from "./CronJob.ts"
 export * as Inspection from "./Inspection.ts"

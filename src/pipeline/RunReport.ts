@@ -24,7 +24,7 @@ import type { RejectCount } from "./RejectCounts.ts"
 
 /** How a job stands, by the severest of what is left. */
 export type RunStatus =
-  | "limits_exceeded"
+  | "thresholds_exceeded"
   | "done"
   | "results_invalid"
   | "all_rejected"

@@ -158,7 +158,7 @@ describe("the report in a browser", () => {
   inBrowser("says first what failed and what to do, then each section in its order", () =>
     opened(reports.full(), wide, async (page) => {
       const verdict = await page.locator(".verdict").innerText()
-      assert.include(verdict, "No dataset was written: 2 of 7 limits were exceeded")
+      assert.include(verdict, "No dataset was written: 2 of 7 thresholds were exceeded")
       assert.include(verdict, "longer-chosen")
       assert.include(verdict, "Balance the lengths")
       const headings = await page.getByRole("heading", { level: 2 }).allTextContents()

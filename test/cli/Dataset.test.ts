@@ -1,4 +1,4 @@
-/** What the command line can ask of a dataset: filters, limits, splits, formats; and what it says of it. */
+/** What the command line can ask of a dataset: filters, thresholds, splits, formats; and what it says of it. */
 import { createHash } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
@@ -44,33 +44,33 @@ const readReport = Effect.fnUntraced(function* (path: string) {
   return JSON.parse(text) as QualityReport
 })
 
-describe("--limit", () => {
+describe("--threshold", () => {
   test("that is not kept leaves the dataset as it was, ends with 6, and tells why", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* judged
       const manifest = `${directory}/dataset/manifest.json`
       const before = yield* fs.readFileString(manifest)
-      const said = yield* cli(["export", "--dir", directory, "--limit", "longer-chosen=0.9", "--split", "test=0.5"])
+      const said = yield* cli(["export", "--dir", directory, "--threshold", "longer-chosen=0.9", "--split", "test=0.5"])
       assert.strictEqual(said.status, 6)
-      assert.match(said.stderr, /longer-chosen is 1, the limit is at most 0\.9/)
+      assert.match(said.stderr, /longer-chosen is 1, the threshold is at most 0\.9/)
       assert.include(said.stderr, `${directory}/refused/report.html`)
-      assert.match(said.stdout, /a limit is exceeded, and the dataset was not written/)
+      assert.match(said.stdout, /a threshold is exceeded, and the dataset was not written/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const report = yield* readReport(`${directory}/refused/report.json`)
       const check = report.checks.find(({ check }) => check === "longer-chosen")
-      assert.deepInclude(check, { value: 1, limit: 0.9, passed: false, count: 40, of: 40 })
+      assert.deepInclude(check, { value: 1, threshold: 0.9, passed: false, count: 40, of: 40 })
 
-      const kept = yield* cli(["export", "--dir", directory, "--limit", "longer-chosen=1"])
+      const kept = yield* cli(["export", "--dir", directory, "--threshold", "longer-chosen=1"])
       assert.strictEqual(kept.status, 0, kept.stderr)
       assert.isFalse(yield* fs.exists(`${directory}/refused`))
     }))
 
   test("on what can't be looked at is not kept", () =>
     Effect.gen(function* () {
-      const said = yield* cli(["export", "--dir", yield* judged, "--limit", "kappa=0.3"])
+      const said = yield* cli(["export", "--dir", yield* judged, "--threshold", "kappa=0.3"])
       assert.strictEqual(said.status, 6)
-      assert.match(said.stderr, /kappa has nothing to measure, the limit is at least 0\.3/)
+      assert.match(said.stderr, /kappa has nothing to measure, the threshold is at least 0\.3/)
     }))
 })
 
@@ -172,8 +172,8 @@ describe("filters", () => {
       )
       const rows = yield* rowsOf(directory, "train")
       assert.isFalse(rows.some(({ item_id }) => item_id === "item-3"))
-      const limited = yield* cli(["export", "--dir", directory, "--limit", "contamination=0", ...evaluation])
-      assert.strictEqual(limited.status, 6)
+      const withThreshold = yield* cli(["export", "--dir", directory, "--threshold", "contamination=0", ...evaluation])
+      assert.strictEqual(withThreshold.status, 6)
     }))
 
   test("name the line of an evaluation's file that can't be used", () =>
@@ -241,11 +241,11 @@ describe("refused are", () => {
       }),
     )
 
-  wrong(/CHECK=VALUE, where CHECK is one of longer-chosen/, "--limit", "length=0.3")
-  wrong(/the VALUE of longer-chosen is a number from 0 to 1/, "--limit", "longer-chosen=1.3")
-  wrong(/the VALUE of length-effect is a number, 0 or more/, "--limit", "length-effect=big")
-  wrong(/name each check once/, "--limit", "longer-chosen=0.3", "--limit", "longer-chosen=0.4")
-  wrong(/CHECK=VALUE/, "--limit", "longer-chosen")
+  wrong(/CHECK=VALUE, where CHECK is one of longer-chosen/, "--threshold", "length=0.3")
+  wrong(/the VALUE of longer-chosen is a number from 0 to 1/, "--threshold", "longer-chosen=1.3")
+  wrong(/the VALUE of length-effect is a number, 0 or more/, "--threshold", "length-effect=big")
+  wrong(/name each check once/, "--threshold", "longer-chosen=0.3", "--threshold", "longer-chosen=0.4")
+  wrong(/CHECK=VALUE/, "--threshold", "longer-chosen")
   wrong(/SPLIT=SHARE, such as test=0\.1/, "--split", "dev=0.1")
   wrong(/SPLIT=SHARE/, "--split", "test=lots")
   wrong(/expected shares that add up to 1, found 1\.2/, "--split", "test=0.6", "--split", "validation=0.6")

@@ -155,6 +155,6 @@ describe("words", () => {
     const [check] = reports.full().checks
     assert.strictEqual(wording.checkValue({ ...check!, measure: "p-value" }, 0.125), "0.125")
     assert.strictEqual(wording.checkValue({ ...check!, measure: "share of items" }, 0.125), "12.5%")
-    assert.strictEqual(wording.describeLimit({ ...check!, limit: null }), "none set")
+    assert.strictEqual(wording.describeThreshold({ ...check!, threshold: null }), "none set")
   })
 })

@@ -185,7 +185,7 @@ describe("what is said of the items", () => {
     item(3, [{ best: 0, order: [1, 2, 0] }], { gold, isCheck: true }),
     item(4, [{ best: 2, annotations: { rationale: "It says more." }, order: [1, 0, 2] }]),
   ]
-  const report = curate(items, { limits: { "gold-accuracy": 0.6, "no-rationale": 0.25, kappa: 0.4 } })
+  const report = curate(items, { thresholds: { "gold-accuracy": 0.6, "no-rationale": 0.25, kappa: 0.4 } })
 
   it("leaves out those that were mixed in, but for gold and experts", () => {
     assert.deepStrictEqual(report.made[3], [])
@@ -203,10 +203,10 @@ describe("what is said of the items", () => {
     assert.deepInclude(report.position, { first_half: 2, second_half: 1, p_value: 1, known: 4 })
   })
 
-  it("holds to limits what was found", () => {
+  it("holds to thresholds what was found", () => {
     assert.deepInclude(checkOf(report, "gold-accuracy"), { value: 0.5, passed: false })
     assert.deepInclude(checkOf(report, "no-rationale"), { value: 0.25, passed: true, count: 1, of: 4 })
-    assert.deepInclude(checkOf(report, "copied-rationale"), { value: 0.25, limit: null, passed: true })
+    assert.deepInclude(checkOf(report, "copied-rationale"), { value: 0.25, threshold: null, passed: true })
     assert.deepStrictEqual(checkOf(report, "copied-rationale").examples, [{ item_id: "item-1", detail: "shorter." }])
     assert.deepInclude(checkOf(report, "other-languages"), { value: 1 / 3, count: 1, of: 3 })
   })
@@ -258,7 +258,7 @@ describe("what is said of the items", () => {
     )
   })
 
-  it("does not keep a limit on what has no value", () => {
+  it("does not keep a threshold on what has no value", () => {
     assert.deepInclude(checkOf(report, "kappa"), { value: null, passed: false })
   })
 

@@ -7,9 +7,12 @@ const unchecked = (settings: object) => settings as DatasetSettings
 
 describe("settings of a dataset", () => {
   it.effect.each<readonly [object, RegExp]>([
-    [{ limits: { "longr-chosen": 0.6 } }, /^limits: expected names among longer-chosen, .*, found longr-chosen$/],
-    [{ limits: { "longer-chosen": 65 } }, /^limits\.longer-chosen: expected a number from 0 to 1, found 65$/],
-    [{ limits: { kappa: Number.NaN } }, /^limits\.kappa: expected a number from -1 to 1, found NaN$/],
+    [
+      { thresholds: { "longr-chosen": 0.6 } },
+      /^thresholds: expected names among longer-chosen, .*, found longr-chosen$/,
+    ],
+    [{ thresholds: { "longer-chosen": 65 } }, /^thresholds\.longer-chosen: expected a number from 0 to 1, found 65$/],
+    [{ thresholds: { kappa: Number.NaN } }, /^thresholds\.kappa: expected a number from -1 to 1, found NaN$/],
     [{ drop: ["length-effect"] }, /^drop: expected names among near-duplicates, /],
     [{ formats: ["openrlfh"] }, /^formats: expected names among trl, .*, found openrlfh$/],
     [{ minVotes: 0 }, /^minVotes: expected 1 or more, found 0$/],
@@ -27,7 +30,7 @@ describe("settings of a dataset", () => {
 
   it.effect("that can be followed are not", () =>
     validate({
-      limits: { "length-effect": 0.5, kappa: -1, contamination: 0 },
+      thresholds: { "length-effect": 0.5, kappa: -1, contamination: 0 },
       drop: ["near-duplicates"],
       formats: ["verl"],
       splits: { test: 0.1, validation: 0.05 },

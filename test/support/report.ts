@@ -176,7 +176,7 @@ const check = (
   count,
   of,
   unit: "items",
-  limit: null,
+  threshold: null,
   direction: "below",
   passed: true,
   dropped: false,
@@ -293,10 +293,10 @@ export const full = (): QualityReport => {
       { language: "und", items: 66 },
     ],
     checks: [
-      check("disagreement", "share of items without a majority", 61, 4402, { limit: 0.05, dropped: true }),
+      check("disagreement", "share of items without a majority", 61, 4402, { threshold: 0.05, dropped: true }),
       check("longer-chosen", "share of pairs whose chosen completion is the longer one", longer_chosen, differing, {
         unit: "pairs",
-        limit: 0.6,
+        threshold: 0.6,
         passed: false,
         examples: [
           { item_id: "item-1036", detail: "chosen 2,941 characters, rejected 212" },
@@ -306,24 +306,24 @@ export const full = (): QualityReport => {
       check("length-effect", "Cohen’s d of the lengths of chosen and rejected", pairs, pairs, {
         unit: "pairs",
         value: 0.412,
-        limit: 0.5,
+        threshold: 0.5,
       }),
       check("position-bias", "p-value of equal halves of the order shown", 6289, 12_370, {
         unit: "votes",
         value: 0.0628,
       }),
       check("near-duplicates", "share of items whose prompt is nearly that of another", 84, 4402, {
-        limit: 0.05,
+        threshold: 0.05,
         dropped: true,
       }),
       check("contamination", "share of items whose prompt stands in an evaluation set", 12, 4402, {
-        limit: 0,
+        threshold: 0,
         passed: false,
         dropped: true,
         examples: [{ item_id: "item-88", detail: "13 words in a row as in MT-Bench question 101" }],
       }),
-      check("no-rationale", "share of judgments without a rationale", 309, 12_370, { unit: "votes", limit: 0.1 }),
-      check("kappa", "free-marginal kappa", 4180, 4210, { value: 0.712, limit: 0.6, direction: "above" }),
+      check("no-rationale", "share of judgments without a rationale", 309, 12_370, { unit: "votes", threshold: 0.1 }),
+      check("kappa", "free-marginal kappa", 4180, 4210, { value: 0.712, threshold: 0.6, direction: "above" }),
     ],
     rankings: { ranked_items: 3981, unranked_items: 42 },
     flags: {

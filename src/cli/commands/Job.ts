@@ -6,7 +6,7 @@ import { Cause, Console, type Duration, Effect, type Layer, Option, Schedule, Sc
 import type { Command } from "effect/cli"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as FileLock from "../../node/FileLock.ts"
-import { LimitsExceeded } from "../../pipeline/Export.ts"
+import { ThresholdsExceeded } from "../../pipeline/Export.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import * as Stop from "../../pipeline/Stop.ts"
@@ -78,19 +78,19 @@ export const carryOut = <E, R, E2, R2>(
 
 const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
-const isLimitsExceeded = Schema.is(LimitsExceeded)
+const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
-/** Failures that leave the job in a state of its own, tasks in doubt or a limit exceeded: said, and then reported. */
+/** Failures that leave the job in a state of its own, tasks in doubt or a threshold exceeded: said, and then reported. */
 export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(
       Effect.fnUntraced(function* (failure: E) {
-        if (!isLimitsExceeded(failure) && !isClientError(failure)) return yield* Effect.fail(failure)
+        if (!isThresholdsExceeded(failure) && !isClientError(failure)) return yield* Effect.fail(failure)
         const report = yield* RunReport.make({})
         if (isClientError(failure) && report.status !== "in_doubt") return yield* Effect.fail(failure)
         yield* say(messageOf(failure))
-        return isLimitsExceeded(failure) ? { ...report, status: "limits_exceeded" as const } : report
+        return isThresholdsExceeded(failure) ? { ...report, status: "thresholds_exceeded" as const } : report
       }),
     ),
   )

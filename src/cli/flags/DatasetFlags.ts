@@ -1,4 +1,4 @@
-/** The flags that say what becomes of judgments: votes, filters, pairs, limits, splits, formats, and the card. */
+/** The flags that say what becomes of judgments: votes, filters, pairs, thresholds, splits, formats, and the card. */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"
@@ -20,7 +20,7 @@ const strategies = {
 
 const isSplit = (name: string): name is Split => Split.literals.some((split) => split === name)
 
-const limit = Flag.String("limit").pipe(
+const threshold = Flag.String("threshold").pipe(
   Flag.filterMap(
     (text) => {
       const [name, value] = assignment(text)
@@ -76,8 +76,8 @@ export const datasetFlags = {
     "Tied votes: drop the item, or keep it with the better mean rank or first choice (default: drop)",
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
-  limit: repeated(
-    limit,
+  threshold: repeated(
+    threshold,
     "CHECK=VALUE",
     "Fail with exit status 6 if the value of CHECK is worse than VALUE; repeatable",
   ),
@@ -134,12 +134,12 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
     return yield* new UsageError({ message: "--evaluation-prompts: expected prompts, found none" })
   }
   const findsContamination =
-    flags.drop.includes("contamination") || flags.limit.some(([check]) => check === "contamination")
+    flags.drop.includes("contamination") || flags.threshold.some(([check]) => check === "contamination")
   if (findsContamination && evaluationPrompts === undefined) {
-    return yield* new UsageError({ message: "--drop, --limit: contamination needs --evaluation-prompts" })
+    return yield* new UsageError({ message: "--drop, --threshold: contamination needs --evaluation-prompts" })
   }
-  if (new Set(flags.limit.map(([check]) => check)).size < flags.limit.length) {
-    return yield* new UsageError({ message: "--limit: name each check once" })
+  if (new Set(flags.threshold.map(([check]) => check)).size < flags.threshold.length) {
+    return yield* new UsageError({ message: "--threshold: name each check once" })
   }
   return {
     pairs: Option.match(flags.pairs, {
@@ -151,7 +151,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
     minAgreement: Option.getOrElse(flags.minAgreement, () => pipeline.minAgreement),
     ties: Option.getOrElse(flags.ties, () => pipeline.ties),
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
-    limits: { ...pipeline.limits, ...Record.fromEntries(flags.limit) },
+    thresholds: { ...pipeline.thresholds, ...Record.fromEntries(flags.threshold) },
     evaluationPrompts,
     splits: flags.split.length > 0 ? yield* sharesOf(flags.split) : pipeline.splits,
     splitSeed: Option.getOrElse(flags.splitSeed, () => pipeline.splitSeed),

@@ -9,7 +9,7 @@
  * | 3 | results are outstanding |
  * | 4 | tasks in doubt: they may have arrived, and are not sent again |
  * | 5 | more records were rejected than `--max-rejects` allows |
- * | 6 | a `--limit` is exceeded, and the dataset was not written |
+ * | 6 | a `--threshold` is exceeded, and the dataset was not written |
  * | 75 | another process is running the same job |
  *
  * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
@@ -24,7 +24,7 @@ export const usage = 2
 export const waiting = 3
 export const inDoubt = 4
 export const rejects = 5
-export const limits = 6
+export const thresholds = 6
 export const busy = 75
 
 /** The meaning of a status in a few words. */
@@ -36,13 +36,13 @@ export const meaning = (status: number): string =>
     [waiting, "results are outstanding"],
     [inDoubt, "tasks in doubt"],
     [rejects, "too many rejects"],
-    [limits, "a limit is exceeded"],
+    [thresholds, "a threshold is exceeded"],
     [busy, "another process is running the same job"],
   ]).get(status) ?? (status > 128 ? "stopped by a signal" : "unknown")
 
 export const ofRun: { readonly [Status in RunStatus]: number } = {
   done,
-  limits_exceeded: limits,
+  thresholds_exceeded: thresholds,
   results_invalid: failure,
   all_rejected: failure,
   unfinished: failure,

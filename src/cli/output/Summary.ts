@@ -55,10 +55,10 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
   )
 })
 
-/** Like `finish`; but an export is done whatever is outstanding, unless a limit kept it from being written. */
+/** Like `finish`; but an export is done whatever is outstanding, unless it exceeds a threshold and was not written. */
 export const finishExport = Effect.fn("Summary.finishExport")(function* (report: RunReport, options: Options) {
   yield* print(report, options)
-  if (report.status === "limits_exceeded") yield* end(report)
+  if (report.status === "thresholds_exceeded") yield* end(report)
 })
 
 /** The report in words, with more rows of the same table. */
@@ -95,8 +95,8 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const beside = besideOf(unusable, unsent, report.tasks.submitted.tasks)
   switch (report.status) {
-    case "limits_exceeded":
-      return [`Ended${after}: a limit is exceeded, and the dataset was not written.`]
+    case "thresholds_exceeded":
+      return [`Ended${after}: a threshold is exceeded, and the dataset was not written.`]
     case "done":
       return [report.seconds === null ? "All tasks are done." : `Done in ${duration(report.seconds)}.`]
     case "waiting":

@@ -1,14 +1,14 @@
-/** Every check with its limit, failed ones first. */
+/** Every check with its threshold, failed ones first. */
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, shareOf } from "./format.ts"
 import { More, Name, Section, Table } from "./parts.tsx"
-import { checkValue, describeLimit } from "./wording.ts"
+import { checkValue, describeThreshold } from "./wording.ts"
 
 const maxExamples = 20
 
 const Result = ({ check }: { readonly check: Check }) => {
   if (!check.passed) return <span class="badge bad">✗ failed</span>
-  if (check.limit === null) return <span class="badge">no limit</span>
+  if (check.threshold === null) return <span class="badge">no threshold</span>
   return <span class="badge good">✓ passed</span>
 }
 
@@ -39,26 +39,26 @@ const Examples = ({ check }: { readonly check: Check }) => (
   </details>
 )
 
-const rank = (check: Check): number => (check.passed ? (check.limit === null ? 2 : 1) : 0)
+const rank = (check: Check): number => (check.passed ? (check.threshold === null ? 2 : 1) : 0)
 
 export const inOrder = (checks: ReadonlyArray<Check>): ReadonlyArray<Check> =>
   checks.toSorted((a, b) => rank(a) - rank(b))
 
 const lead = (checks: ReadonlyArray<Check>): string => {
   if (checks.length === 0) return "Nothing was checked."
-  const limited = checks.filter(({ limit, passed }) => limit !== null || !passed)
-  if (limited.length === 0) return "No limits were set."
-  const failed = limited.filter(({ passed }) => !passed).length
+  const withThreshold = checks.filter(({ threshold, passed }) => threshold !== null || !passed)
+  if (withThreshold.length === 0) return "No thresholds were set."
+  const failed = withThreshold.filter(({ passed }) => !passed).length
   return failed === 0
-    ? `All ${count(limited.length)} with a limit passed.`
-    : `${count(failed)} of ${count(limited.length)} with a limit failed.`
+    ? `All ${count(withThreshold.length)} with a threshold passed.`
+    : `${count(failed)} of ${count(withThreshold.length)} with a threshold failed.`
 }
 
 const columns = [
   { title: "Check", isText: true },
   { title: "Result", isText: true },
   { title: "Value" },
-  { title: "Limit", isText: true, class: "limit" },
+  { title: "Threshold", isText: true, class: "threshold" },
   { title: "Count", isText: true },
   { title: "Left out", isText: true },
 ]
@@ -82,7 +82,7 @@ export const Checks = ({ report: { checks } }: { readonly report: QualityReport 
             </>,
             <Result check={check} />,
             checkValue(check, check.value),
-            describeLimit(check),
+            describeThreshold(check),
             <Concerned check={check} />,
             check.dropped ? "yes" : "no",
           ],

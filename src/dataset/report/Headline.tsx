@@ -9,7 +9,7 @@ import {
   headline,
   describeKappa,
   describeMainLoss,
-  describeLimit,
+  describeThreshold,
   pValue,
   stepCount,
 } from "./wording.ts"
@@ -18,7 +18,7 @@ import {
 const maxFailed = 6
 
 const Verdict = ({ report }: { readonly report: QualityReport }) => {
-  const limited = report.checks.filter(({ limit, passed }) => limit !== null || !passed)
+  const withThreshold = report.checks.filter(({ threshold, passed }) => threshold !== null || !passed)
   const failed = report.checks.filter(({ passed }) => !passed)
   const isEmpty = stepCount(report, "pairs") === 0
   return (
@@ -32,7 +32,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
       {failed.length > 0 && (
         <div class="verdict bad">
           <p class="verdict-title">
-            ✗ No dataset was written: {count(failed.length)} of {plural(limited.length, "limit")}{" "}
+            ✗ No dataset was written: {count(failed.length)} of {plural(withThreshold.length, "threshold")}{" "}
             {failed.length === 1 ? "was" : "were"} exceeded.
           </p>
           <ul>
@@ -43,7 +43,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
                 </strong>
                 : <Name text={check.measure} chars={200} /> is{" "}
                 <strong>{check.value === null ? "unknown" : checkValue(check, check.value)}</strong>
-                {check.limit !== null && `; the limit is ${describeLimit(check)}`}. {adviceFor(check)}
+                {check.threshold !== null && `; the threshold is ${describeThreshold(check)}`}. {adviceFor(check)}
               </li>
             ))}
           </ul>
@@ -54,16 +54,17 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
           )}
         </div>
       )}
-      {!isEmpty && failed.length === 0 && limited.length > 0 && (
+      {!isEmpty && failed.length === 0 && withThreshold.length > 0 && (
         <div class="verdict good">
           <p class="verdict-title">
-            ✓ {limited.length === 1 ? "The one check" : `All ${count(limited.length)} checks`} with a limit passed.
+            ✓ {withThreshold.length === 1 ? "The one check" : `All ${count(withThreshold.length)} checks`} with a
+            threshold passed.
           </p>
         </div>
       )}
-      {!isEmpty && limited.length === 0 && (
+      {!isEmpty && withThreshold.length === 0 && (
         <div class="verdict">
-          <p class="verdict-title">No limits were set.</p>
+          <p class="verdict-title">No thresholds were set.</p>
           <p>Look at the numbers below before training.</p>
         </div>
       )}

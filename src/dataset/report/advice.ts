@@ -20,7 +20,7 @@ const advice: ReadonlyArray<readonly [check: RegExp, advice: string]> = [
   ],
   [
     /language/,
-    "Prompts are in other languages than was asked for. Filter the input, or raise the limit if the mix is meant.",
+    "Prompts are in other languages than was asked for. Filter the input, or raise the threshold if the mix is meant.",
   ],
   [
     /cop(y|ied)/,
@@ -39,9 +39,9 @@ const advice: ReadonlyArray<readonly [check: RegExp, advice: string]> = [
 ]
 
 export const adviceFor = ({ check, dropped, unit, value }: Check): string => {
-  if (value === null) return "There is nothing to compute it from: do without the limit, or get what it needs."
+  if (value === null) return "There is nothing to compute it from: do without the threshold, or get what it needs."
   // The name may be anything, and of any length.
   const known = advice.find(([pattern]) => pattern.test(check.slice(0, 100).toLowerCase()))?.[1]
   if (!dropped) return known ?? `Look at the ${unit} that it names before you train on this.`
-  return `These ${unit} were left out; but there are more of them than you allowed. Find out where they come from, or raise the limit.`
+  return `These ${unit} were left out; but there are more of them than you allowed. Find out where they come from, or raise the threshold.`
 }

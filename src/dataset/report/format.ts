@@ -23,7 +23,7 @@ export const share = (n: number): string => {
   return `${rounded.replace("-", "−")}%`
 }
 
-/** For axes, limits and what is expected: 0.6 is `60%`. */
+/** For axes, thresholds and what is expected: 0.6 is `60%`. */
 export const shortShare = (n: number): string => `${Number((100 * n).toFixed(2))}%`
 
 /** The share of `part` in `of`; a dash where there is nothing to have a share in. */
