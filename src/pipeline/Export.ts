@@ -55,7 +55,7 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
   }
 }
 
-/** No pair was left for a dataset that has some already. */
+/** No pair is left, and a dataset without pairs is not written. */
 class NoPairs extends Data.TaggedError("NoPairs")<{ readonly report: string }> {}
 
 /** What was written, if anything was. */
@@ -66,14 +66,14 @@ export interface Exported {
   readonly leftOut: FunnelStep["lost"] | undefined
 }
 
-/** Items whose language is looked at, of those that there are: telling it takes up to 0.1 ms. */
+/** Maximum items whose language is detected, since that takes up to 0.1 ms each. */
 const maxLanguageSample = 20_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
 
 /**
  * Writes the dataset of all results that are there when it begins. Fails with `ThresholdsExceeded` where a threshold of the
- * settings is not kept.
+ * settings is exceeded.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which },
@@ -184,21 +184,15 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items have no ranking; their best completion makes a pair with each of the rest`,
     )
   }
-  for (const { format, omitted, rows } of Option.match(info, { onNone: () => [], onSome: ({ formats }) => formats })) {
+  for (const { format, omitted, rows } of Option.getOrUndefined(info)?.formats ?? []) {
+    const isText = Object.values(formats).some(({ isText, name }) => name === format && isText === true)
+    const other = formatNames.find((name) => name === `${format}-conversational`)
     if (rows === 0 && omitted.count > 0) {
+      const [one] = omitted.first
+      yield* Effect.logWarning(`${format} can't represent any pair: ${one?.field}: ${one?.reason}`)
+    } else if (isText && withSystem > 0) {
       yield* Effect.logWarning(
-        `${format} can't represent any pair: ${omitted.first[0]?.field}: ${omitted.first[0]?.reason}`,
-      )
-    } else if (
-      Object.values(formats).some(({ isText, name }) => name === format && isText === true) &&
-      withSystem > 0
-    ) {
-      yield* Effect.logWarning(
-        `${format} has prompts as text: the system message of ${withSystem} pairs is part of it, after a line [system]${
-          formatNames.some((name) => name === `${format}-conversational`)
-            ? `; ${format}-conversational keeps messages`
-            : ""
-        }`,
+        `${format} has prompts as text: the system message of ${withSystem} pairs is part of it, after a line [system]${other === undefined ? "" : `; ${other} keeps messages`}`,
       )
     }
   }

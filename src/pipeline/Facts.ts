@@ -28,9 +28,11 @@ const number = (count: number): string => count.toLocaleString("en-US")
 
 const several = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? "" : "s"}`
 
-/** Without what is undefined. */
+/** The members that are not undefined. */
 const defined = (members: { readonly [name: string]: number | undefined }): { readonly [name: string]: number } =>
   Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+
+const sentences = (...texts: ReadonlyArray<string | false>): string => texts.filter((text) => text !== false).join(" ")
 
 /** Two digits after the point. */
 const rounded = (value: number): string => value.toFixed(2)
@@ -38,7 +40,7 @@ const rounded = (value: number): string => value.toFixed(2)
 const judgesOf = (experts: QualityReport["experts"]): Judge.Judges =>
   Judge.judgesOf(experts.flatMap(({ expert }) => (expert === null ? [] : [expert])))
 
-/** How it was made, in a heading and a paragraph each. */
+/** How the dataset was made: sections with a heading and a paragraph. */
 const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullable<DatasetFacts["methods"]> => {
   const { agreement, checks, experts, funnel, gold, languages, length, position, rankings, splits } = report
   const stepOf = (name: string) => funnel.find(({ step }) => step === name)
@@ -51,36 +53,27 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
   return [
     {
       title: "Judgments",
-      text: [
-        `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}`,
-        who === "" ? ". " : ` of ${who}. `,
-        agreement.items === 0
-          ? ""
-          : `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}. `,
-        gold.accuracy === null
-          ? ""
-          : `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct.`,
-      ]
-        .join("")
-        .trim(),
+      text: sentences(
+        `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}${who === "" ? "" : ` of ${who}`}.`,
+        agreement.items > 0 &&
+          `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+        gold.accuracy !== null &&
+          `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct.`,
+      ),
     },
     {
       title: "Pairs",
-      text: [
+      text: sentences(
         `Made by the strategy \`${strategy}\`; the pairs of an item stand together, and their weights add up to 1.`,
-        settings.pairs === fullRanking && rankings.unranked_items > 0
-          ? `${several(rankings.ranked_items, "item")} ${rankings.ranked_items === 1 ? "has" : "have"} a ranking. Of the other ${number(rankings.unranked_items)}, the best completion makes a pair with each of the rest.`
-          : "",
-        dropped.length === 0 ? "" : `Left out: ${dropped.join(", ")}.`,
-        length.share_longer === null
-          ? ""
-          : `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
-        position.p_value === null
-          ? ""
-          : `Completions shown in the first half of the order were chosen ${number(position.first_half)} times, those in the second half ${number(position.second_half)} times (p = ${position.p_value.toPrecision(2)}).`,
-      ]
-        .filter((text) => text !== "")
-        .join(" "),
+        settings.pairs === fullRanking &&
+          rankings.unranked_items > 0 &&
+          `${several(rankings.ranked_items, "item")} ${rankings.ranked_items === 1 ? "has" : "have"} a ranking. Of the other ${number(rankings.unranked_items)}, the best completion makes a pair with each of the rest.`,
+        dropped.length > 0 && `Left out: ${dropped.join(", ")}.`,
+        length.share_longer !== null &&
+          `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
+        position.p_value !== null &&
+          `Completions shown in the first half of the order were chosen ${number(position.first_half)} times, those in the second half ${number(position.second_half)} times (p = ${position.p_value.toPrecision(2)}).`,
+      ),
     },
     ...(splits.length < 2
       ? []
@@ -94,41 +87,38 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
         ]),
     {
       title: "Checks",
-      text: [
-        `See \`report.html\` for all numbers.`,
+      text: sentences(
+        "See `report.html` for all numbers.",
         ...checks
           .filter(({ threshold }) => threshold !== null)
           .map(
             ({ check, direction, threshold, value }) =>
               `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (${direction === "below" ? "at most" : "at least"} ${threshold}).`,
           ),
-        languages.length === 0
-          ? ""
-          : `Languages of the prompts, where detected: ${languages
-              .slice(0, 5)
-              .map(({ items, language }) => `${language} ${number(items)}`)
-              .join(", ")}.`,
-      ]
-        .filter((text) => text !== "")
-        .join(" "),
+        languages.length > 0 &&
+          `Languages of the prompts, where detected: ${languages
+            .slice(0, 5)
+            .map(({ items, language }) => `${language} ${number(items)}`)
+            .join(", ")}.`,
+      ),
     },
   ]
 }
 
-/** The share of the prompts from which on a language is one of the dataset's. */
+/** Minimum share of the prompts in a language, for the dataset to list it. */
 const minLanguageShare = 0.01
 
-/** Everything but what the pairs themselves tell. */
+/** Facts that do not follow from the pairs themselves. */
 export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
   const ledger = yield* LedgerReader
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
   const { aggregate = "majority", card = {}, conversational, drop, evaluationPrompts, thresholds, margin } = settings
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
-  const told = report.languages.filter(({ language }) => language !== "und")
-  const looked = told.reduce((sum, { items }) => sum + items, 0)
-  // A few are told wrongly.
-  const languages = told.filter(({ items }) => items >= minLanguageShare * looked).map(({ language }) => language)
+  const detected = report.languages.filter(({ language }) => language !== "und")
+  const items = detected.reduce((sum, { items }) => sum + items, 0)
+  // Rare languages are mostly detection errors.
+  const languages = detected.filter((one) => one.items >= minLanguageShare * items).map(({ language }) => language)
   return {
     ...card,
     languages: card.languages ?? languages,

@@ -1,5 +1,5 @@
 /** `prefstream collect`: the second half of the flow, on another day or in another process. */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import { once } from "../flags/JobFlags.ts"
@@ -12,13 +12,13 @@ export const collectCommand = Command.make(
   "collect",
   { once, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
   Effect.fn("prefstream collect")(function* (given) {
-    const job = yield* Job.begin(given, Option.getOrUndefined(given.pipeline))
+    const job = yield* Job.begin(given, given.pipeline)
     const { flags, pipeline, place } = job
-    const once = Option.getOrElse(flags.once, () => pipeline?.once === true)
+    const once = flags.once ?? pipeline?.once === true
     const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
     const service = yield* Job.ready(job, pipeline?.service)
     // A misspelled folder is not a job that is done.
-    if (pipeline !== undefined || Option.isSome(flags.baseUrl)) {
+    if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }
     yield* Job.carryOut(job, service, Pipeline.collect({ ...Job.limitsOf(job), once, webhook }))

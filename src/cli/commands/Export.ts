@@ -25,13 +25,13 @@ export const exportCommand = Command.make(
   "export",
   { pipeline: pipelineArgument, campaign, ...datasetFlags, ...ledgerFlags },
   Effect.fn("prefstream export")(function* (flags) {
-    const pipeline = Option.isSome(flags.pipeline) ? yield* loadPipeline(flags.pipeline.value) : undefined
+    const pipeline = flags.pipeline === undefined ? undefined : yield* loadPipeline(flags.pipeline)
     yield* check(flags, pipeline)
     const place = yield* placeOf(flags, pipeline)
     const settings = {
       ...(yield* datasetOf(flags, pipeline)),
       directory: place.directory,
-      campaign: Option.getOrUndefined(flags.campaign),
+      campaign: flags.campaign,
     }
     yield* endOfDryRun()
     yield* Effect.timed(Pipeline.exportDataset(settings)).pipe(

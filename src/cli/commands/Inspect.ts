@@ -1,7 +1,7 @@
 /**
  * `prefstream inspect`: what files hold, and what a run would make of them, before anything is sent.
  */
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, Struct } from "effect"
 import { Command } from "effect/cli"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as Origin from "../../domain/Origin.ts"
@@ -19,7 +19,7 @@ import { fromEnvironment, type ServiceFlags, serviceFlags } from "../flags/Servi
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
 import { integer, option } from "../flags/Values.ts"
 import { duplicates, rejectCount } from "../output/Summary.ts"
-import { count, number, printable, type Rows, table } from "../output/Text.ts"
+import { count, number, printable, type Rows, rowsOf, table } from "../output/Text.ts"
 
 export const inspectCommand = Command.make(
   "inspect",
@@ -39,12 +39,8 @@ export const inspectCommand = Command.make(
     const found = source.summary === undefined ? undefined : yield* source.summary
     const inspection = yield* Inspection.inspect(source, {
       batch: batchOf(flags),
-      keepReordered: flags.keepReordered,
-      completionsPerItem: Option.getOrUndefined(flags.completionsPerItem),
-      completionsSeed: Option.getOrUndefined(flags.completionsSeed),
-      maxCompletions: Option.isSome(flags.maxCompletions) ? flags.maxCompletions.value : yield* limitOf(flags),
-      votes: Option.getOrUndefined(flags.votes),
-      show: Option.getOrUndefined(flags.show),
+      ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "votes", "show"]),
+      maxCompletions: flags.maxCompletions ?? (yield* limitOf(flags)),
     })
     yield* Console.log(
       flags.json ? JSON.stringify({ found, ...inspection }) : printable(text(source.description, found, inspection)),
@@ -70,17 +66,17 @@ export const inspectCommand = Command.make(
 
 /** What the service takes that a run would send to. */
 const limitOf = ({ baseUrl, token }: Pick<ServiceFlags, "baseUrl" | "token">) =>
-  Option.isNone(baseUrl)
+  baseUrl === undefined
     ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
-    : PublishedLimits.maxCompletions({ baseUrl: baseUrl.value, token })
+    : PublishedLimits.maxCompletions({ baseUrl, token })
 
 const text = (description: string, found: InputSummary | undefined, inspection: Inspection.Inspection): string =>
   [
     ...table([
-      ...(found === undefined ? [["input", description] as const] : foundRows(found)),
+      ...(found === undefined ? rowsOf("input", [description]) : foundRows(found)),
       ["records", `${number(inspection.read)} = ${counts(inspection)}`],
-      ...(inspection.stopped ? [["", "all rejected so far: the rest was not read"] as const] : []),
-      ...rejectRows(inspection),
+      ["", inspection.stopped && "all rejected so far: the rest was not read"],
+      ...rowsOf("rejected", inspection.rejects.map(rejectCount)),
       ...itemRows(inspection),
       ["tasks", tasks(inspection)],
     ]),
@@ -96,45 +92,34 @@ const foundRows = ({
   layout,
   unknownFields,
 }: InputSummary): Rows => [
-  ...sampled.map(({ description, name }, i) => [i === 0 ? "files" : "", `${name}: ${description}`] as const),
-  ...(files > sampled.length
-    ? [["", `and ${count(files - sampled.length, "more file")}, each in its own format`] as const]
-    : []),
+  ...rowsOf(
+    "files",
+    sampled.map(({ description, name }) => `${name}: ${description}`),
+  ),
+  ["", files > sampled.length && `and ${count(files - sampled.length, "more file")}, each in its own format`],
   ...empty.map((name) => ["", `${name}: no matching file`] as const),
   ["layout", layout ?? "unknown: no records"],
-  ...(unknownFields.length === 0
-    ? []
-    : [["", `fields not in the first records: ${unknownFields.join(", ")}`] as const]),
+  ["", unknownFields.length > 0 && `fields not in the first records: ${unknownFields.join(", ")}`],
   ...hints.map((hint) => ["", hint] as const),
-  ...(ignored.length === 0 ? [] : [["not used", shorten(ignored.join(", "), maxShownCharacters)] as const]),
+  ["not used", ignored.length > 0 && shorten(ignored.join(", "), maxShownCharacters)],
 ]
 
 export const counts = ({ items, rejected, ...inspection }: Inspection.Inspection): string =>
   `${count(items, "item")} + ${duplicates(inspection)} + ${number(rejected)} rejected`
 
-const rejectRows = ({ rejects }: Inspection.Inspection): Rows =>
-  rejects.map((rejected, i) => [i === 0 ? "rejected" : "", rejectCount(rejected)] as const)
-
 const itemRows = ({ completions, conversations, drawn, gold, items }: Inspection.Inspection): Rows => [
-  ...(completions.length === 0
-    ? []
-    : [
-        [
-          "each with",
-          completions
-            .map(
-              (size) =>
-                `${size.completions} completions${completions.length === 1 ? "" : ` (${count(size.items, "item")})`}`,
-            )
-            .join(", "),
-        ] as const,
-      ]),
-  ...(drawn === 0 ? [] : [["", `drawn from more in ${number(drawn)} of ${count(items, "item")}`] as const]),
-  ...(conversations === 0
-    ? []
-    : [["", `${number(conversations)} of ${number(items)} prompts are conversations`] as const]),
-  ...(gold === 0 ? [] : [["", `${number(gold)} of ${number(items)} with a gold answer`] as const]),
+  ["each with", completions.length > 0 && sizes(completions)],
+  ["", drawn > 0 && `drawn from more in ${number(drawn)} of ${count(items, "item")}`],
+  ["", conversations > 0 && `${number(conversations)} of ${number(items)} prompts are conversations`],
+  ["", gold > 0 && `${number(gold)} of ${number(items)} with a gold answer`],
 ]
+
+const sizes = (all: Inspection.Inspection["completions"]): string =>
+  all
+    .map(
+      ({ completions, items }) => `${completions} completions${all.length === 1 ? "" : ` (${count(items, "item")})`}`,
+    )
+    .join(", ")
 
 const tasks = ({ tasks, votes }: Inspection.Inspection): string =>
   `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes of each item`}`

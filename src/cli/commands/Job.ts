@@ -2,7 +2,7 @@
  * What `run`, `submit` and `collect` share: from flags and pipeline file, over a service and a ledger, to a report and
  * an exit status.
  */
-import { Cause, Console, type Duration, Effect, type Layer, Option, Schedule, Schema, type Stdio } from "effect"
+import { Cause, Console, type Duration, Effect, type Layer, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as FileLock from "../../node/FileLock.ts"
@@ -45,14 +45,14 @@ export const begin = Effect.fnUntraced(function* <F extends Flags>(given: F, pip
 
 /** When the job stops, as the flags say, or else the pipeline. */
 export const limitsOf = ({ flags, pipeline }: Job) => ({
-  timeout: Option.getOrUndefined(flags.timeout) ?? pipeline?.timeout,
-  grace: Option.getOrUndefined(flags.grace) ?? pipeline?.grace,
+  timeout: flags.timeout ?? pipeline?.timeout,
+  grace: flags.grace ?? pipeline?.grace,
 })
 
 /** The service at `--base-url`, or else the job's own, if it has one. Here a dry run ends. */
 export const ready = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
-  yield* endOfDryRun(own === undefined || Option.isSome(flags.baseUrl) ? service : undefined)
+  yield* endOfDryRun(own === undefined || flags.baseUrl !== undefined ? service : undefined)
   return service
 })
 
@@ -100,9 +100,9 @@ export const isBusy = (failure: unknown): boolean => isFileLockError(failure) &&
 
 /** Starts again, for at most this time, while another process is running the same job. */
 const waitForOthers =
-  (lockWait: Option.Option<Duration.Duration>) =>
+  (lockWait: Duration.Duration | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
-    if (Option.isNone(lockWait)) return effect
+    if (lockWait === undefined) return effect
     let isSaid = false
     return effect.pipe(
       Effect.tapError((failure) => {
@@ -112,7 +112,7 @@ const waitForOthers =
       }),
       Effect.retry({
         while: isBusy,
-        schedule: Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: lockWait.value })),
+        schedule: Schedule.spaced("250 millis").pipe(Schedule.upTo({ duration: lockWait })),
       }),
     )
   }
@@ -128,5 +128,5 @@ export const asJob = <A, E, R>(
 ): Effect.Effect<void, E, R | Stdio.Stdio> =>
   Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
-    Stop.withTerms({ grace: Option.getOrElse(flags.grace, () => Stop.defaultGrace) }),
+    Stop.withTerms({ grace: flags.grace ?? Stop.defaultGrace }),
   )

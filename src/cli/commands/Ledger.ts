@@ -11,7 +11,7 @@ import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
 import { option, parseDuration, toggle } from "../flags/Values.ts"
-import { count, number, printable, size } from "../output/Text.ts"
+import { count, number, present, printable, size } from "../output/Text.ts"
 
 const isMissing = Schema.is(LedgerLocation.LedgerMissing)
 const isNotForPostgres = Schema.is(LedgerMaintenance.NotForPostgres)
@@ -23,7 +23,7 @@ const usage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Ex
     return isNotForPostgres(failure) ? new ExitStatus.UsageError({ message: failure.message }) : failure
   })
 
-const print = (json: boolean, report: object, text: string) =>
+const print = (json: boolean | undefined, report: object, text: string) =>
   Console.log(json ? JSON.stringify(report) : printable(text))
 
 const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
@@ -157,24 +157,23 @@ const pruneCommand = Command.make(
     yield* check(flags)
     const { location } = yield* placeOf(flags)
     const now = yield* Clock.currentTimeMillis
-    const time = Option.map(flags.before, (timeAt) => timeAt(now))
-    if (Option.exists(time, (time) => time > now)) {
+    const time = flags.before?.(now)
+    if (time !== undefined && time > now) {
       return yield* new ExitStatus.UsageError({ message: "--before: expected a time in the past" })
     }
     yield* endOfDryRun()
     const report = yield* LedgerMaintenance.prune(location, {
-      before: Option.getOrUndefined(time),
+      before: time,
       results: flags.results,
       dryRun: flags.dryRun,
     }).pipe(usage)
     const { deliveries, rejects, results } = report
-    const what = [
+    const what = present([
       `${count(rejects, "reject")} of earlier runs`,
       `${number(deliveries)} webhook deliver${deliveries === 1 ? "y" : "ies"}`,
-      ...(flags.results
-        ? [`the requests and results of ${count(results.tasks, "task")} (${count(results.items, "item")})`]
-        : []),
-    ].join(", ")
+      (flags.results ?? false) &&
+        `the requests and results of ${count(results.tasks, "task")} (${count(results.items, "item")})`,
+    ]).join(", ")
     const gone = rejects + deliveries + results.tasks > 0
     yield* print(
       flags.json,

@@ -56,7 +56,7 @@ export const resolveCommand = Command.make(
       const decision = yield* decisionOf(flags)
       // A ledger that stands elsewhere may belong to another folder than the usual one.
       const isOwn =
-        Option.isSome(flags.dir) || (location._tag === "File" && location.path === JobFolder.ledger(directory))
+        flags.dir !== undefined || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
       const read = Effect.provide(existingLedger(location))
       const numbers = yield* numbersOf(flags, decision, isIdle).pipe(read)
@@ -110,16 +110,17 @@ type Flags = Command.Command.Config.Infer<typeof flags>
 const refuse = (message: string) => new UsageError({ message })
 
 const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain, tasks }: Flags) {
-  const decision: Decision | undefined = Option.isSome(adopt)
-    ? { verb: "adopt", taskId: adopt.value.trim() }
-    : sendAgain
-      ? { verb: "sendAgain" }
-      : giveUp
-        ? { verb: "giveUp" }
-        : undefined
-  if (tasks.length > 0 && Option.isSome(all)) return yield* refuse("give task numbers or --all, not both")
+  const decision: Decision | undefined =
+    adopt !== undefined
+      ? { verb: "adopt", taskId: adopt.trim() }
+      : sendAgain
+        ? { verb: "sendAgain" }
+        : giveUp
+          ? { verb: "giveUp" }
+          : undefined
+  if (tasks.length > 0 && all !== undefined) return yield* refuse("give task numbers or --all, not both")
   if (decision === undefined) return undefined
-  if (tasks.length === 0 && Option.isNone(all)) {
+  if (tasks.length === 0 && all === undefined) {
     return yield* refuse("give task numbers, as listed by `prefstream resolve`, or --all STATE")
   }
   if (decision.verb === "adopt") {
@@ -143,15 +144,13 @@ const numbersOf = Effect.fnUntraced(function* (
   const ledger = yield* LedgerReader
   if (tasks.length > 0) return (yield* ledger.tasksOf(tasks)).map(({ number }) => number)
   const interrupted: ReadonlyArray<TaskState> = isIdle ? ["submitting"] : []
-  const wanted = Option.match(all, {
-    onNone: () => ["in_doubt", "failed", "invalid", "refused", ...interrupted] as const,
-    onSome: (name) => (name === "in-doubt" ? [states[name], ...interrupted] : [states[name]]),
-  })
+  const wanted: ReadonlyArray<TaskState> = [
+    ...(all === undefined ? (["in_doubt", "failed", "invalid", "refused"] as const) : [states[all]]),
+    ...(all === undefined || all === "in-doubt" ? interrupted : []),
+  ]
   const found = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
   if (decision !== undefined && found.length === 0) {
-    return yield* refuse(
-      `no task ${Option.match(all, { onNone: () => "needs attention", onSome: (state) => `is ${state}` })}`,
-    )
+    return yield* refuse(`no task ${all === undefined ? "needs attention" : `is ${all}`}`)
   }
   return found.map(({ number }) => number)
 })

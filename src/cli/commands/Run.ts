@@ -1,5 +1,5 @@
 /** `prefstream run`: the whole flow, from files or from a pipeline file. */
-import { Console, Effect, Option } from "effect"
+import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -34,7 +34,7 @@ export const runCommand = Command.make(
     const job = yield* Job.begin(given, yield* pipelineFileOf(given.files))
     const { flags, place } = job
     const pipeline = job.pipeline ?? (yield* fromFlags(flags, place.directory))
-    const once = Option.getOrElse(flags.once, () => pipeline.once === true)
+    const once = flags.once ?? pipeline.once === true
     const settings = {
       ...settingsOf(job, pipeline),
       once,
@@ -83,15 +83,10 @@ const fromFlags = Effect.fnUntraced(function* (
 ) {
   const source = yield* sourceOf(flags, directory)
   const options = yield* itemOptionsOf(flags)
-  if (Option.isNone(flags.baseUrl) && flags.expert.length === 0) {
+  if (flags.baseUrl === undefined && flags.expert.length === 0) {
     // Unattended, nobody reads that a rule judges in place of people.
-    const unattended = Option.contains(flags.once, true)
-      ? "--once"
-      : flags.quiet
-        ? "--quiet"
-        : (yield* DryRun)
-          ? "schedule"
-          : undefined
+    const unattended =
+      flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {
       return yield* new UsageError({
         message: `${unattended}: choose who judges: set PREFSTREAM_BASE_URL or --base-url, or give an --expert`,
@@ -106,7 +101,7 @@ const fromFlags = Effect.fnUntraced(function* (
     database: JobFolder.service(directory),
     experts: flags.expert.length === 0 ? [trialExpert] : flags.expert,
     judge: judgeOf(flags),
-    turnaround: Option.getOrUndefined(flags.turnaround),
+    turnaround: flags.turnaround,
   })
   return Pipeline.make({ ...options, directory, source, service })
 })

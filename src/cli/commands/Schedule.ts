@@ -10,7 +10,7 @@
  * Adapter: asks `node:process` how this process was started, and for its end.
  */
 import process from "node:process"
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import * as CronJob from "../../pipeline/CronJob.ts"
@@ -55,7 +55,7 @@ export const scheduleCommand = Command.make(
     ),
   },
   Effect.fn("prefstream schedule")(function* (flags) {
-    const cron = yield* Effect.fromResult(CronJob.parse(flags.cron, Option.getOrUndefined(flags.timeZone))).pipe(
+    const cron = yield* Effect.fromResult(CronJob.parse(flags.cron, flags.timeZone)).pipe(
       Effect.mapError(
         ({ message, what }) =>
           new ExitStatus.UsageError({ message: `--${what === "expression" ? "cron" : "time-zone"}: ${message}` }),
@@ -68,7 +68,7 @@ export const scheduleCommand = Command.make(
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
     }).pipe(Stop.withTerms({ underWay: Effect.succeedSome("the run"), isNormalEnd: false }))
-    // A run that is told to stop keeps its own grace time.
+    // A run that is being stopped keeps its own grace time.
     return yield* CronJob.run(job, { cron, now: flags.now }).pipe(
       Stop.withTerms({ isNormalEnd: true, grace: Duration.infinity }),
     )
@@ -89,7 +89,7 @@ export const scheduleCommand = Command.make(
   ]),
 )
 
-/** The words of a command line, without those that nobody else is to read. */
+/** The words of a command line, with secrets masked. */
 const withoutSecrets = (command: ReadonlyArray<string>): ReadonlyArray<string> =>
   command.map((word, i) =>
     /^--(token|webhook-secret)$/.test(command[i - 1] ?? "")
@@ -97,7 +97,7 @@ const withoutSecrets = (command: ReadonlyArray<string>): ReadonlyArray<string> =
       : word.replace(/^(--(?:token|webhook-secret)=).*/s, "$1***"),
   )
 
-/** Finds out now, and not at two in the morning, whether a command line is right; not so if all that it asks for is help. */
+/** Checks a command line before the first run is due. False if it only asks for help. */
 const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   const [name = ""] = command
   if (!names.includes(name)) {
@@ -110,19 +110,19 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
     Effect.provideService(DryRun, true),
     Effect.catchTags({
       Finished: (end) => (end.status === ExitStatus.done ? Effect.succeed(true) : end),
-      // It was told already.
+      // The errors were printed already.
       ShowHelp: () => new ExitStatus.Finished({ status: ExitStatus.usage }),
     }),
   )
 })
 
-/** Runs the command as a process, to its end. To interrupt it tells the process to stop, and waits for it. */
+/** Runs the command as a process. An interruption stops the process, and waits for its end. */
 const carriedOut = Effect.fnUntraced(
   function* (command: ReadonlyArray<string>) {
     const [, script = ""] = process.argv
     let pid: number | undefined
     const kill = () => killGroup(pid)
-    // Released after the run, which is waited for: until then it is to be killed with this process.
+    // Released after the run has ended: until then, the run is killed with this process.
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),
@@ -144,10 +144,10 @@ const carriedOut = Effect.fnUntraced(
   ),
 )
 
-/** When this process ends without waiting for a run, the run is not to stay behind. */
+/** Kills a run when this process ends without waiting for it. */
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return
-  // It may have ended in this moment, which is as good.
+  // It may have ended at this moment.
   try {
     process.kill(-pid, "SIGKILL")
   } catch {}

@@ -1,7 +1,7 @@
 /**
  * `prefstream serve`: the annotation service by itself, for pipelines in other processes.
  */
-import { Config, Console, Effect, Layer, Option, Redacted } from "effect"
+import { Config, Console, Effect, Layer, Redacted, Struct } from "effect"
 import { Command, Flag } from "effect/cli"
 import { maxVotes } from "../../api/AnnotationApi.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
@@ -13,17 +13,17 @@ import { UsageError } from "../output/ExitStatus.ts"
 import { expertFlags, judgeOf } from "../flags/ExpertFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { usableToken } from "../flags/ServiceFlags.ts"
-import { duration, file, integer, option, text, toggle } from "../flags/Values.ts"
+import { defined, duration, file, integer, option, text, toggle } from "../flags/Values.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
 
 /** What whoever starts the service has to know: all that is said, then the settings of its clients as data. */
 const announce = Effect.fnUntraced(function* (flags: {
-  readonly apiOnly: boolean
+  readonly apiOnly: boolean | undefined
   readonly expert: ReadonlyArray<string>
   readonly hasToken: boolean
-  readonly signInLink: boolean
+  readonly signInLink: boolean | undefined
 }) {
   const { encrypted, origin } = yield* ServiceAddress
   const tokens = yield* Tokens
@@ -93,23 +93,17 @@ export const serveCommand = Command.make(
   },
   Effect.fn("prefstream serve")(function* (flags) {
     yield* check(flags)
-    const token = Option.isSome(flags.token) ? yield* usableToken(flags.token.value) : undefined
-    const requestsPerSecond = Option.getOrElse(flags.rateLimit, () => defaultRateLimit.perSecond)
+    const token = flags.token === undefined ? undefined : yield* usableToken(flags.token)
+    const requestsPerSecond = flags.rateLimit ?? defaultRateLimit.perSecond
     const service = AnnotationService.layerServer({
-      database: Option.getOrElse(flags.database, () => defaults.database),
+      ...defaults,
+      ...defined(Struct.pick(flags, ["database", "host", "port", "votes"])),
+      ...Struct.pick(flags, ["turnaround", "publicUrl", "undoGrace", "gold", "allowPrivateWebhooks"]),
       experts: flags.expert,
       judge: judgeOf(flags),
-      turnaround: Option.getOrUndefined(flags.turnaround),
-      host: Option.getOrElse(flags.host, () => defaults.host),
-      port: Option.getOrElse(flags.port, () => defaults.port),
       token,
-      publicUrl: Option.getOrUndefined(flags.publicUrl),
       pages: !flags.apiOnly,
-      votes: Option.getOrElse(flags.votes, () => defaults.votes),
-      undoGrace: Option.getOrUndefined(flags.undoGrace),
-      gold: Option.getOrUndefined(flags.gold),
       rateLimit: requestsPerSecond === 0 ? "none" : { perSecond: requestsPerSecond, burst: 2 * requestsPerSecond },
-      allowPrivateWebhooks: flags.allowPrivateWebhooks,
     })
     const announced = Layer.effectDiscard(announce({ ...flags, hasToken: token !== undefined }))
     return yield* Layer.launch(Layer.provideMerge(announced, service)).pipe(

@@ -1,5 +1,5 @@
 /** `prefstream submit`: the first half of the flow, for jobs that do not stay to wait. */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
@@ -33,7 +33,7 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
   ...resubmitOptionsOf(job.flags, pipeline),
   ...Job.limitsOf(job),
   directory: job.place.directory,
-  maxRejects: Option.getOrElse(job.flags.maxRejects, () => pipeline.maxRejects),
+  maxRejects: job.flags.maxRejects ?? pipeline.maxRejects,
 })
 
 export const submitCommand = Command.make(

@@ -1,7 +1,7 @@
 /**
  * `prefstream validate`: whether every record of the input can be used, and which can't and why.
  */
-import { Console, Effect, FileSystem, Option } from "effect"
+import { Console, Effect, FileSystem } from "effect"
 import { Command } from "effect/cli"
 import * as Origin from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -43,10 +43,11 @@ export const validateCommand = Command.make(
     const fs = yield* FileSystem.FileSystem
     const source = yield* sourceOf(flags)
     yield* sayFound(source)
-    const most = Option.getOrElse(flags.show, () => defaultShown)
-    const partial = Option.map(flags.rejects, (name) => `${name}.partial`)
-    if (Option.isSome(flags.rejects)) yield* refuseInput(flags.rejects.value, flags)
-    const file = Option.isNone(partial) ? undefined : yield* fs.open(partial.value, { flag: "w" })
+    const most = flags.show ?? defaultShown
+    const { rejects } = flags
+    const partial = `${rejects}.partial`
+    if (rejects !== undefined) yield* refuseInput(rejects, flags)
+    const file = rejects === undefined ? undefined : yield* fs.open(partial, { flag: "w" })
     const encoder = new TextEncoder()
     let shown = 0
     const onReject = Effect.fnUntraced(function* (reject: Reject) {
@@ -55,7 +56,7 @@ export const validateCommand = Command.make(
       shown++
       yield* Console.log(printable(`${Origin.describe(reject)}: ${reject.reason}`))
     })
-    const inspection = yield* Inspection.inspect(source, { onReject, readAll: Option.isSome(flags.maxRejects) })
+    const inspection = yield* Inspection.inspect(source, { onReject, readAll: flags.maxRejects !== undefined })
     if (flags.json) {
       const { first: _, ...report } = inspection
       yield* Console.log(JSON.stringify(report))
@@ -64,10 +65,10 @@ export const validateCommand = Command.make(
       if (more > 0 && shown > 0) yield* Console.log(`… and ${number(more)} more`)
       yield* Console.error(`${number(inspection.read)} read = ${counts(inspection)}`)
     }
-    if (Option.isSome(partial) && Option.isSome(flags.rejects)) yield* fs.rename(partial.value, flags.rejects.value)
+    if (rejects !== undefined) yield* fs.rename(partial, rejects)
     const { read, rejected } = inspection
     if (inspection.stopped) return yield* new TooManyRejects({ read, rejected, limit: null })
-    const limit = Option.getOrElse(flags.maxRejects, () => 0 as const)
+    const limit = flags.maxRejects ?? (0 as const)
     if (!allows(limit, { read, rejected })) return yield* new TooManyRejects({ read, rejected, limit })
   }, Effect.scoped),
 ).pipe(

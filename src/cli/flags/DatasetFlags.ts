@@ -9,7 +9,7 @@ import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
+import { assignment, choice, defined, integer, numberIn, option, repeated, text } from "./Values.ts"
 
 /** By a seed, for those that draw. */
 const strategies = {
@@ -122,12 +122,15 @@ const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Eff
   return names.includes("train") || rest <= 0 ? shares : { ...shares, train: rest }
 })
 
+/** Flags that have the names and values of their settings. */
+const sameNames = ["aggregate", "conversational", "margin", "minAgreement", "minVotes", "splitSeed", "ties"] as const
+
 /** What the flags say of the dataset, and the pipeline where they say nothing. */
 export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipeline: DatasetSettings = {}) {
   const evaluationPrompts =
     flags.evaluationPrompts.length === 0
       ? pipeline.evaluationPrompts
-      : yield* Source.texts(flags.evaluationPrompts, Option.getOrUndefined(flags.evaluationPath)).pipe(
+      : yield* Source.texts(flags.evaluationPrompts, flags.evaluationPath).pipe(
           Effect.mapError(({ message }) => new UsageError({ message: `--evaluation-prompts: ${message}` })),
         )
   if (evaluationPrompts?.length === 0) {
@@ -142,26 +145,13 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
     return yield* new UsageError({ message: "--threshold: name each check once" })
   }
   return {
-    pairs: Option.match(flags.pairs, {
-      onNone: () => pipeline.pairs,
-      onSome: (name): PairStrategy => strategies[name](Option.getOrUndefined(flags.pairSeed)),
-    }),
-    aggregate: Option.getOrElse(flags.aggregate, () => pipeline.aggregate),
-    minVotes: Option.getOrElse(flags.minVotes, () => pipeline.minVotes),
-    minAgreement: Option.getOrElse(flags.minAgreement, () => pipeline.minAgreement),
-    ties: Option.getOrElse(flags.ties, () => pipeline.ties),
+    pairs: flags.pairs === undefined ? pipeline.pairs : strategies[flags.pairs](flags.pairSeed),
+    ...Struct.pick({ ...pipeline, ...defined(flags) }, sameNames),
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
     thresholds: { ...pipeline.thresholds, ...Record.fromEntries(flags.threshold) },
     evaluationPrompts,
     splits: flags.split.length > 0 ? yield* sharesOf(flags.split) : pipeline.splits,
-    splitSeed: Option.getOrElse(flags.splitSeed, () => pipeline.splitSeed),
     formats: flags.format.length > 0 ? [...new Set(flags.format)] : pipeline.formats,
-    margin: Option.getOrElse(flags.margin, () => pipeline.margin),
-    conversational: Option.getOrElse(flags.conversational, () => pipeline.conversational),
-    card: {
-      ...pipeline.card,
-      ...(Option.isSome(flags.title) ? { name: flags.title.value } : {}),
-      ...(Option.isSome(flags.license) ? { license: flags.license.value } : {}),
-    },
+    card: { ...pipeline.card, ...defined({ name: flags.title, license: flags.license }) },
   } satisfies DatasetSettings
 })

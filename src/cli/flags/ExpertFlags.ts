@@ -4,7 +4,7 @@
  * The endpoint's key has no flag: it comes from the environment alone, where other users of the machine don't see
  * it. See `JudgeSettings`.
  */
-import { Config, Option, Schema } from "effect"
+import { Config, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { defaults } from "../../service/expert/JudgeEndpoint.ts"
 import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
@@ -58,10 +58,10 @@ export const expertFlags = {
 export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
   flags.expert.some((expert) => expert.startsWith("judge:"))
     ? {
-        baseUrl: Option.getOrUndefined(flags.judgeBaseUrl),
-        templateFile: Option.getOrUndefined(flags.judgeTemplate),
-        body: Option.getOrUndefined(flags.judgeBody),
-        concurrency: Option.getOrUndefined(flags.judgeConcurrency),
-        onDisagreement: Option.getOrUndefined(flags.judgeDisagreement),
+        baseUrl: flags.judgeBaseUrl,
+        templateFile: flags.judgeTemplate,
+        body: flags.judgeBody,
+        concurrency: flags.judgeConcurrency,
+        onDisagreement: flags.judgeDisagreement,
       }
     : undefined

@@ -1,7 +1,7 @@
 /**
  * The flags that say what is read, and the source that they describe: the same in every command that reads items.
  */
-import { Console, Effect, Option } from "effect"
+import { Console, Effect } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
 import { formatNames } from "../../source/format/Format.ts"
 import { layoutNames } from "../../source/layout/Layout.ts"
@@ -99,32 +99,32 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
     return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
   }
   yield* expandLocal(flags.files)
-  const delimiter = Option.map(flags.delimiter, (text) => (/^(tab|\\t)$/i.test(text) ? "\t" : text))
-  if (Option.exists(delimiter, (text) => !/^[^"\r\n]$/.test(text))) {
+  const delimiter = flags.delimiter?.replace(/^(tab|\\t)$/i, "\t")
+  if (delimiter !== undefined && !/^[^"\r\n]$/.test(delimiter)) {
     return yield* new UsageError({ message: "--delimiter: expected one character, or tab" })
   }
   const common = {
-    format: Option.getOrUndefined(flags.inputFormat),
-    encoding: Option.getOrUndefined(flags.encoding),
-    delimiter: Option.getOrUndefined(delimiter),
-    header: Option.getOrElse(flags.header, () => true),
-    idleTimeout: Option.getOrUndefined(flags.idleTimeout),
-    maxRowGroupBytes: Option.getOrUndefined(flags.maxRowGroupBytes),
+    format: flags.inputFormat,
+    encoding: flags.encoding,
+    delimiter,
+    header: flags.header ?? true,
+    idleTimeout: flags.idleTimeout,
+    maxRowGroupBytes: flags.maxRowGroupBytes,
     scratchDirectory,
-    key: Option.getOrUndefined(flags.key),
+    key: flags.key,
     keep: flags.keep,
-    missing: Option.getOrUndefined(flags.missing),
+    missing: flags.missing,
   }
   const paths = {
-    prompt: Option.getOrUndefined(flags.promptPath),
-    system: Option.getOrUndefined(flags.systemPath),
-    metadata: Option.getOrUndefined(flags.metadataPath),
-    gold: Option.getOrUndefined(flags.goldPath),
-    model: Option.getOrUndefined(flags.modelPath),
+    prompt: flags.promptPath,
+    system: flags.systemPath,
+    metadata: flags.metadataPath,
+    gold: flags.goldPath,
+    model: flags.modelPath,
   }
   const isJoin = flags.completions.length > 0
   const [completionPath, ...morePaths] = flags.completionPath
-  if (morePaths.length > 0 && (isJoin || Option.contains(flags.layout, "long"))) {
+  if (morePaths.length > 0 && (isJoin || flags.layout === "long")) {
     return yield* new UsageError({
       message: `--completion-path: give it once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
     })
@@ -151,10 +151,10 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   return Sources.files(flags.files, {
     ...common,
     ...paths,
-    layout: Option.getOrUndefined(flags.layout),
-    id: Option.getOrUndefined(flags.idPath),
-    ...(Option.isSome(flags.completionsPath)
-      ? { completions: flags.completionsPath.value }
+    layout: flags.layout,
+    id: flags.idPath,
+    ...(flags.completionsPath !== undefined
+      ? { completions: flags.completionsPath }
       : morePaths.length > 0
         ? { completions: flags.completionPath }
         : { completion: completionPath }),

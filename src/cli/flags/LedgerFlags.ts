@@ -4,7 +4,7 @@
  * Guarantees: the same in every command; a password stands in no message, and is refused on the command line, where
  * every user of the machine could read it.
  */
-import { Config, Effect, Layer, Option, Redacted } from "effect"
+import { Config, Effect, Layer, Option } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
@@ -37,12 +37,12 @@ export const ledgerFlags = {
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
 /** The flags that name a job to another command: those that were given, without what the environment says. */
-export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: Option.Option<string>) {
+export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
   const environment = yield* Config.option(Config.String("PREFSTREAM_PARTITION"))
-  const partition = Option.filter(flags.partition, (name) => !Option.contains(environment, name))
+  const partition = Option.contains(environment, flags.partition) ? undefined : flags.partition
   const given = { dir: directory, ledger: flags.ledger, partition }
   return Object.entries(given)
-    .flatMap(([name, value]) => (Option.isSome(value) ? [`--${name} ${shellWord(value.value)}`] : []))
+    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]))
     .join(" ")
 })
 
@@ -63,27 +63,23 @@ export const placeOf = Effect.fnUntraced(function* (
   flags: LedgerFlags,
   pipeline?: LedgerLocation.LedgerSettings & { readonly directory?: string },
 ): Effect.fn.Return<Place, UsageError | Config.ConfigError> {
-  if (Option.isSome(flags.ledger) && hasPassword(flags.ledger.value)) {
+  if (flags.ledger !== undefined && hasPassword(flags.ledger)) {
     return yield* new UsageError({
       message:
         "--ledger: a password on the command line can be read by everybody on this machine: set it in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
     })
   }
-  const directory = Option.getOrElse(flags.dir, () => pipeline?.directory ?? defaultDirectory)
+  const directory = flags.dir ?? pipeline?.directory ?? defaultDirectory
   const environment = yield* Config.option(Config.Redacted("PREFSTREAM_LEDGER"))
-  const given = Option.orElse(
-    Option.map(flags.ledger, (text) => Redacted.make(text)),
-    () => environment,
-  )
   const location = yield* LedgerLocation.of({
-    ledger: Option.getOrElse(given, () => pipeline?.ledger),
-    partition: Option.getOrElse(flags.partition, () => pipeline?.partition),
+    ledger: flags.ledger ?? Option.getOrElse(environment, () => pipeline?.ledger),
+    partition: flags.partition ?? pipeline?.partition,
     file: JobFolder.ledger(directory),
   }).pipe(Effect.catchTag("LedgerLocationError", ({ message }) => new UsageError({ message })))
   return {
     directory,
     location,
-    given: yield* givenOf(flags, Option.some(directory)),
+    given: yield* givenOf(flags, directory),
     ledger: LedgerLocation.describe(location),
   }
 })

@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Cause, Context, Effect, type FileSystem, Layer, type Path, Predicate, Schema } from "effect"
+import { Cause, Context, Effect, type FileSystem, Layer, Option, type Path, Predicate, Schema } from "effect"
 import { Argument } from "effect/cli"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as FileLock from "../../node/FileLock.ts"
@@ -28,6 +28,7 @@ export interface Loaded extends Pipeline.Settings {
 export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.withDescription("Pipeline file of the job, if it has one"),
   Argument.optional,
+  Argument.map(Option.getOrUndefined),
 )
 
 /** Whether an argument names a program rather than data. */

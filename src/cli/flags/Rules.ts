@@ -3,7 +3,7 @@
  *
  * Guarantees: a message names the flags as they are typed. Does not check single values: each flag does that itself.
  */
-import { Effect, Option, Predicate } from "effect"
+import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { embeddedFlags } from "./ExpertFlags.ts"
@@ -28,14 +28,11 @@ type Rule = { readonly flags: ReadonlyArray<string>; readonly why?: string } & (
 )
 
 /** Whether a flag was given: has a value, is repeated at least once, or is switched on. */
-const isGiven = (value: unknown): boolean =>
-  Option.isOption(value) ? Option.isSome(value) : Array.isArray(value) ? value.length > 0 : value === true
-
-const isFalse = (value: unknown): boolean => Option.isOption(value) && Option.contains(value, false)
+const isGiven = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
 /** As it is typed: `--batch-size`, `--no-header`. */
 const spelled = (flag: string, value?: unknown): string =>
-  `--${isFalse(value) ? "no-" : ""}${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+  `--${value === false ? "no-" : ""}${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 
 const given = (flag: string): Condition => ({ text: spelled(flag), holds: (flags) => isGiven(flags[flag]) })
 
@@ -80,16 +77,13 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["guidelinesFile"], notWith: given("guidelines") },
   { flags: ["maxAttempts"], onlyWith: either("resubmit", ({ resubmit }) => resubmit?.[0]) },
   { flags: ["completionsSeed"], onlyWith: given("completionsPerItem") },
-  { flags: ["shuffleSeed"], notWith: { text: "--no-shuffle", holds: ({ shuffle }) => isFalse(shuffle) } },
+  { flags: ["shuffleSeed"], notWith: { text: "--no-shuffle", holds: ({ shuffle }) => shuffle === false } },
   { flags: ["goldRate"], onlyWith: given("gold") },
   { flags: ["layout", "completionsPath", "idPath"], notWith: given("completions"), why: "which joins files" },
   { flags: ["completionsPath"], notWith: given("completionPath") },
   {
     flags: ["pairSeed"],
-    onlyWith: {
-      text: "--pairs best-against-one",
-      holds: ({ pairs }) => Option.isOption(pairs) && Option.contains(pairs, "best-against-one"),
-    },
+    onlyWith: { text: "--pairs best-against-one", holds: ({ pairs }) => pairs === "best-against-one" },
   },
   { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
   { flags: ["splitSeed"], onlyWith: either("split", ({ splits }) => splits) },

@@ -3,12 +3,13 @@
  *
  * Guarantees: the token is `Redacted` from the moment it is read.
  */
-import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../../api/ServiceProfile.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import {
   choice,
+  defined,
   duration,
   durationForm,
   formatDuration,
@@ -95,20 +96,22 @@ export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted
   return yield* new UsageError({ message: "the organization token is empty, or contains invalid characters" })
 })
 
+/** Flags that have the names and values of their settings. */
+const sameNames = [
+  "concurrency",
+  "idempotencyKey",
+  "idempotencyKeyLifetime",
+  "maxCompletions",
+  "moved",
+  "patience",
+  "requestsPerSecond",
+] as const
+
 /** The settings that were given, laid over those of a profile. */
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
-  moved: Option.getOrElse(flags.moved, () => profile.moved),
-  idempotencyKey: Option.getOrElse(flags.idempotencyKey, () => profile.idempotencyKey),
-  idempotencyKeyLifetime: Option.getOrElse(flags.idempotencyKeyLifetime, () => profile.idempotencyKeyLifetime),
-  maxCompletions: Option.getOrElse(flags.maxCompletions, () => profile.maxCompletions),
-  concurrency: Option.getOrElse(flags.concurrency, () => profile.concurrency),
-  requestsPerSecond: Option.getOrElse(flags.requestsPerSecond, () => profile.requestsPerSecond),
-  pollInterval: {
-    min: Option.getOrElse(flags.pollMin, () => profile.pollInterval.min),
-    max: Option.getOrElse(flags.pollMax, () => profile.pollInterval.max),
-  },
-  patience: Option.getOrElse(flags.patience, () => profile.patience),
+  ...defined(Struct.pick(flags, sameNames)),
+  pollInterval: { ...profile.pollInterval, ...defined({ min: flags.pollMin, max: flags.pollMax }) },
 })
 
 /** Whether the variable is there and came to nothing. As a value it counts as missing; its name is listed all the same. */
@@ -121,27 +124,27 @@ const isEmpty = Effect.gen(function* () {
 /** The flags with the base URL of the environment, where none was given. A pipeline file names its own service. */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
   const environment = yield* Config.option(Config.String("PREFSTREAM_BASE_URL"))
-  if (Option.isNone(flags.baseUrl) && (Option.isNone(environment) ? yield* isEmpty : environment.value.trim() === "")) {
+  if (flags.baseUrl === undefined && (Option.isNone(environment) ? yield* isEmpty : environment.value.trim() === "")) {
     const message = "PREFSTREAM_BASE_URL is empty: set the address of the annotation service, or unset it"
     return yield* new UsageError({ message })
   }
-  return { ...flags, baseUrl: Option.orElse(flags.baseUrl, () => environment) }
+  return { ...flags, baseUrl: flags.baseUrl ?? Option.getOrUndefined(environment) }
 })
 
 /** The service at `--base-url`, or else `otherwise`. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<Layer.Layer<ServiceProfile, E | ServiceSettingsError, R>, UsageError> {
-      if (Option.isNone(flags.baseUrl)) return otherwise
-      if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(flags.baseUrl.value)) {
+      if (flags.baseUrl === undefined) return otherwise
+      if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(flags.baseUrl)) {
         return yield* new UsageError({
           message: "--base-url: expected http://… or https://…, without a user or password in it",
         })
       }
-      if (Option.isNone(flags.token)) {
+      if (flags.token === undefined) {
         return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
       }
-      return ServiceProfile.layer({ baseUrl: flags.baseUrl.value, token: yield* usableToken(flags.token.value) })
+      return ServiceProfile.layer({ baseUrl: flags.baseUrl, token: yield* usableToken(flags.token) })
     }),
   )
   const settings = Effect.flatMap(ServiceProfile, (profile) => {

@@ -1,7 +1,7 @@
 /**
  * The flags that say how items become tasks and are put to experts: guidelines, batches, votes, order, gold items.
  */
-import { Effect, FileSystem, Option, Schema } from "effect"
+import { Effect, FileSystem, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
@@ -77,29 +77,25 @@ export const taskFlags = { ...itemFlags, ...resubmitFlags }
 
 export const batchOf = (flags: Pick<Command.Command.Config.Infer<typeof batchFlags>, "batchSize" | "batchBytes">) =>
   ({
-    maxPrompts: Option.getOrElse(flags.batchSize, () => defaultLimits.maxPrompts),
-    maxBytes: Option.getOrElse(flags.batchBytes, () => defaultLimits.maxBytes),
+    maxPrompts: flags.batchSize ?? defaultLimits.maxPrompts,
+    maxBytes: flags.batchBytes ?? defaultLimits.maxBytes,
   }) satisfies BatchLimits
 
 /** How new items are sent. Reads the files of guidelines and gold items. */
 export const itemOptionsOf = Effect.fnUntraced(function* (flags: Command.Command.Config.Infer<typeof itemFlags>) {
   const fs = yield* FileSystem.FileSystem
-  const items = Option.isNone(flags.gold)
-    ? undefined
-    : yield* GoldFile.read(flags.gold.value).pipe(
-        Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
-      )
+  const items =
+    flags.gold === undefined
+      ? undefined
+      : yield* GoldFile.read(flags.gold).pipe(
+          Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
+        )
   return {
-    guidelines: Option.isSome(flags.guidelinesFile)
-      ? yield* fs.readFileString(flags.guidelinesFile.value)
-      : Option.getOrUndefined(flags.guidelines),
-    keepReordered: flags.keepReordered,
+    guidelines: flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile),
+    ...Struct.pick(flags, ["keepReordered", "votes", "completionsPerItem", "completionsSeed"]),
     batch: batchOf(flags),
-    votes: Option.getOrUndefined(flags.votes),
-    completionsPerItem: Option.getOrUndefined(flags.completionsPerItem),
-    completionsSeed: Option.getOrUndefined(flags.completionsSeed),
-    shuffleSeed: Option.contains(flags.shuffle, false) ? false : Option.getOrUndefined(flags.shuffleSeed),
-    gold: items === undefined ? undefined : { items, rate: Option.getOrUndefined(flags.goldRate) },
+    shuffleSeed: flags.shuffle === false ? false : flags.shuffleSeed,
+    gold: items === undefined ? undefined : { items, rate: flags.goldRate },
   } satisfies SubmitOptions
 })
 
@@ -108,7 +104,7 @@ export const resubmitOptionsOf = (
   flags: Command.Command.Config.Infer<typeof resubmitFlags>,
   pipeline: Pick<SubmitOptions, "newCampaign" | "resubmit" | "maxAttempts">,
 ) => ({
-  newCampaign: Option.getOrElse(flags.newCampaign, () => pipeline.newCampaign),
+  newCampaign: flags.newCampaign ?? pipeline.newCampaign,
   resubmit: flags.resubmit.length > 0 ? flags.resubmit : pipeline.resubmit,
-  maxAttempts: Option.getOrElse(flags.maxAttempts, () => pipeline.maxAttempts),
+  maxAttempts: flags.maxAttempts ?? pipeline.maxAttempts,
 })

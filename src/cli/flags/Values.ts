@@ -4,26 +4,35 @@
  * Guarantees: a flag has one line of help and names its value; its member in a command's flags has its name in
  * camel case, by which `Rules` spells it.
  */
-import { Duration, Option, Schema } from "effect"
+import { Duration, Option, Schema, Struct } from "effect"
 import { Flag } from "effect/cli"
 
-/** A flag that is given at most once. */
-export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string): Flag.Flag<Option.Option<A>> =>
-  flag.pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.optional)
+/** A flag that is given at most once; undefined if it is not. */
+export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string): Flag.Flag<A | undefined> =>
+  flag.pipe(
+    Flag.withMetavar(metavar),
+    Flag.withDescription(description),
+    Flag.optional,
+    Flag.map(Option.getOrUndefined),
+  )
 
 /** A flag that is given any number of times. */
 export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: string): Flag.Flag<ReadonlyArray<A>> =>
   flag.pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.atLeast(0))
 
-/** A flag without a value: given or not. */
-export const toggle = (name: string, description: string, alias?: string): Flag.Flag<boolean> => {
-  const flag = Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
+/** A flag without a value: true if given. */
+export const toggle = (name: string, description: string, alias?: string): Flag.Flag<true | undefined> => {
+  const flag = Flag.Boolean(name).pipe(
+    Flag.withDescription(description),
+    Flag.withDefault(false),
+    Flag.map((isOn) => isOn || undefined),
+  )
   return alias === undefined ? flag : Flag.withAlias(flag, alias)
 }
 
 /** A flag without a value whose negation, `--no-NAME`, differs from leaving it out. */
-export const choice = (name: string, description: string): Flag.Flag<Option.Option<boolean>> =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.optional)
+export const choice = (name: string, description: string): Flag.Flag<boolean | undefined> =>
+  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrUndefined))
 
 export const text = (name: string, metavar: string, description: string) =>
   option(Flag.String(name), metavar, description)
@@ -80,6 +89,14 @@ export const numberIn = (text: string, min: number, max: number): Option.Option<
   const number = Number(text)
   return /^-?\d/.test(text) && number >= min && number <= max ? Option.some(number) : Option.none()
 }
+
+/** The members that have a value, to lay over other settings. */
+export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members without a value are left out
+  Struct.pick(
+    members,
+    Struct.keys(members).filter((name) => members[name] !== undefined),
+  ) as never
 
 /** `NAME=VALUE`, split at the first `=`. */
 export const assignment = (text: string): readonly [name: string, value: string] => {

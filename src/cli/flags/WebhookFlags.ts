@@ -72,8 +72,8 @@ export const webhookOf = Effect.fnUntraced(function* (
   otherwise: WebhookReceiver.ListenOptions | undefined,
 ): Effect.fn.Return<WebhookReceiver.ListenOptions | undefined, UsageError> {
   const onListening = (url: string) => Console.error(`Webhooks are received at ${url}`)
-  if (Option.isNone(flags.listen)) return otherwise && { onListening, ...otherwise }
-  const path = Option.getOrElse(flags.webhookPath, () => WebhookReceiver.defaultPath)
+  if (flags.listen === undefined) return otherwise && { onListening, ...otherwise }
+  const path = flags.webhookPath ?? WebhookReceiver.defaultPath
   if (!isPath(path)) {
     return yield* refuse("--webhook-path: expected a path such as /webhook, of letters, digits and -._~/")
   }
@@ -82,7 +82,7 @@ export const webhookOf = Effect.fnUntraced(function* (
   const scheme = yield* schemeOf(settings)
   const taskIdPaths = yield* pathsOf(settings.taskIds)
   const deliveryId = yield* deliveryIdOf(settings.deliveryId)
-  return { ...flags.listen.value, ...scheme, path, taskIdPaths, deliveryId, onListening }
+  return { ...flags.listen, ...scheme, path, taskIdPaths, deliveryId, onListening }
 })
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
@@ -95,18 +95,18 @@ interface Setting {
 
 const settingsOf = Effect.fnUntraced(
   function* (flags: WebhookFlags) {
-    const settingOf = Effect.fnUntraced(function* (flag: Option.Option<string>, name: string) {
+    const settingOf = Effect.fnUntraced(function* (flag: string | undefined, name: string) {
       const variable = `PREFSTREAM_${name.toUpperCase().replaceAll("-", "_")}`
       const environment = yield* Config.option(Config.String(variable))
       const settings: ReadonlyArray<Setting> = [
-        { text: Option.getOrElse(flag, () => "").trim(), from: `--${name}` },
+        { text: (flag ?? "").trim(), from: `--${name}` },
         { text: Option.getOrElse(environment, () => "").trim(), from: variable },
       ]
       return settings.find(({ text }) => text !== "")
     })
     const secret = yield* Config.option(Config.Redacted("PREFSTREAM_WEBHOOK_SECRET"))
     return {
-      secret: Option.orElse(flags.webhookSecret, () => secret),
+      secret: flags.webhookSecret ?? Option.getOrUndefined(secret),
       scheme: yield* settingOf(flags.webhookScheme, "webhook-scheme"),
       header: yield* settingOf(flags.webhookHeader, "webhook-header"),
       tolerance: yield* settingOf(flags.webhookTolerance, "webhook-tolerance"),
@@ -160,8 +160,8 @@ const schemeOf = Effect.fnUntraced(function* (settings: Effect.Success<ReturnTyp
 })
 
 /** One per line. Secrets that begin with `whsec_` contain no spaces, others may. */
-const secretsOf = (given: Option.Option<Redacted.Redacted<string>>) =>
-  Option.match(given, { onNone: () => "", onSome: Redacted.value })
+const secretsOf = (given: Redacted.Redacted<string> | undefined) =>
+  (given === undefined ? "" : Redacted.value(given))
     .split(/[\r\n]+|\s+(?=whsec_)/)
     .map((text) => text.trim())
     .filter((text) => text !== "")

@@ -1,9 +1,9 @@
 /**
  * A failure in one line, for a person.
  *
- * Guarantees: never empty; a failure of the file system or of a database names the path and
- * what was the matter, in words, and what to do where something can be done. What it was is
- * told by the system's code, never by a message's text.
+ * Guarantees: never empty; a failure of the file system or of a database names the path, the
+ * problem, and what to do about it, if anything. The problem is found by the system's code, never by a
+ * message's text.
  */
 import { Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
@@ -16,7 +16,7 @@ const again = "then run the same command again"
 const diskFull = `the disk is full: make space, ${again}`
 const notWritable = "no access: this user needs write permission for it and its folder, even for reading"
 
-/** What the operating system says. */
+/** Error codes of the operating system. */
 const systemWords: { readonly [code: string]: string } = {
   ENOSPC: diskFull,
   EDQUOT: `the disk quota is used up: make space, ${again}`,
@@ -69,7 +69,7 @@ const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 const isSqliteFailure = Schema.is(Schema.Struct({ errcode: Schema.Number }))
 const hasPath = Schema.is(Schema.Struct({ path: Schema.String }))
 
-/** What a system error is, in words, with the place that it is about. */
+/** Describes a system error, with its path. */
 const describe = (cause: unknown, path: string | undefined): Option.Option<string> => {
   const words = isSqliteFailure(cause)
     ? (sqliteWords[cause.errcode] ?? sqliteWords[cause.errcode & 0xff])

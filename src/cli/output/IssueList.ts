@@ -1,5 +1,5 @@
 /**
- * Tasks that wait for a person, one by one: what is known of each, and what can be done.
+ * Lists the tasks that need attention, with their items and the possible decisions.
  *
  * Guarantees: each item is named by its place in the input; reads the ledger and changes nothing.
  */
@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import type { ItemDetails } from "../../task/ledger/Model.ts"
-import { count, number as digits, shellWord } from "./Text.ts"
+import { count, number as digits, present, shellWord } from "./Text.ts"
 
 export interface ListedTask extends IssueReport {
   /** Null where they were pruned. */
@@ -21,7 +21,7 @@ export interface ListedTask extends IssueReport {
   }>
 }
 
-/** More are counted, and not shown in words. */
+/** Maximum tasks shown; more are counted. */
 const maxShown = 20
 
 /** The tasks with these numbers. */
@@ -53,7 +53,7 @@ export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArra
   )
 })
 
-/** The same in words. */
+/** The list for a terminal. */
 export const text = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   /** The flags by which another command finds the job. */
@@ -73,7 +73,7 @@ export const text = Effect.fnUntraced(function* (
   ].join("\n")
 })
 
-/** How tasks that were given up are waited for after all: under the ids that they have at the service. */
+/** How to poll given-up tasks again, by their ids at the service. */
 export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
@@ -90,16 +90,17 @@ export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): Rea
       ]
 }
 
-const lines = (task: ListedTask): ReadonlyArray<string> => [
-  `Task ${task.task}: ${stateOf(task)}, ${count(task.items, "item")}: ${placesOf(task.places)}`,
-  ...(task.sent_at === null ? [] : [`  sent     ${task.sent_at}, Idempotency-Key ${task.idempotency_key}`]),
-  ...(task.task_id === null ? [] : [`  task id  ${task.task_id}`]),
-  `  reason   ${task.state === "submitting" ? "the process was killed while it sent the task" : (task.reason ?? "no reason given")}`,
-  ...task.attempts_before.map(
-    ({ attempt, reason, state, task_id }) =>
-      `  attempt ${attempt}: ${state.replace("_", " ")}${task_id === null ? "" : ` (${task_id})`}${reason === null ? "" : `: ${reason}`}`,
-  ),
-]
+const lines = (task: ListedTask): ReadonlyArray<string> =>
+  present([
+    `Task ${task.task}: ${stateOf(task)}, ${count(task.items, "item")}: ${placesOf(task.places)}`,
+    task.sent_at !== null && `  sent     ${task.sent_at}, Idempotency-Key ${task.idempotency_key}`,
+    task.task_id !== null && `  task id  ${task.task_id}`,
+    `  reason   ${task.state === "submitting" ? "the process was killed while it sent the task" : (task.reason ?? "no reason given")}`,
+    ...task.attempts_before.map(
+      ({ attempt, reason, state, task_id }) =>
+        `  attempt ${attempt}: ${state.replace("_", " ")}${task_id === null ? "" : ` (${task_id})`}${reason === null ? "" : `: ${reason}`}`,
+    ),
+  ])
 
 const stateOf = ({ state }: IssueReport): string => (state === "submitting" ? "in doubt" : state.replace("_", " "))
 

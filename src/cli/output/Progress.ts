@@ -1,8 +1,6 @@
 /**
- * What a run is doing, on stderr: one line that is redrawn on a terminal; elsewhere a plain line
- * when something has changed, every five seconds at most, and else every ten minutes.
- *
- * It looks at the ledger and nowhere else, so it can't disagree with the result.
+ * Progress of a run on stderr: one redrawn line on a terminal; elsewhere a plain line at most every five seconds when
+ * something has changed, and every ten minutes otherwise. Reads the ledger only, so it agrees with the result.
  *
  * Adapter: asks `node:process` for the terminal's width, since `Terminal` knows that
  * of stdout alone, which may lead to a file.
@@ -10,10 +8,10 @@
 import { stderr } from "node:process"
 import { Clock, Duration, Effect, Option, Stdio, Stream } from "effect"
 import { Ledger } from "../../task/ledger/Ledger.ts"
-import { duration, number } from "./Text.ts"
+import { duration, number, present } from "./Text.ts"
 
-const redrawEvery = Duration.millis(200)
-const linesEvery = Duration.seconds(5)
+const redrawInterval = Duration.millis(200)
+const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
 const barWidth = 24
 const clearLine = "\r\u001b[2K"
@@ -35,14 +33,14 @@ const line = Effect.fnUntraced(function* (bar: boolean) {
   const several = Option.exists(run, ({ votes }) => votes > 1)
   const failed = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
-  return [
-    ...(bar ? [`[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`] : []),
+  return present([
+    bar && `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`,
     `${number(judged)} of ${number(all)}${reading ? "+" : ""} ${several ? "votes given" : "items judged"},`,
     `${number(all - tasks.planned.items - tasks.submitting.items - tasks.refused.items)} submitted,`,
     `${number(rejected + tasks.refused.items)} rejected,`,
-    ...(failed === 0 ? [] : [`${number(failed)} failed,`]),
-    ...(tasks.in_doubt.items === 0 ? [] : [`${number(tasks.in_doubt.items)} in doubt,`]),
-  ].join(" ")
+    failed > 0 && `${number(failed)} failed,`,
+    tasks.in_doubt.items > 0 && `${number(tasks.in_doubt.items)} in doubt,`,
+  ]).join(" ")
 })
 
 const elapsed = Effect.fnUntraced(function* (since: number) {
@@ -62,16 +60,16 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
         const text = `${drawn} ${yield* elapsed(since)}`
         yield* write(clearLine + (stderr.columns > 0 ? text.slice(0, stderr.columns - 1) : text))
         // Counting a hundred thousand tasks takes a while: a tenth of the time at most.
-        yield* Effect.sleep(Duration.max(redrawEvery, Duration.times(took, 9)))
+        yield* Effect.sleep(Duration.max(redrawInterval, Duration.times(took, 9)))
       })
     : Effect.gen(function* () {
-        yield* Effect.sleep(linesEvery)
+        yield* Effect.sleep(lineInterval)
         const text = yield* line(false)
         unchanged = text === said ? unchanged + 1 : 0
         said = text
         if (unchanged % unchangedLines === 0) yield* write(`${text} ${yield* elapsed(since)}\n`)
       })
   const clear = redraw ? write(clearLine) : Effect.void
-  // Cleared by itself, too: when the effect is stopped, it may go on for a while without the line.
+  // Also cleared when the effect is interrupted: it may take a while to stop.
   return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(Effect.ensuring(clear))
 })

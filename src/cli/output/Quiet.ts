@@ -1,10 +1,9 @@
 /**
- * A command that says nothing where all is well, and everything where it is not: so that cron
- * sends a mail only when there is something to do.
+ * A command that prints nothing if it succeeds, and everything if it fails, so that cron sends a mail only
+ * when there is something to do.
  *
- * Guarantees: what is held back is printed in its order, and to the stream it was meant for,
- * before the failure itself is told. Does not hold back more than the last thousand pieces of
- * text; what a killed process held back is lost.
+ * Guarantees: held-back text is printed in order, each piece to its own stream, before the failure. At most the last
+ * thousand pieces are held back; a killed process loses them.
  *
  * Adapter: makes a console of `node:console` that writes to memory.
  */
@@ -19,7 +18,7 @@ interface Held {
 
 const maxHeld = 1000
 
-/** Holds back what the effect prints, and prints it where the effect fails with what is news. */
+/** Holds back what the effect prints, and prints it if the effect fails with a cause that `isNews`. */
 export const unless = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   isNews: (cause: Cause.Cause<E>) => boolean,
@@ -46,7 +45,7 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
   const muttering = Object.assign(new NodeConsole(stderr, stderr), {
     log: (...texts: ReadonlyArray<unknown>) => console.log(...texts),
   })
-  // Progress is for those who look on.
+  // Nobody watches the progress.
   const silent = Stdio.make({ ...stdio, stderr: () => Sink.drain, stderrIsTerminal: Effect.succeed(false) })
   const show = Effect.sync(() => {
     if (dropped > 0) console.error(`… ${dropped} earlier lines omitted`)

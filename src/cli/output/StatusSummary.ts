@@ -1,23 +1,22 @@
 /**
- * The status of a job in words: its summary, and what is waited for.
+ * The status of a job for a terminal: its summary, and the tasks that are waited for.
  *
- * Guarantees: a line is there only where there is something to say; an estimate says what it
- * rests on.
+ * Guarantees: a row without content is left out; an estimate names the time and items that it is based on.
  */
 import { DateTime, Option } from "effect"
 import { excerpt } from "../../io/Values.ts"
 import type { Estimate, JobStatus } from "../../pipeline/JobStatus.ts"
 import * as Summary from "./Summary.ts"
-import { count, duration, number, type Rows } from "./Text.ts"
+import { count, duration, number, type Rows, rowsOf } from "./Text.ts"
 
 export const text = (status: JobStatus, options: Summary.TextOptions): string =>
   Summary.text(status, options, [
     ...campaigns(status),
-    ...worker(status),
-    ...interrupted(status, options),
-    ...waiting(status),
+    ["process", worker(status)],
+    ["unsettled", interrupted(status, options)],
+    ["oldest", waiting(status)],
     ...results(status),
-    ...webhooks(status),
+    ["webhooks", webhooks(status)],
   ])
 
 /** An ISO time to the minute, as people write it. */
@@ -26,28 +25,22 @@ const minute = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} U
 const millisOf = (iso: string): number =>
   Option.match(DateTime.make(iso), { onNone: () => 0, onSome: DateTime.toEpochMillis })
 
-const ago = (status: JobStatus, iso: string): string =>
-  `${duration(Math.max(0, millisOf(status.at) - millisOf(iso)) / 1000)} ago`
+const campaigns = (status: JobStatus): Rows => {
+  const rows = status.campaigns.map(
+    ({ campaign, guidelines, started_at, tasks, task_type }) =>
+      `${campaign}${campaign === status.campaign ? " (last run)" : ""}: started ${minute(started_at)}, ` +
+      `${count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${number(tasks.submitted.items)} outstanding; ` +
+      (guidelines === null ? task_type : JSON.stringify(excerpt(guidelines, 50))),
+  )
+  return rows.length > 1 ? rowsOf("campaigns", rows) : []
+}
 
-const campaigns = (status: JobStatus): Rows =>
-  status.campaigns.length < 2
-    ? []
-    : status.campaigns.map(({ campaign, guidelines, started_at, tasks, task_type }, i) => [
-        i === 0 ? "campaigns" : "",
-        `${campaign}${campaign === status.campaign ? " (last run)" : ""}: started ${minute(started_at)}, ` +
-          `${count(tasks.completed.items, Summary.unit(status))} ${status.votes === 1 ? "judged" : "given"}, ${number(tasks.submitted.items)} outstanding; ` +
-          (guidelines === null ? task_type : JSON.stringify(excerpt(guidelines, 50))),
-      ])
-
-const worker = ({ last_run, running_process }: JobStatus): Rows => {
-  if (running_process === "unknown") return [["process", "another process"]]
+const worker = ({ last_run, running_process }: JobStatus): string | false => {
+  if (running_process === "unknown") return "another process"
   if (running_process !== null) {
-    return [
-      ["process", `process ${running_process.pid} on ${running_process.host}, since ${minute(running_process.since)}`],
-    ]
+    return `process ${running_process.pid} on ${running_process.host}, since ${minute(running_process.since)}`
   }
-  if (last_run === null) return []
-  return [["process", `idle; run ${last_run.run}${endOf(last_run)}`]]
+  return last_run !== null && `idle; run ${last_run.run}${endOf(last_run)}`
 }
 
 /** How the last run ended. */
@@ -59,39 +52,26 @@ const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<Job
     : ` was stopped at ${minute(ended_at)}, before it finished reading`
 }
 
-/** What was being sent when a process was killed. */
-const interrupted = ({ tasks, running_process }: JobStatus, { given }: Summary.TextOptions): Rows =>
-  running_process !== null || tasks.submitting.tasks === 0
-    ? []
-    : [
-        [
-          "unsettled",
-          `${count(tasks.submitting.tasks, "task")} may have been sent: the next run settles them, or you, with prefstream resolve ${given}`,
-        ],
-      ]
+/** Tasks that were being sent when a process was killed. */
+const interrupted = ({ tasks, running_process }: JobStatus, { given }: Summary.TextOptions): string | false =>
+  running_process === null &&
+  tasks.submitting.tasks > 0 &&
+  `${count(tasks.submitting.tasks, "task")} may have been sent: the next run settles them, or you, with prefstream resolve ${given}`
 
-const waiting = (status: JobStatus): Rows => {
-  const { next_poll_at, oldest_outstanding } = status
-  if (oldest_outstanding === null) return []
-  const look =
+const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): string | false => {
+  if (oldest === null) return false
+  const poll =
     next_poll_at === null
       ? ""
-      : next_poll_at <= status.at
+      : next_poll_at <= at
         ? "; poll due now"
-        : `; next poll in ${duration((millisOf(next_poll_at) - millisOf(status.at)) / 1000)}`
-  return [
-    [
-      "oldest",
-      `task ${oldest_outstanding.task} (${oldest_outstanding.task_id}) submitted ${minute(oldest_outstanding.submitted_at)} (${duration(oldest_outstanding.age_seconds)} ago)${look}`,
-    ],
-  ]
+        : `; next poll in ${duration((millisOf(next_poll_at) - millisOf(at)) / 1000)}`
+  return `task ${oldest.task} (${oldest.task_id}) submitted ${minute(oldest.submitted_at)} (${duration(oldest.age_seconds)} ago)${poll}`
 }
 
 const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus): Rows => {
   if (oldest_outstanding === null) return []
-  if (results.last_at === null) {
-    return [["results", "none yet, so there is no estimate"]]
-  }
+  if (results.last_at === null) return [["results", "none yet, so there is no estimate"]]
   const { last_day, last_hour, since } = results
   const isOld = since !== null && millisOf(at) - millisOf(since) > 86_400_000
   const perDay = isOld ? `, ${number(results.items_per_day ?? 0)} per day since the first task` : ""
@@ -113,7 +93,6 @@ const ending = ({ ends_at, items_left, seconds_left, window_items, window_second
   `the last of ${count(items_left, Summary.unit({ votes }))} in ${duration(seconds_left)}, ${minute(ends_at)}, ` +
   `at the rate of the ${number(window_items)} of the last ${duration(window_seconds)}`
 
-const webhooks = (status: JobStatus): Rows =>
-  status.webhook.last_at === null
-    ? []
-    : [["webhooks", `${number(status.webhook.deliveries)} received, the last ${ago(status, status.webhook.last_at)}`]]
+const webhooks = ({ at, webhook: { deliveries, last_at } }: JobStatus): string | false =>
+  last_at !== null &&
+  `${number(deliveries)} received, the last ${duration(Math.max(0, millisOf(at) - millisOf(last_at)) / 1000)} ago`

@@ -1,8 +1,7 @@
 /**
- * A run's report in words, for a person at a terminal.
+ * A run's report for a terminal.
  *
- * Guarantees: says where things are, how many, and what to do next; shows one pair
- * whole. The same facts for machines are the report itself, as JSON.
+ * Guarantees: names files and counts, says what to do next, and shows one whole pair. `--json` prints the report itself.
  */
 import { Console, Effect } from "effect"
 import { render } from "../../domain/Conversation.ts"
@@ -14,17 +13,17 @@ import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import type { RunReport, IssueReport } from "../../pipeline/RunReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
-import { count, duration, number, printable, type Rows, size, table } from "./Text.ts"
+import { count, duration, number, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
 export interface Options extends TextOptions {
-  readonly json: boolean
+  readonly json?: boolean | undefined
 }
 
 export interface TextOptions {
   readonly directory: string
   /** The flags by which another command finds the job. */
   readonly given: string
-  /** What to do where tasks or results are missing. */
+  /** What to do if tasks or results are missing. */
   readonly later?: string | undefined
   /** Where the ledger is, if not in the job folder. */
   readonly ledger?: string | undefined
@@ -46,7 +45,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** Like `finish`; but that results are outstanding is what submitting is for. */
+/** Like `finish`, but succeeds while results are outstanding. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   yield* finish(report, options).pipe(
     Effect.catchTag("Finished", (end) =>
@@ -55,7 +54,7 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
   )
 })
 
-/** Like `finish`; but an export is done whatever is outstanding, unless it exceeds a threshold and was not written. */
+/** Like `finish`, but succeeds unless the dataset exceeds a threshold and was not written. */
 export const finishExport = Effect.fn("Summary.finishExport")(function* (report: RunReport, options: Options) {
   yield* print(report, options)
   if (report.status === "thresholds_exceeded") yield* end(report)
@@ -72,11 +71,9 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ["tasks", tasks(report)],
       ...asked(report),
       ...rejects(report, directory),
-      ...(report.pruned === 0
-        ? []
-        : [["pruned", `results of ${count(report.pruned, "item")}, removed from the ledger`] as const]),
+      ["pruned", report.pruned > 0 && `results of ${count(report.pruned, "item")}, removed from the ledger`],
       ...(report.dataset === null ? [] : dataset(report.dataset)),
-      ...leftOut(report.left_out ?? []),
+      ["left out", leftOut(report.left_out ?? [])],
       ...more,
       ["ledger", ledger],
     ]),
@@ -142,13 +139,13 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   return `the service refused ${all}${count(refused, "task")}.${first == null ? "" : ` First reason: ${first}`}`
 }
 
-/** What came to nothing, and what is still on its way. */
+/** Tasks without a usable result, and tasks that are not finished. */
 const besideOf = (unusable: number, unsent: number, waiting: number): string =>
-  [
-    ...(unusable === 0 ? [] : [`${count(unusable, "task")} without a usable result`]),
-    ...(unsent === 0 ? [] : [`${count(unsent, "task")} ${unsent === 1 ? "is" : "are"} not sent yet`]),
-    ...(waiting === 0 ? [] : [`${count(waiting, "task")} still ${waiting === 1 ? "waits" : "wait"} for results`]),
-  ].join(", and ")
+  present([
+    unusable > 0 && `${count(unusable, "task")} without a usable result`,
+    unsent > 0 && `${count(unsent, "task")} ${unsent === 1 ? "is" : "are"} not sent yet`,
+    waiting > 0 && `${count(waiting, "task")} still ${waiting === 1 ? "waits" : "wait"} for results`,
+  ]).join(", and ")
 
 /** Such as `30 duplicates (28 with the completions in another order)`. */
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
@@ -156,26 +153,21 @@ export const duplicates = (report: { readonly duplicates: number; readonly reord
   (report.reordered === 0 ? "" : ` (${number(report.reordered)} with the completions in another order)`)
 
 const reading = (report: RunReport): string =>
-  [
+  present([
     `${number(report.submitted)} submitted`,
-    ...(report.not_submitted === 0 ? [] : [`${number(report.not_submitted)} not submitted yet`]),
+    report.not_submitted > 0 && `${number(report.not_submitted)} not submitted yet`,
     duplicates(report),
     `${number(report.rejected)} rejected`,
-  ].join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
+  ]).join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
 
 /** Such as `3 invalid_json, first items.jsonl:7: column 2: …`. */
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`
 
-const rejects = (report: RunReport, directory: string): ReadonlyArray<readonly [string, string]> =>
-  report.rejected === 0
-    ? []
-    : [
-        ["rejects", JobFolder.rejects(directory)],
-        ...(report.rejects ?? []).map((rejected) => ["", rejectCount(rejected)] as const),
-      ]
+const rejects = ({ rejected, rejects }: RunReport, directory: string): Rows =>
+  rejected === 0 ? [] : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
-/** What tasks ask for: an item with several votes is in several. */
+/** What a task contains: an item with several votes is in several tasks. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
 
 const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
@@ -185,15 +177,13 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
     .join(", ") || "none"
 
 const asked = ({ gold, votes }: Pick<RunReport, "gold" | "votes">): Rows => [
-  ...(votes === 1 ? [] : [["votes", `up to ${number(votes)} per item, each in its own task`] as const]),
-  ...(gold === 0
-    ? []
-    : [["gold", `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`] as const]),
+  ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
+  ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
 ]
 
 const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetInfo): Rows => [
   ["dataset", `${count(rows, "pair")} in ${directory}`],
-  ...(splits.length < 2 ? [] : [["", splits.map(({ rows, split }) => `${split} ${number(rows)}`).join(", ")] as const]),
+  ["", splits.length > 1 && splits.map(({ rows, split }) => `${split} ${number(rows)}`).join(", ")],
   ["", folders(files)],
   ...[{ format: "data, jsonl", omitted }, ...formats]
     .filter(({ omitted }) => omitted.count > 0)
@@ -203,7 +193,7 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
       const why = one === undefined ? "" : `, first of item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
       return ["", `${format} lacks ${count(omitted, "pair")} that it can't represent${why}`] as const
     }),
-  ...files.filter(({ path }) => path === "report.html").map(({ path }) => ["report", `${directory}/${path}`] as const),
+  ["report", files.some(({ path }) => path === "report.html") && `${directory}/report.html`],
 ]
 
 /** The folders of a dataset's files, with their sizes. */
@@ -213,10 +203,10 @@ const folders = (files: DatasetInfo["files"]): string =>
     .map(([folder, files]) => `${folder} (${size(files.reduce((sum, { bytes }) => sum + bytes, 0))})`)
     .join(", ")
 
-const leftOut = (reasons: NonNullable<RunReport["left_out"]>): Rows => {
+const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false => {
   const items = reasons.reduce((sum, { count }) => sum + count, 0)
   const said = reasons.map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`).join(", ")
-  return items === 0 ? [] : [["left out", `${count(items, "item")}: ${said}`]]
+  return items > 0 && `${count(items, "item")}: ${said}`
 }
 
 const issues = (issues: ReadonlyArray<IssueReport>, resolve: string): ReadonlyArray<string> =>

@@ -5,18 +5,28 @@
  */
 import { Console } from "effect"
 
-/** Tells a person what came of a command, or what to do about it. */
+/** Prints a message to stderr: the outcome of a command, or what to do about it. */
 export const say = (message: string) => Console.error(`prefstream: ${printable(message)}`)
 
-export type Rows = ReadonlyArray<readonly [name: string, value: string]>
+/** A row whose value is false is left out. */
+export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>
 
-export const table = (rows: Rows): ReadonlyArray<string> => rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`)
+export const table = (rows: Rows): ReadonlyArray<string> =>
+  rows.flatMap(([name, value]) => (value === false ? [] : [`  ${name.padEnd(11)}${value}`]))
+
+/** A row for each value; the first one has the name. */
+export const rowsOf = (name: string, values: ReadonlyArray<string>): Rows =>
+  values.map((value, i) => [i === 0 ? name : "", value])
+
+/** The texts without those that are false. */
+export const present = (texts: ReadonlyArray<string | false>): ReadonlyArray<string> =>
+  texts.filter((text) => text !== false)
 
 export const number = (n: number): string => n.toLocaleString("en-US")
 
 export const count = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? "" : "s"}`
 
-/** Text that a terminal does not take for commands: control characters but tab and line end are shown as �. */
+/** Text safe for a terminal: control characters other than tab and line end become �. */
 export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
 
 export const size = (bytes: number): string =>
@@ -31,6 +41,6 @@ export const duration = (seconds: number): string =>
         ? `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
         : `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
 
-/** As a shell takes it for one word. */
+/** Quotes a word for a shell. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -38,10 +38,10 @@ const limitIn = (document: string): Option.Option<number> =>
 export const maxCompletions = Effect.fn("PublishedLimits.maxCompletions")(function* ({
   baseUrl,
   token,
-}: Pick<ServiceSettings, "baseUrl"> & { readonly token: Option.Option<ServiceSettings["token"]> }) {
+}: Pick<ServiceSettings, "baseUrl"> & { readonly token: ServiceSettings["token"] | undefined }) {
   const request = HttpClientRequest.get(`${baseUrl.replace(/\/+$/, "")}/openapi.json`).pipe(
     HttpClientRequest.setHeaders({ accept: "application/json", "accept-encoding": "identity" }),
-    Option.isSome(token) ? HttpClientRequest.bearerToken(Redacted.value(token.value)) : (request) => request,
+    token === undefined ? (request) => request : HttpClientRequest.bearerToken(Redacted.value(token)),
   )
   const answer = yield* HttpClient.execute(request).pipe(
     Effect.flatMap((response) => ResponseBody.read(response, maxBytes)),
@@ -63,7 +63,7 @@ export const layer = <E, R>(
     ServiceProfile,
     Effect.flatMap(ServiceProfile, (profile) =>
       profile.maxCompletions === Infinity
-        ? Effect.map(maxCompletions({ ...profile, token: Option.some(profile.token) }), (maxCompletions) => ({
+        ? Effect.map(maxCompletions(profile), (maxCompletions) => ({
             ...profile,
             maxCompletions,
           }))
