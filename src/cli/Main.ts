@@ -46,7 +46,7 @@ const command = Command.make("prefstream").pipe(
   ]),
 )
 
-/** A wrong command line is told in a line each, without the whole help before it. */
+/** Prints each error of the command line on one line, without the full help. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -64,12 +64,12 @@ const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, 
 
 const isFinished = Schema.is(ExitStatus.Finished)
 
-/** What is corrected on the command line, not in the files. */
+/** Errors to correct on the command line, not in the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)
 
-/** The status for a failure, after it was said. */
+/** Prints a failure and gives its status. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
   yield* say(messageOf(failure))

@@ -4,7 +4,7 @@
  * Guarantees: the first signal stops the command, which has its grace time to finish; a second one ends the process at
  * once. Signals less than half a second apart are one: npm, systemd and a terminal's Ctrl+C may each deliver it again.
  *
- * The exit status is 128 + the signal's number, unless the command ended by itself, or being stopped is its normal end.
+ * The exit status is 128 + the signal's number, unless the command had ended already, or being stopped is its normal end.
  */
 import { Cause, Clock, Duration, Effect, Exit, Option, Queue } from "effect"
 import * as Stop from "../pipeline/Stop.ts"
@@ -45,7 +45,7 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
     abandon: second,
   })
   if (exit === undefined) return status
-  // It may have ended by itself in this very moment.
+  // It may have ended at this moment, before the signal.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
   yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues from here")
   return status

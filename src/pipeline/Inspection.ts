@@ -33,7 +33,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly show?: number | undefined
   /** Whether all is read, though nothing can be used of the first 100,000 records. */
   readonly readAll?: boolean | undefined
-  /** Is told of each reject, in the order of reading. */
+  /** Called for each reject, in the order of reading. */
   readonly onReject?: ((reject: Reject) => Effect.Effect<void, E, R>) | undefined
 }
 
@@ -90,7 +90,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const draw = CompletionDraw.make({ completionsPerItem, completionsSeed })
   const counts = { drawn: 0, read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
 
-  /** How an item stands to those before it. */
+  /** How an item relates to earlier ones. */
   const seenAs = ({ contentHash, itemId }: BatchItem) => {
     const known = seen.get(short(Sha256.hex(itemId)))
     return known === undefined ? "new" : known === short(contentHash) ? "duplicate" : "conflict"

@@ -1,9 +1,8 @@
 /**
- * How a job stands: its report, with what is waited for, how fast results come in, and when
- * the last may be there.
+ * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of the end.
  *
- * Guarantees: whatever is said stands in the ledger; the estimate says what it rests on, and
- * there is none where nothing came in of late. Times are ISO 8601 in UTC.
+ * Guarantees: everything comes from the ledger; an estimate names the period that it is based on, and is null without
+ * recent results. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -20,19 +19,19 @@ export interface CampaignStatus {
   readonly tasks: StateCounts
 }
 
-/** If results go on coming in as they did in a time that is past. */
+/** The end of the job if results keep arriving at the rate of a past period. */
 export interface Estimate {
   readonly ends_at: string
   readonly seconds_left: number
   /** Items that were planned or submitted, and are not judged yet. */
   readonly items_left: number
-  /** The time that the estimate rests on, and the items that were judged in it. */
+  /** The period that the estimate is based on, and the items judged in it. */
   readonly window_seconds: number
   readonly window_items: number
 }
 
 export interface JobStatus extends RunReport.RunReport {
-  /** When the ledger was looked at. */
+  /** When the ledger was read. */
   readonly at: string
   /**
    * The last run: without an end while it reads or submits, and where it was killed. `failure`
@@ -53,7 +52,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** When an outstanding task is to be looked at next; now, where that is due. */
+  /** When an outstanding task is polled next; now if one is due. */
   readonly next_poll_at: string | null
   readonly results: {
     /** When the first task was submitted. */
@@ -77,7 +76,7 @@ const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Esti
   const left = counts.planned.items + counts.submitting.items + counts.submitted.items
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
   const { items, since } = pace.value
-  // What came in at once says nothing.
+  // Results that arrived at the same moment give no rate.
   const window = now - since
   if (window <= 0) return Option.none()
   const millis = left * (window / items)
@@ -106,7 +105,7 @@ const campaignStatus = (campaign: Campaign, tasks: StateCounts): CampaignStatus 
 
 const iso = (millis: Option.Option<number>): string | null => Option.getOrNull(Option.map(millis, RunReport.isoOf))
 
-/** @param holder who works the ledger: for the caller to find out, who knows where it is */
+/** @param holder the process that works the ledger, which the caller finds by its location */
 export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option<LockHolder | "unknown">) {
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis

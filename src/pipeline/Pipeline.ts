@@ -41,9 +41,9 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, 
   readonly source: Source
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
-  /** Time that requests under way then have to finish; those that don't are settled by the next run. Default 5 seconds more than the service's `requestTimeout`. */
+  /** Time for requests under way to finish after that; the next run settles the others. Default: the service's `requestTimeout` and 5 seconds. */
   readonly grace?: Duration.Input | undefined
-  /** Whether not to wait: to look once at each outstanding task, and to write the dataset of the results that are there. */
+  /** Whether to poll each outstanding task once instead of waiting, and to write the dataset of the results so far. */
   readonly once?: boolean | undefined
   /** Where to receive the service's webhooks while results are awaited. Without it, polling alone finds them. */
   readonly webhook?: WebhookReceiver.ListenOptions | undefined
@@ -62,7 +62,7 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
   ...settings,
 })
 
-/** All that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
+/** Everything that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
 export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "partition" | "service">) =>
   Layer.mergeAll(ledgerOf(pipeline), AnnotationClient.layer).pipe(
     Layer.provideMerge(pipeline.service),
@@ -84,7 +84,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
       )
-      // What earlier runs left is settled before any of it is looked at.
+      // Tasks of earlier runs are settled before any of them is polled.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const once = settings.once === true
       const loops = once
@@ -132,7 +132,7 @@ const readAndSubmit = (settings: Parameters<typeof submitLoop>[1] & Pick<Setting
     )
   })
 
-/** Waits for the results of what was submitted, or looks `once` at each outstanding task. */
+/** Waits for the results of submitted tasks, or polls each outstanding task `once`. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
   options: Pick<Settings, "timeout" | "grace" | "webhook"> & { readonly once?: boolean | undefined },
 ) {
@@ -166,7 +166,7 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, terms, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // It may have ended, well or not, in this very moment.
+      // It may have ended, successfully or not, at this moment.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })

@@ -1,5 +1,5 @@
 /**
- * What a run did, in numbers: for the summary on the terminal and for machines.
+ * The counts of a run, for the summary on the terminal and as JSON.
  *
  * Guarantees: `read = submitted + not_submitted + duplicates + rejected`, where
  * `submitted` counts the items of this run's input whose tasks were sent, `known` of
@@ -22,7 +22,7 @@ import type { Progress } from "../task/ledger/Status.ts"
 import { parseLimit, type RejectLimit } from "../task/plan/RejectLimit.ts"
 import type { RejectCount } from "./RejectCounts.ts"
 
-/** How a job stands, by the severest of what is left. */
+/** The state of a job, by its most severe problem. */
 export type RunStatus =
   | "thresholds_exceeded"
   | "done"
@@ -65,7 +65,7 @@ export interface RunReport {
   readonly left_out: FunnelStep["lost"] | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
-  /** How long the command took; null where it only looked. */
+  /** Duration of the command; null for `status`. */
   readonly seconds: number | null
 }
 
@@ -104,10 +104,10 @@ const unsentStates: ReadonlyArray<TaskState> = ["planned", "submitting", "supers
 
 const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.submitting.tasks + tasks.submitted.tasks
 
-/** How many tasks are on their way: planned, being submitted, or waiting for results. */
+/** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** What may have been paid for, and what is on its way, count in all campaigns; what came to nothing, in the run's own. */
+/** Tasks in doubt and open tasks count in all campaigns; failed and invalid ones in the run's own campaign. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,
@@ -120,7 +120,7 @@ const statusOf = (
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
   const unusable = invalid.tasks + failed.tasks > 0
-  // What went wrong is told while other tasks are on their way, too: it may be weeks until they are done.
+  // Unusable results are reported while other tasks are open, too, since those may take weeks.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
@@ -136,7 +136,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly stopped?: boolean | undefined
   /** Whether a process works the job: then an input that is not read to its end may be so yet. */
   readonly isRunning?: boolean
-  /** What was seen of the ledger, where somebody has looked. */
+  /** The progress, if the caller has read it already. */
   readonly progress?: Progress
   readonly elapsed?: Duration.Duration
   readonly rejects?: ReadonlyArray<RejectCount>
@@ -161,7 +161,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // A run whose input had every item of its campaign, with one vote, needs no look at the items.
+  // If the run read every item of its campaign, with one vote, the counts need no query over the items.
   const hadAll = readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>
     hadAll || states.every((state) => inCampaign[state].tasks === 0) ? Effect.succeed(itemsOf(states)) : count

@@ -1,10 +1,9 @@
 /**
  * The split of each item, settled before any is written.
  *
- * Guarantees: it follows from the items that were planned up to this one, in all campaigns, judged or not: so it
- * is another one neither when data grow nor when results come in. What was pruned from the ledger is not
- * looked at any more: an item that nearly repeats a pruned one may get a split of its own. (An equal one
- * gets the same.)
+ * Guarantees: a split follows from the items planned up to this one, in all campaigns, judged or not, so it does not
+ * change when data grow or results arrive. Items pruned from the ledger do not count: a near-duplicate of a pruned item
+ * may get another split; an equal item gets the same.
  *
  * Memory: 8 bytes for each item, beside what `Splits` takes.
  */
@@ -17,7 +16,7 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 
-/** What an item is known by here, of 52 bits. */
+/** The key of an item in the table, of 52 bits. */
 const keyOf = ({ itemId, prompt }: Planned): number =>
   Number.parseInt(Sha256.hex(JSON.stringify([itemId, prompt])).slice(0, 13), 16)
 
@@ -43,12 +42,12 @@ export const make = Effect.fnUntraced(function* (shares: Splits.Shares, seed: nu
 
   let next = 0
   return {
-    /** To be asked in the order in which the items were planned. */
+    /** Must be called in the order in which the items were planned. */
     splitOf: (item: Planned): Split => {
       const key = keyOf(item)
       let at = next
       while (at < count && keys[at] !== key) at++
-      // What was planned since the table was made is not in it.
+      // Items planned since the table was made are not in it.
       if (at === count) return splits.add(item.prompt).split
       next = at + 1
       return splits.splitOf(at) ?? "train"

@@ -81,7 +81,7 @@ const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
-/** Failures that leave the job in a state of its own, tasks in doubt or a threshold exceeded: said, and then reported. */
+/** Failures with a run status of their own, tasks in doubt or a threshold exceeded: printed, then reported. */
 export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(

@@ -1,5 +1,5 @@
 /**
- * `prefstream resolve`: what a person decides about tasks that can't go on by themselves.
+ * `prefstream resolve`: a person's decisions about tasks that need attention.
  *
  * Guarantees: without a decision nothing changes, and the ledger may be worked meanwhile; a
  * decision is recorded for all tasks that are named, or for none, while no other process works
@@ -21,7 +21,7 @@ import { option, text, toggle } from "../flags/Values.ts"
 import { count, printable } from "../output/Text.ts"
 import * as IssueList from "../output/IssueList.ts"
 
-/** What can't be done as it was said is told like any wrong command line. */
+/** Impossible decisions are reported like errors of the command line. */
 const asUsage = ({ message }: { readonly message: string }) => Effect.fail(new UsageError({ message }))
 
 const states = {
@@ -168,7 +168,7 @@ const decide = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, deci
   }
 })
 
-/** What was given up, or is sent after all, shows in the rejects file at once. */
+/** Updates the rejects file for given-up tasks, and for those to be sent again. */
 const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)

@@ -34,7 +34,7 @@ const schedulable = Command.make("prefstream").pipe(
 
 const names = ["run", "submit", "collect", "export", "ledger"]
 
-/** Statuses after which a schedule goes on, whatever it was told: nothing went wrong. */
+/** Statuses that do not end a schedule with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const scheduleCommand = Command.make(

@@ -1,5 +1,5 @@
 /**
- * `prefstream serve`: the annotation service by itself, for pipelines in other processes.
+ * `prefstream serve`: the standalone annotation service, for pipelines in other processes.
  */
 import { Config, Console, Effect, Layer, Redacted, Struct } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -18,7 +18,7 @@ import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
 
-/** What whoever starts the service has to know: all that is said, then the settings of its clients as data. */
+/** Prints how to use the service to stderr, then the settings of its clients to stdout. */
 const announce = Effect.fnUntraced(function* (flags: {
   readonly apiOnly: boolean | undefined
   readonly expert: ReadonlyArray<string>
@@ -49,7 +49,7 @@ const announce = Effect.fnUntraced(function* (flags: {
         : `The dashboard is at ${origin}/dashboard/ (password lost: restart with --sign-in-link).`,
     )
   } else if (flags.expert.length === 0) {
-    yield* Console.error("No --expert: tasks are taken, and wait for one.")
+    yield* Console.error("No --expert: tasks are accepted, and wait for one.")
   }
   if (token !== undefined) {
     yield* Console.error("The first organization token follows; it is shown this once. More are made in the dashboard.")

@@ -17,7 +17,7 @@ import { number, printable } from "../output/Text.ts"
 
 const defaultShown = 100
 
-/** What is to be written must not be what is read. */
+/** Refuses a rejects file that is an input. */
 const refuseInput = Effect.fnUntraced(function* (rejects: string, flags: Pick<InputFlags, "files" | "completions">) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(rejects))) return

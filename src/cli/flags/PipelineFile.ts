@@ -60,13 +60,13 @@ export const reported = (
     const isSetting = ["UnknownExpert", "GoldFileError", "JudgeSettingsError", "ServiceSettingsError"].some((tag) =>
       Predicate.isTagged(failure, tag),
     )
-    const told: ServiceUnusable | UsageError | FileLock.FileLockError =
+    const reason: ServiceUnusable | UsageError | FileLock.FileLockError =
       isUsageError(failure) || isFileLockError(failure)
         ? failure
         : isSetting
           ? new UsageError({ message })
           : new ServiceUnusable({ message })
-    return Layer.effect(ServiceProfile, Effect.fail(told))
+    return Layer.effect(ServiceProfile, Effect.fail(reason))
   })
 
 /** Whether a command line is only checked, not carried out: `schedule` does so before its first wait. */

@@ -66,7 +66,7 @@ type WebhookFlags = Command.Command.Config.Infer<typeof webhookFlags>
 
 const refuse = (message: string) => Effect.fail(new UsageError({ message }))
 
-/** Where the flags say to listen, or else the pipeline; the URL is told on stderr. */
+/** Where to listen, by the flags or else the pipeline; prints the URL to stderr. */
 export const webhookOf = Effect.fnUntraced(function* (
   flags: WebhookFlags,
   otherwise: WebhookReceiver.ListenOptions | undefined,
@@ -87,7 +87,7 @@ export const webhookOf = Effect.fnUntraced(function* (
 
 const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text)
 
-/** A setting, and where it was found, for whoever must correct it. */
+/** A setting and its flag or variable, which messages name. */
 interface Setting {
   readonly text: string
   readonly from: string
