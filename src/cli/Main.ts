@@ -7,44 +7,21 @@
  */
 import { Cause, Console, Effect, Schema } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
-import { collectCommand } from "./commands/Collect.ts"
+import { commandsFor } from "./Commands.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
-import { messageOf } from "./output/Failure.ts"
-import { exportCommand } from "./commands/Export.ts"
-import { ledgerCommand } from "./commands/Ledger.ts"
-import { isBusy } from "./commands/Job.ts"
-import { resolveCommand } from "./commands/Resolve.ts"
-import { inspectCommand } from "./commands/Inspect.ts"
-import { runCommand } from "./commands/Run.ts"
-import { scheduleCommand } from "./commands/Schedule.ts"
-import { serveCommand } from "./commands/Serve.ts"
-import { statusCommand } from "./commands/Status.ts"
-import { submitCommand } from "./commands/Submit.ts"
 import * as Log from "./output/Log.ts"
 import { say } from "./output/Text.ts"
-import { verifyCommand } from "./commands/Verify.ts"
-import { validateCommand } from "./commands/Validate.ts"
 import { version } from "../node/Version.ts"
 
-const command = Command.make("prefstream").pipe(
-  Command.withDescription(
-    "Turn prompts and candidate completions into preference pairs for reward models: an annotation service judges them, and the pairs are written as Parquet and JSONL.",
-  ),
-  Command.withSubcommands([
-    runCommand,
-    submitCommand,
-    collectCommand,
-    exportCommand,
-    statusCommand,
-    inspectCommand,
-    validateCommand,
-    verifyCommand,
-    resolveCommand,
-    ledgerCommand,
-    scheduleCommand,
-    serveCommand,
-  ]),
-)
+const commandFor = (args: ReadonlyArray<string>) =>
+  Effect.map(commandsFor(args), (commands) =>
+    Command.make("prefstream").pipe(
+      Command.withDescription(
+        "Turn prompts and candidate completions into preference pairs for reward models: an annotation service judges them, and the pairs are written as Parquet and JSONL.",
+      ),
+      Command.withSubcommands(commands),
+    ),
+  )
 
 /** Prints each error of the command line on one line, without the full help. */
 const presenter: CliOutput.Presenter = {
@@ -72,12 +49,13 @@ const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(
 /** Prints a failure and gives its status. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
+  const { isBusy, messageOf } = yield* Effect.promise(() => import("./output/Failure.ts"))
   yield* say(messageOf(failure))
   return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
 })
 
 export const main = (args: ReadonlyArray<string>) =>
-  Command.runWith(command, { version })(args).pipe(
+  Effect.flatMap(commandFor(args), (command) => Command.runWith(command, { version })(args)).pipe(
     Effect.as(ExitStatus.done),
     Effect.catchTags({
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),

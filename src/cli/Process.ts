@@ -1,14 +1,14 @@
 /**
  * Adapter: the command line on Node: the process's arguments and signals in, its exit status out.
  */
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
+import * as HttpClient from "../node/HttpClient.ts"
 import { main } from "./Main.ts"
 import * as Signals from "./Signals.ts"
 
-const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
+const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
 // Node 22 says of SQLite that it is experimental; that is no news for a user.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {

@@ -1,6 +1,11 @@
-/** Adapter: the reason phrases of HTTP status codes, from `node:http`. */
-import { STATUS_CODES } from "node:http"
+/**
+ * Adapter: the reason phrases of HTTP status codes, from `node:http`, asked for when one is needed: its `import` would
+ * load Node's `fetch` too.
+ */
+import { getBuiltinModule } from "node:process"
 
 /** `402 Payment Required`; only the number if the status has no reason phrase. */
-export const statusText = (status: number): string =>
-  STATUS_CODES[status] === undefined ? String(status) : `${status} ${STATUS_CODES[status]}`
+export const statusText = (status: number): string => {
+  const phrase = getBuiltinModule("node:http").STATUS_CODES[status]
+  return phrase === undefined ? String(status) : `${status} ${phrase}`
+}

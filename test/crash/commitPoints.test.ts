@@ -4,6 +4,7 @@
  * in `support/points.ts`, each with the stories in which a process is killed at it.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { allCases } from "../support/cases.ts"
 import { until } from "../support/process.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Embedded from "./support/EmbeddedService.ts"
@@ -14,6 +15,7 @@ import {
   finish,
   type Job,
   killedAt,
+  killedInTurn,
   outcome,
   reportOf,
   rows,
@@ -22,7 +24,7 @@ import {
   traced,
   watched,
 } from "./support/Job.ts"
-import { momentsOf, points, pointsIn, type Story, unexpected } from "./support/points.ts"
+import { firstMoments, momentsOf, points, pointsIn, type Story, unexpected } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
@@ -62,12 +64,28 @@ const play = ({ args, staged, story }: Scene) => {
 
   it("makes no write without a name", () => assert.deepStrictEqual(unexpected(trace), []))
 
-  for (const event of pointsIn(story)) {
-    it(`${points[event].name}: the job then ends as if nothing had happened`, () =>
+  const events = pointsIn(story)
+  const each = events.map((event) => ({
+    name: points[event].name,
+    disturbed: async (job: Job) => {
+      for (const moment of momentsOf(event, trace)) await killedAt(job, args, moment)
+      return finish(job, args)
+    },
+  }))
+  const inTurn = {
+    name: `killed at ${events.length} points, one after the other`,
+    disturbed: async (job: Job) => {
+      const { left, report } = await killedInTurn(job, args, events.flatMap(firstMoments))
+      assert.deepStrictEqual(left, [], "moments that never came")
+      return report
+    },
+  }
+  // A point by itself takes some three processes, and one after the other takes one.
+  for (const { disturbed, name } of allCases ? each : events.length > 0 ? [inTurn] : []) {
+    it(`${name}: the job then ends as if nothing had happened`, () =>
       room.inTurn(() =>
-        staged(`${story} ${event}`, async (job, seen) => {
-          for (const moment of momentsOf(event, trace)) await killedAt(job, args, moment)
-          assert.deepStrictEqual(await seen(await finish(job, args)), undisturbed)
+        staged(`${story} ${name}`, async (job, seen) => {
+          assert.deepStrictEqual(await seen(await disturbed(job)), undisturbed)
         }),
       ))
   }

@@ -20,15 +20,15 @@ const noise = (seed: string, bytes: number): string => {
   return text.slice(0, bytes)
 }
 
-/** 400 items, 3 MB, and their 1,000 bad lines, 1 MB. */
-const items = Array.from({ length: 400 }, (_, i) =>
+/** 150 items, 1.1 MB, and 500 bad lines, 0.5 MB. */
+const items = Array.from({ length: 150 }, (_, i) =>
   JSON.stringify({
     id: `item-${i}`,
     prompt: `${i} ${noise(`p${i}`, 2500)}`,
     completions: [noise(`a${i}`, 2500), noise(`b${i}`, 2500)],
   }),
 )
-const bad = Array.from({ length: 1000 }, (_, i) => `{"id": "bad-${i}", "prompt": "${noise(`x${i}`, 1000)}"`)
+const bad = Array.from({ length: 500 }, (_, i) => `{"id": "bad-${i}", "prompt": "${noise(`x${i}`, 1000)}"`)
 
 const leftovers = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("partial"))
@@ -92,11 +92,11 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
     assert.strictEqual(readFileSync(`${job}/rejects.jsonl`, "utf8"), rejects)
     const checked = await run(["ledger", "check", "--dir", job, "--ledger", ledger, "--json"])
-    assert.deepInclude(JSON.parse(checked.stdout), { findings: [], tasks: 40, items: 400, results: 40 })
+    assert.deepInclude(JSON.parse(checked.stdout), { findings: [], tasks: 15, items: 150, results: 15 })
   }
 
   // From the first table to the last result: more space, and it fills later.
-  for (const size of ["64k", "1m", "3m"]) {
+  for (const size of ["64k", "512k", "1m"]) {
     it(`of ${size}, under the ledger: the same command finishes, with the same bytes`, async () => {
       const small = disk(size)
       const job = join(scratch, `ledger-${size}`)
@@ -112,8 +112,8 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
   }
 
   for (const [what, size] of [
-    ["the rejects", "512k"],
-    ["the dataset", "3m"],
+    ["the rejects", "256k"],
+    ["the dataset", "1m"],
   ] as const) {
     it(`under ${what}: the same command finishes, with the same bytes`, async () => {
       const small = disk(size)
@@ -133,7 +133,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     const job = join(small.path, "job")
     const ledger = join(scratch, "older.db")
     await asUndisturbed(job, ledger)
-    small.grow("8m")
+    small.grow("3m")
     const again = ["export", "--dir", job, "--ledger", ledger]
     full(await run(again), "dataset")
     assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
@@ -144,7 +144,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
   })
 
   it("under a backup: none is left behind, and the ledger is whole", async () => {
-    const small = disk("1m")
+    const small = disk("512k")
     const job = `${scratch}/undisturbed`
     const backup = join(small.path, "backup.db")
     full(await run(["ledger", "backup", backup, "--dir", job]), backup)
@@ -156,9 +156,9 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
   })
 
   it("under a join's scratch: the same command finishes", async () => {
-    const small = disk("1m")
+    const small = disk("512k")
     const job = join(small.path, "join")
-    const lines = (of: (i: number) => object) => Array.from({ length: 400 }, (_, i) => JSON.stringify(of(i))).join("\n")
+    const lines = (of: (i: number) => object) => Array.from({ length: 150 }, (_, i) => JSON.stringify(of(i))).join("\n")
     writeFileSync(
       `${scratch}/prompts.jsonl`,
       lines((i) => ({ id: `${i}`, prompt: `prompt ${i}` })),
@@ -179,6 +179,6 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     small.grow("64m")
     const after = await run(args, service.env)
     assert.strictEqual(after.status, 0, after.stderr)
-    assert.match(after.stdout, /400 submitted/)
+    assert.match(after.stdout, /150 submitted/)
   })
 })

@@ -17,7 +17,7 @@ import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 
-const kills = cases(8, 50)
+const kills = cases(4, 50)
 const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
 
 const room = Room.make()

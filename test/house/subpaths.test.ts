@@ -1,9 +1,9 @@
 /**
- * What `import "prefstream"` and each of its subpaths load, in a process of its own.
+ * What `import "prefstream"`, each of its subpaths and each command load, in a process of its own.
  *
  * Counts modules, not time: a room, a library or a file that a subpath does not need is named.
  */
-import { execFileSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 
@@ -11,19 +11,22 @@ const root = new URL("../../", import.meta.url)
 const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { exports: object }
 const subpaths = Object.keys(exports).filter((name) => !name.endsWith(".json"))
 
-/** Rooms of `src` and packages, each once. */
-const loadedBy = (subpath: string): ReadonlySet<string> => {
-  const program = `import { registerHooks } from "node:module"
-    const urls = []
-    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
-    await import(${JSON.stringify(subpath.replace(".", "prefstream"))})
-    console.log(JSON.stringify(urls))`
-  const output = execFileSync(
-    process.execPath,
-    ["--conditions=prefstream-source", "--input-type=module", "--eval", program],
-    { cwd: root, encoding: "utf8" },
-  )
-  const urls = JSON.parse(output) as ReadonlyArray<string>
+/** Writes the addresses of all modules to descriptor 3 in the end. */
+const watching = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from "node:module"
+  import { writeSync } from "node:fs"
+  const urls = []
+  registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+  process.on("exit", () => writeSync(3, JSON.stringify(urls)))`)}`
+
+/** Rooms of `src` and packages that Node loads with these words, each once. */
+const loadedBy = (...words: ReadonlyArray<string>): ReadonlySet<string> => {
+  const { output } = spawnSync(process.execPath, ["--conditions=prefstream-source", "--import", watching, ...words], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+  })
+  const urls = JSON.parse(output[3]!) as ReadonlyArray<string>
   return new Set(
     urls.map((url) => {
       const [, name] =
@@ -51,10 +54,31 @@ describe("subpath exports", () => {
   })
 
   it.each(subpaths)("%s loads no room and no library that it does not need", (subpath) => {
-    const loaded = loadedBy(subpath)
+    const program = `import ${JSON.stringify(subpath.replace(".", "prefstream"))}`
+    const loaded = loadedBy("--input-type=module", "--eval", program)
     assert.isTrue(loaded.has("effect"))
     assert.deepStrictEqual(
       [...never, ...(neverIn[subpath] ?? [])].filter((name) => loaded.has(name)),
+      [],
+    )
+  })
+})
+
+const rooms = ["source", "task", "pair", "dataset", "service"]
+const neverBy: ReadonlyArray<readonly [words: string, ...never: ReadonlyArray<string>]> = [
+  ["--version", "effect", "cli", ...rooms],
+  ["--help", "undici", "node:http", ...rooms],
+  ["status --dir nowhere", "undici", "node:http", "hyparquet", "yaml", "eld", "source", "pair", "dataset", "service"],
+  ["export --dir nowhere", "undici", "node:http", "eld"],
+  ["submit nowhere.jsonl --base-url http://localhost/v1 --token t", "ws", "eld"],
+]
+
+describe("commands", () => {
+  it.each(neverBy)("%s loads no room and no library that it does not need", (words, ...never) => {
+    const loaded = loadedBy("src/bin.ts", ...words.split(" "))
+    assert.isTrue(loaded.has("bin.ts"))
+    assert.deepStrictEqual(
+      never.filter((name) => loaded.has(name)),
       [],
     )
   })

@@ -137,7 +137,7 @@ describe("FileLock", () => {
     it.effect("of many at once in one process, one gets it", () =>
       Effect.gen(function* () {
         const path = yield* temporaryPath("ledger.db")
-        const exits = yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.exit(FileLock.acquire(path)), {
+        const exits = yield* Effect.forEach(Array.from({ length: 8 }), () => Effect.exit(FileLock.acquire(path)), {
           concurrency: "unbounded",
         })
         assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)

@@ -3,7 +3,7 @@
  * CSV by csv-stringify, Parquet by hyparquet-writer and DuckDB, compression by zlib.
  */
 import { readFile, writeFile } from "node:fs/promises"
-import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib"
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib"
 import { DuckDBInstance } from "@duckdb/node-api"
 import { stringify } from "csv-stringify/sync"
 import { parquetWriteBuffer } from "hyparquet-writer"
@@ -82,5 +82,5 @@ const quoted = (name: string): string => `'${name.replaceAll("'", "''")}'`
 export const compressions = {
   gz: (bytes: string | Uint8Array) => gzipSync(bytes),
   zst: (bytes: string | Uint8Array) => zstdCompressSync(Buffer.from(bytes)),
-  br: (bytes: string | Uint8Array) => brotliCompressSync(bytes),
+  br: (bytes: string | Uint8Array) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
 }

@@ -27,7 +27,6 @@ export const collectCommand = Command.make(
   Command.withDescription(
     "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing.",
   ),
-  Command.withShortDescription("Wait for results"),
   Command.withExamples([
     { command: "prefstream collect --dir week-48", description: "Wait until all results are there" },
     { command: "prefstream collect --dir week-48 --once", description: "In a cron line: record the results so far" },

@@ -48,7 +48,6 @@ export const exportCommand = Command.make(
     "Write the dataset of all results in the ledger. The same ledger gives the same bytes. " +
       "Results that are still missing come with a later export.",
   ),
-  Command.withShortDescription("Write the dataset from the ledger"),
   Command.withExamples([
     { command: "prefstream export --dir week-48", description: "Write week-48/dataset" },
     { command: "prefstream export pipelines/quickstart.ts", description: "With the dataset settings of a pipeline" },

@@ -5,7 +5,6 @@
 import { Cause, Console, type Duration, Effect, type Layer, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
-import * as FileLock from "../../node/FileLock.ts"
 import { ThresholdsExceeded } from "../../pipeline/Export.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
@@ -19,7 +18,7 @@ import { endOfDryRun, type Loaded, loadPipeline, reported } from "../flags/Pipel
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, serviceFlags, serviceOf, serviceRequired } from "../flags/ServiceFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import { messageOf } from "../output/Failure.ts"
+import { isBusy, messageOf } from "../output/Failure.ts"
 import * as Progress from "../output/Progress.ts"
 import * as Quiet from "../output/Quiet.ts"
 import * as Summary from "../output/Summary.ts"
@@ -79,7 +78,6 @@ export const carryOut = <E, R, E2, R2>(
 const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
-const isFileLockError = Schema.is(FileLock.FileLockError)
 
 /** Failures with a run status of their own, tasks in doubt or a threshold exceeded: printed, then reported. */
 export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
@@ -94,9 +92,6 @@ export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R
       }),
     ),
   )
-
-/** Whether something failed because another process is running the same job. */
-export const isBusy = (failure: unknown): boolean => isFileLockError(failure) && failure.reason._tag === "FileLocked"
 
 /** Starts again, for at most this time, while another process is running the same job. */
 const waitForOthers =

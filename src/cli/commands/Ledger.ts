@@ -203,6 +203,5 @@ const pruneCommand = Command.make(
 
 export const ledgerCommand = Command.make("ledger").pipe(
   Command.withDescription("Check, back up, compact or prune the ledger of a job."),
-  Command.withShortDescription("Check, back up, compact or prune the ledger"),
   Command.withSubcommands([checkCommand, backupCommand, compactCommand, pruneCommand]),
 )

@@ -88,7 +88,6 @@ export const resolveCommand = Command.make(
       "sent again automatically), failed, invalid (the result does not fit the task), and refused. " +
       "With task numbers and --adopt, --send-again or --give-up, record a decision.",
   ),
-  Command.withShortDescription("List and settle tasks that are in doubt, failed, invalid or refused"),
   Command.withExamples([
     { command: "prefstream resolve --dir week-48", description: "List the tasks that need attention" },
     {

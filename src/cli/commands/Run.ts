@@ -1,9 +1,8 @@
 /** `prefstream run`: the whole flow, from files or from a pipeline file. */
-import { Console, Effect } from "effect"
+import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
-import * as AnnotationService from "../../service/AnnotationService.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { expertFlags, judgeOf } from "../flags/ExpertFlags.ts"
@@ -54,7 +53,6 @@ export const runCommand = Command.make(
       "Without --base-url, an annotation service is started on this machine for the run; " +
       "with --once, --quiet or schedule, --expert is then required.",
   ),
-  Command.withShortDescription("Run the whole flow: items in, preference pairs out"),
   Command.withExamples([
     {
       command: "prefstream run data/sample.jsonl --expert gold:data/sample.jsonl",
@@ -97,11 +95,17 @@ const fromFlags = Effect.fnUntraced(function* (
         "Use this to try things out; choose another expert with --expert.",
     )
   }
-  const service = AnnotationService.layerEmbedded({
-    database: JobFolder.service(directory),
-    experts: flags.expert.length === 0 ? [trialExpert] : flags.expert,
-    judge: judgeOf(flags),
-    turnaround: flags.turnaround,
-  })
+  // Loaded only where a run has its own.
+  const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
+    Effect.map(({ layerEmbedded }) =>
+      layerEmbedded({
+        database: JobFolder.service(directory),
+        experts: flags.expert.length === 0 ? [trialExpert] : flags.expert,
+        judge: judgeOf(flags),
+        turnaround: flags.turnaround,
+      }),
+    ),
+    Layer.unwrap,
+  )
   return Pipeline.make({ ...options, directory, source, service })
 })

@@ -79,7 +79,6 @@ export const scheduleCommand = Command.make(
       "Runs never overlap: a time that comes during a run is skipped. A missed run is started once after wake-up. " +
       "Both cases are logged. A failed run does not end the schedule.",
   ),
-  Command.withShortDescription("Run another command at the times of a cron expression"),
   Command.withExamples([
     {
       command:

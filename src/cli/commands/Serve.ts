@@ -115,7 +115,6 @@ export const serveCommand = Command.make(
   Command.withDescription(
     "Serve the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts.",
   ),
-  Command.withShortDescription("Serve the annotation service"),
   Command.withExamples([
     { command: "prefstream serve --votes 3 --gold gold.jsonl", description: "For a team with its own experts" },
     {

@@ -26,5 +26,4 @@ export const statusCommand = Command.make(
       "when the last may arrive, which process is running, and which tasks need attention. " +
       "Exit status: 0 all done, 3 waiting, 4 tasks in doubt, 1 unusable results, or input that was not read to its end.",
   ),
-  Command.withShortDescription("Show the state of a job"),
 )

@@ -56,7 +56,6 @@ export const submitCommand = Command.make(
   }, Job.asJob),
 ).pipe(
   Command.withDescription("Read items and submit the new ones, without waiting for results."),
-  Command.withShortDescription("Submit new items, without waiting for results"),
   Command.withExamples([
     {
       command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream submit items.jsonl --dir week-48",

@@ -76,7 +76,6 @@ export const validateCommand = Command.make(
     "Read the input as a run would, and print each rejected record on one line: file and line, field, what was expected, what was found. " +
       "Sends nothing, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
   ),
-  Command.withShortDescription("Check the input: print each rejected record and its reason"),
   Command.withExamples([
     { command: "prefstream validate items.jsonl", description: "Is every record usable?" },
     {

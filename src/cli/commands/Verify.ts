@@ -31,6 +31,5 @@ export const verifyCommand = Command.make(
       "trainer formats against what their trainers need, that no prompt is in two splits, and that the numbers of card and report agree. " +
       "Prints one line per finding; the exit status is 1 if there are any, else 0.",
   ),
-  Command.withShortDescription("Check a dataset against its manifest"),
   Command.withExamples([{ command: "prefstream verify week-48/dataset", description: "Check the dataset of a job" }]),
 )

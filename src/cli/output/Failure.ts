@@ -111,6 +111,9 @@ const platformMessage = (failure: PlatformError.PlatformError): string => {
   })
 }
 
+/** Whether something failed because another process is running the same job. */
+export const isBusy = (failure: unknown): boolean => isFileLockError(failure) && failure.reason._tag === "FileLocked"
+
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)

@@ -8,7 +8,6 @@ import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import type { WebhookScheme } from "../../api/WebhookScheme.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
-import * as NodeServer from "../../node/HttpServer.ts"
 import * as WebhookHandler from "./Handler.ts"
 
 /** How deliveries are verified (default: Standard Webhooks, with `secrets`) and which tasks they name. */
@@ -71,7 +70,10 @@ export const layer = (options: ListenOptions) => {
     const url = `${HttpServer.formatAddress(address)}${path}`
     yield* options.onListening?.(url) ?? Effect.logInfo(`webhooks are received at ${url}`)
   })
-  const server = NodeServer.layer({ host, port }).pipe(
+  // Loaded only where something listens.
+  const server = Effect.promise(() => import("../../node/HttpServer.ts")).pipe(
+    Effect.map((NodeServer) => NodeServer.layer({ host, port })),
+    Layer.unwrap,
     Layer.catchTag("ServeError", ({ cause }) =>
       Layer.effect(HttpServer.HttpServer, Effect.fail(new CannotListen({ host, port, code: codeOf(cause) }))),
     ),

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
+import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import type { Manifest } from "../../../src/dataset/Manifest.ts"
@@ -68,11 +69,26 @@ const isWhole = ({ folder }: Job) => {
 
 /** Runs a command that is killed at a moment. Fails where it ends before that moment comes. */
 export const killedAt = async (job: Job, args: ReadonlyArray<string>, moment: Moment, onStart = nobody) => {
-  const process = start(job, args, { CRASH_AT: JSON.stringify(moment) })
+  const process = start(job, args, { CRASH_AT: JSON.stringify([moment]) })
   onStart(process)
   const { signal, stderr, stdout } = await process.ended
   assert.strictEqual(signal, "SIGKILL", `it ended without ${JSON.stringify(moment)}:\n${stdout}${stderr}`)
   isWhole(job)
+}
+
+/** Runs a command until it ends, killed at whichever of these moments comes first, and never twice at the same one. */
+export const killedInTurn = async (job: Job, args: ReadonlyArray<string>, moments: ReadonlyArray<Moment>) => {
+  const file = `${job.folder}.killed`
+  for (let left = moments; ;) {
+    const ended = await start(job, args, { CRASH_AT: JSON.stringify(left), CRASH_TRACE: file }).ended
+    isWhole(job)
+    const { killed } = JSON.parse(readFileSync(file, "utf8").trimEnd().split("\n").at(-1)!) as {
+      killed?: ReadonlyArray<Moment>
+    }
+    rmSync(file)
+    if (killed === undefined) return { left, report: { ...reportOf(ended), exitStatus: ended.status } }
+    left = left.filter((moment) => !killed.some((at) => isDeepStrictEqual(moment, at)))
+  }
 }
 
 /** Runs a command to its end in this process, for what comes after the one that is tried. */

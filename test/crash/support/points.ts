@@ -162,6 +162,12 @@ export const unexpected = ({ lines, totals }: Trace): ReadonlyArray<string> => [
   ),
 ]
 
+/** The first time that it happens: halfway of what is written bit by bit, and after it. */
+export const firstMoments = (event: Event): ReadonlyArray<Moment> => {
+  const whens: ReadonlyArray<Moment["when"]> = event.startsWith("file: write") ? ["halfway", "after"] : ["after"]
+  return whens.map((when) => ({ event, when: event === "http: POST /tasks" ? "before" : when, nth: 1 }))
+}
+
 /** The moments at which a job is killed for one kind of event: at its first occurrence, and at a later one. */
 export const momentsOf = (event: Event, { totals }: Trace): ReadonlyArray<Moment> => {
   const total = totals.get(event) ?? 0
