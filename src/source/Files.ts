@@ -23,7 +23,7 @@ import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 /** Options of `files`: format, encoding, limits and layout. Format and layout are detected unless set. */
 export interface FilesOptions extends Format.FormatOptions, LayoutOptions {
-  /** Where the scratch database of groups is made. Default: the system's place for temporary files. */
+  /** Where the scratch file of groups is made. Default: the system's place for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 

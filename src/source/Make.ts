@@ -16,7 +16,7 @@ import type { Source } from "./record/SourceRecord.ts"
 export interface MakeOptions extends LayoutOptions {
   /** Default `memory`. */
   readonly name?: string | undefined
-  /** Where the scratch database of groups is made. Default: the system's directory for temporary files. */
+  /** Where the scratch file of groups is made. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 

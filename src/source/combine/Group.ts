@@ -1,8 +1,8 @@
 /**
  * Records of one completion each, grouped: those with the same key make an item.
  *
- * Guarantees: the parts of a group may stand anywhere, in any number of files, and memory stays bounded however large
- * these are. Items stand in the order in which their keys first appear, completions in that of their parts. Every part
+ * Guarantees: the parts of a group may stand anywhere, in any number of files, and memory holds about 50 bytes for each
+ * key, and is else bounded however large these are. Items stand in the order in which their keys first appear, completions in that of their parts. Every part
  * is in an item (`completionOrigins`) or in the raw text of a reject: first come the parts that were refused as they
  * were read, then the groups, each followed by its parts that do not belong.
  */
@@ -19,11 +19,14 @@ import { originOf, type Place, reject, type RowResult } from "../record/Row.ts"
 import type { SourceError } from "../record/SourceError.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import { describeValue } from "../../io/Values.ts"
+import { FileCounts } from "./FileCounts.ts"
 import * as KeyedRecords from "./KeyedRecords.ts"
-import type { Scratch } from "./Scratch.ts"
+import { KeyNumbers } from "./KeyNumbers.ts"
+import * as Scratch from "./Scratch.ts"
+import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
-  /** Where the scratch database is made. Default: the system's directory for temporary files. */
+  /** Where the scratch file is made. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
   /** Whether an item has the key for its id; of a key too long for an id, the SHA-256. */
   readonly keyIsId: boolean
@@ -31,30 +34,48 @@ export interface GroupOptions {
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 
-/** The parts of a larger group are refused one by one: a group is held in memory. */
-const maxGroupBytes = 32 * 1024 * 1024
-
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** A part without its place. The key is left out where it is the prompt. */
-interface StoredPart extends Omit<Part, "place" | "key"> {
-  readonly key?: string
-}
+/** A part without its place and completion. The key is left out where it is the prompt. */
+type Head = readonly [
+  key: string | null,
+  prompt: Prompt,
+  model: string | null,
+  metadata: Part["metadata"] | null,
+  record: ScratchText.Cut | null,
+]
 
-const textsOf = ({ completion, prompt }: StoredPart): ReadonlyArray<string> => [
+/** The long texts of a part that its record's own text also has: they are written once. */
+const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
   typeof prompt === "string" ? prompt : JSON.stringify(prompt),
   completion,
 ]
 
-const toStored = ({ key, place, ...part }: Part): KeyedRecords.KeyedRecord<StoredPart> => ({
-  place,
-  value: key === part.prompt ? part : { ...part, key },
-})
+const toStored = ({ completion, key, metadata, model, place, prompt }: Part, rank: number): Scratch.Stored => {
+  const { raw } = place
+  const cut = raw === undefined ? null : ScratchText.cut(raw, textsOf(prompt, completion))
+  const head: Head = [key === prompt ? null : key, prompt, model ?? null, metadata ?? null, cut]
+  return { rank, tag: 0, origin: place, head: JSON.stringify(head), text: completion }
+}
 
-const keyOf = ({ key, prompt }: StoredPart): string => key ?? (typeof prompt === "string" ? prompt : "")
-
-const toPart = ({ record }: KeyedRecords.FoundRecord<StoredPart>): ReadonlyArray<Part> =>
-  "value" in record ? [{ ...record.value, key: keyOf(record.value), place: record.place }] : []
+const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
+  const [key, prompt, model, metadata, cut]: Head = JSON.parse(head)
+  const place: Place = {
+    ...origin,
+    get raw() {
+      return cut === null ? undefined : ScratchText.restore(cut, textsOf(prompt, completion))
+    },
+  }
+  return {
+    place,
+    // Only a key that is the prompt was left out, and this prompt is text.
+    key: key ?? (typeof prompt === "string" ? prompt : ""),
+    prompt,
+    completion,
+    model: model ?? undefined,
+    metadata: metadata ?? undefined,
+  }
+}
 
 /** The items of rows in a layout: of each row one, or of the rows of a key. */
 export const toItems = <E, R>(
@@ -71,68 +92,61 @@ export const group = <E, R>(
   { fileModels = new Map(), keyIsId, scratchDirectory }: GroupOptions,
 ): Stream.Stream<SourceRecord, E | SourceError, R | FileSystem.FileSystem | Path.Path> =>
   Effect.gen(function* () {
-    const store = yield* KeyedRecords.make(scratchDirectory, textsOf)
-    const files = new Map<string, number>()
-    const fileNumber = ({ file }: { readonly file: string }): number => {
-      const number = files.get(file) ?? files.size
-      files.set(file, number)
-      return number
-    }
+    const scratch = yield* Scratch.make(scratchDirectory)
+    const keys = new KeyNumbers()
+    const counts = new FileCounts()
     let isModelMissing = false
+    const add = (part: Part) => {
+      const rank = keys.of(Key.short(part.key))
+      if (fileModels.size > 1) counts.add(rank, part.place.file)
+      isModelMissing ||= part.model === undefined
+      scratch.add(KeyedRecords.listOf(rank, 0), toStored(part, rank))
+    }
     const refused: Stream.Stream<SourceRecord, E | SourceError, R> = parts.pipe(
       Stream.chunks,
-      Stream.mapEffect((some) => {
-        const stored = Arr.getSuccesses(some)
-        isModelMissing ||= stored.some(({ model }) => model === undefined)
-        const records = stored.map((part) => Result.succeed(toStored(part)))
-        return Effect.as(
-          store.insert(records, ({ value }) => keyOf(value), fileNumber),
-          Arr.getFailures(some),
-        )
-      }),
+      Stream.mapEffect((some) =>
+        Scratch.attempt(() => {
+          for (const part of some) if (Result.isSuccess(part)) add(part.success)
+          return Arr.getFailures(some)
+        }),
+      ),
       Stream.flattenIterable,
       Stream.map(Result.fail),
     )
-    const all = Effect.gen(function* () {
-      yield* store.index
-      yield* store.list(
-        "head",
-        "SELECT min(id) AS id, key, count(*), sum(size), NULL FROM record GROUP BY key ORDER BY id",
-      )
-      const isNamedByFile = fileModels.size > 1 && isModelMissing && (yield* areFilesModels(store.run))
-      const modelOf = (part: Part) => part.model ?? (isNamedByFile ? fileModels.get(part.place.file) : undefined)
-      return Stream.flatMap(store.batches("head"), (batch) =>
-        batch[0].size > maxGroupBytes
-          ? store.membersInPages("head", batch[0]).pipe(
-              Stream.flatMap((found) => Stream.fromIterable(toPart(found))),
-              Stream.map((part) => refuseLarge(part, batch[0].count)),
-            )
-          : Stream.fromIterableEffect(
-              Effect.map(store.members("head", batch), (found) =>
-                [...found.values()]
-                  .map((one) => one.flatMap(toPart).map((part) => ({ ...part, model: modelOf(part) })))
-                  .flatMap((group) => (Arr.isReadonlyArrayNonEmpty(group) ? splitGroup(group, keyIsId) : [])),
-              ),
-            ),
-      )
+    const grouped = Stream.suspend(() => {
+      const isNamedByFile = fileModels.size > 1 && isModelMissing && counts.areEven(keys.count)
+      return Scratch.stream(() => groups(scratch, keys.count, isNamedByFile ? fileModels : new Map(), keyIsId))
     })
-    return Stream.concat(refused, Stream.unwrap(all))
+    return Stream.concat(refused, grouped)
   }).pipe(Stream.unwrap)
 
-/**
- * Whether the files may name the models, as they hold the completions of one model each: of the groups, three quarters
- * have equally many parts from each of their files, and from more than half of all files.
- */
-const areFilesModels = (run: Scratch["run"]) =>
-  Effect.map(
-    run<{ readonly groups: number; readonly even: number | null }>(
-      `SELECT count(*) AS groups, sum(isEven) AS even FROM (
-         SELECT min(parts) = max(parts) AND 2 * count(*) > (SELECT count(DISTINCT source) FROM record) AS isEven
-         FROM (SELECT key, source, count(*) AS parts FROM record GROUP BY key, source)
-         GROUP BY key HAVING sum(parts) > 1)`,
-    ),
-    ([counts]) => 4 * (counts?.even ?? 0) >= 3 * (counts?.groups ?? 0),
-  )
+/** @param models by file, of parts without a model */
+const groups = function* (
+  scratch: Scratch.Scratch,
+  count: number,
+  models: ReadonlyMap<string, string>,
+  keyIsId: boolean,
+): Generator<readonly [SourceRecord, size: number]> {
+  scratch.finish()
+  for (const { from, isLarge, records, to } of KeyedRecords.batches(scratch, 0, count)) {
+    if (isLarge) {
+      let count = 0
+      for (const _ of records()) count++
+      for (const record of records()) yield [refuseLarge(toPart(scratch.read(record)), count), record.size]
+      continue
+    }
+    const found = KeyedRecords.byRank(records())
+    for (let rank = from; rank < to; rank++) {
+      const located = found.get(rank) ?? []
+      const size = located.reduce((sum, { size }) => sum + size, 0)
+      const group = located.map((record) => {
+        const part = toPart(scratch.read(record))
+        return part.model === undefined ? { ...part, model: models.get(part.place.file) } : part
+      })
+      if (Arr.isReadonlyArrayNonEmpty(group)) for (const one of splitGroup(group, keyIsId)) yield [one, size]
+    }
+  }
+}
 
 /** The item, and its parts that do not belong. */
 const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord> => {
@@ -207,5 +221,5 @@ const refuseLarge = (part: Part, count: number): SourceRecord =>
   reject(
     part.place,
     "too_large",
-    `expected at most ${maxGroupBytes} bytes in the records of key ${describeValue(part.key)}, found more in ${count} records; is it the right key?`,
+    `expected at most ${KeyedRecords.maxBatchBytes} bytes in the records of key ${describeValue(part.key)}, found more in ${count} records; is it the right key?`,
   )

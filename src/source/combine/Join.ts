@@ -1,14 +1,16 @@
 /**
  * Prompts in one file or several and completions in others, joined by a key.
  *
- * Guarantees: memory stays bounded however large the files are. Records are the rows of the prompts files, in order, and
+ * Guarantees: memory has 40 bytes and the key itself for each key, and is else bounded however large the files are: all
+ * rows go through a scratch file. Records are the rows of the prompts files, in order, and
  * then the rows of the completions files that could not be used, in the order of files and lines: bad ones, later ones
  * with the same key, those without a prompt. The rows of a refused prompt are no rejects of their own. An item's
  * completions stand in the order of the prompt's own list of models, where it has one, or else of the files.
  */
-import { Array, Effect, Result, Stream } from "effect"
-import { describe } from "../../domain/Origin.ts"
+import { Effect, Result, Stream } from "effect"
+import { describe, type Origin } from "../../domain/Origin.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
+import type { Reject } from "../../domain/Reject.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as Messages from "../item/Messages.ts"
@@ -16,25 +18,24 @@ import * as SystemPrompt from "../item/SystemPrompt.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import * as Key from "../record/Key.ts"
-import { originOf, type Place, reject, type Row, type RowResult } from "../record/Row.ts"
+import { reject, type Row, type RowResult } from "../record/Row.ts"
 import type { SourceError } from "../record/SourceError.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type * as JoinOptions from "./JoinOptions.ts"
+import { FirstRows } from "./FirstRows.ts"
 import * as KeyedRecords from "./KeyedRecords.ts"
+import { KeyNumbers } from "./KeyNumbers.ts"
 import * as PromptModels from "./PromptModels.ts"
+import * as Scratch from "./Scratch.ts"
 
 type Fields = JoinOptions.Resolved
 
-interface PromptRow {
-  readonly key: string
-  /** Absent where it is nested too deep to be written again: the record's own text is read. */
-  readonly value?: unknown
-  readonly isTextual: boolean
-}
-
-interface CompletionRow {
-  readonly key: string
+/** A completion that was found for a prompt. */
+interface Joined {
+  /** Index of the completions file. */
+  readonly file: number
+  readonly origin: Origin
   readonly completion: string
   /** Whether the completion is a conversation, as JSON, to be read together with its prompt. */
   readonly isJson: boolean
@@ -42,27 +43,13 @@ interface CompletionRow {
   readonly kept: PromptItem["metadata"] | null
 }
 
-type Stored = PromptRow | CompletionRow
+/** Lists in the scratch file. Those from `completionLists` on have the completions that have a prompt. */
+const promptList = 0
+const restList = 1
+const completionLists = 2
 
-const textsOf = (value: Stored): ReadonlyArray<string> => [
-  "completion" in value ? value.completion : (JSON.stringify(value.value) ?? ""),
-]
-
-/** The first row with the key of a row before it in its file, if there is one; all prompts files count as one. */
-const earlier = `(SELECT min(id) FROM record AS same
-    WHERE same.key = record.key AND same.source = record.source AND same.id < record.id)`
-
-const prompts = `SELECT id, iif(first IS NULL, key, NULL),
-    (SELECT count(*) FROM record AS every WHERE every.key = found.key),
-    (SELECT sum(size) FROM record AS every WHERE every.key = found.key),
-    first
-  FROM (SELECT id, key, ${earlier} AS first FROM record INDEXED BY record_key WHERE source = 0) AS found ORDER BY id`
-
-const unmatched = `SELECT id, NULL, 1, size, ${earlier} AS first
-  FROM record INDEXED BY record_key
-  WHERE source > 0 AND (key IS NULL OR first IS NOT NULL
-    OR NOT EXISTS (SELECT 1 FROM record AS prompt WHERE prompt.key = record.key AND prompt.source = 0))
-  ORDER BY id`
+/** What a record is in the first two lists; in the others the tag is the index of its file. */
+const tags = { json: 0, textual: 1, reject: 2 } as const
 
 /** @param completions the rows of each file */
 export const join = <R>(
@@ -71,116 +58,159 @@ export const join = <R>(
   completions: ReadonlyArray<Stream.Stream<RowResult, SourceError, R>>,
 ) =>
   Effect.gen(function* () {
-    const store = yield* KeyedRecords.make(fields.scratchDirectory, textsOf)
-    const insert = <A extends Stored>(
-      source: number,
-      rows: Stream.Stream<RowResult, SourceError, R>,
-      toStored: (row: Row) => Result.Result<A, string>,
-    ) =>
-      Stream.runForEachArray(rows, (some) =>
-        store.insert(
-          some.map(
-            Result.flatMap((row) =>
-              Result.match(toStored(row), {
-                onFailure: (reason) => reject(row.place, "invalid_shape", reason),
-                onSuccess: (value) => Result.succeed({ place: row.place, value }),
-              }),
-            ),
-          ),
-          ({ value }) => value.key,
-          () => source,
-        ),
-      )
-    yield* insert(0, promptRows, (row) => toPrompt(fields, row))
-    for (const [file, rows] of completions.entries()) {
-      yield* insert(file + 1, rows, (row) => toCompletionRow(fields, row))
-    }
-    yield* store.index
-    yield* store.list("prompt", prompts)
-    const joined = Stream.mapEffect(
-      store.batches("prompt"),
-      Effect.fnUntraced(function* (batch) {
-        const found = yield* store.records("prompt", batch)
-        const rows = yield* store.members("prompt", batch, `source > 0 AND ${earlier} IS NULL`)
-        return found.map((prompt) => toRecord(fields, prompt, rows.get(prompt.rank) ?? []))
-      }),
-    )
-    const rest = store
-      .list("unmatched", unmatched)
-      .pipe(
-        Effect.as(Stream.mapEffect(store.batches("unmatched"), (batch) => store.records("unmatched", batch))),
-        Stream.unwrap,
-        Stream.map(Array.map((found) => unmatchedRecord(fields, found))),
-      )
-    return Stream.flattenIterable(Stream.concat(joined, rest))
+    const scratch = yield* Scratch.make(fields.scratchDirectory)
+    const prompts = yield* load(scratch, fields, promptRows, completions)
+    return Scratch.stream(() => records(scratch, fields, prompts))
   }).pipe(Stream.unwrap)
 
-const toPrompt = ({ promptKey }: Fields, { isTextual, place, value }: Row): Result.Result<PromptRow, string> =>
-  Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) => ({
-    key,
-    isTextual: isTextual === true,
-    ...(place.raw === undefined || Result.isSuccess(Result.try(() => JSON.stringify(value))) ? { value } : undefined),
-  }))
-
-const toRecord = (
+/** Moves all rows to the scratch file. Gives the number of keys that have a prompt. */
+const load = Effect.fnUntraced(function* <R>(
+  scratch: Scratch.Scratch,
   fields: Fields,
-  { first, record }: KeyedRecords.FoundRecord<Stored>,
-  found: ReadonlyArray<KeyedRecords.FoundRecord<Stored>>,
-): SourceRecord => {
-  if ("code" in record) return Result.fail(record)
-  const { place, value } = record
-  if (first !== undefined) return reject(place, "duplicate_key", duplicate(value.key, first))
-  const prompt = "completion" in value ? undefined : "value" in value ? value.value : JSON.parse(place.raw ?? "null")
-  const isTextual = "isTextual" in value && value.isTextual
-  return joinPrompt(
-    fields,
-    { place, value: prompt, ...(isTextual ? { isTextual } : undefined) },
-    value.key,
-    found.flatMap(toJoined),
-  )
-}
-
-/** A completion that was found for a prompt. */
-interface Joined extends CompletionRow {
-  /** Index of the completions file. */
-  readonly file: number
-  readonly place: Place
-}
-
-const toJoined = ({ record, source }: KeyedRecords.FoundRecord<Stored>): ReadonlyArray<Joined> =>
-  "value" in record && "completion" in record.value ? [{ ...record.value, file: source - 1, place: record.place }] : []
-
-const unmatchedRecord = (fields: Fields, { first, record }: KeyedRecords.FoundRecord<Stored>): SourceRecord => {
-  if ("code" in record) return Result.fail(record)
-  const { place, value } = record
-  if (first !== undefined) return reject(place, "duplicate_key", duplicate(value.key, first))
+  promptRows: Stream.Stream<RowResult, SourceError, R>,
+  completions: ReadonlyArray<Stream.Stream<RowResult, SourceError, R>>,
+) {
+  const keys = new KeyNumbers()
+  const firsts = new FirstRows()
   const files = fields.prompts.map(PlaceName.describe).join(", ")
-  return reject(place, "no_match", `expected a prompt with key ${describeValue(value.key)} in ${files}, found none`)
+  /** @param prompts number of keys that have a prompt, once it is known */
+  const add = (decode: (row: Row) => Result.Result<Decoded, string>, prompts?: number) => (row: Row) => {
+    const { place } = row
+    const decoded = decode(row)
+    if (Result.isFailure(decoded)) return reject(place, "invalid_shape", decoded.failure)
+    const { head, key, tag, text } = decoded.success
+    const rank = keys.of(Key.short(key))
+    const first = firsts.add(rank, place)
+    if (first !== undefined) {
+      const reason = `expected each key once, found ${describeValue(key)} at ${describe(first)} already`
+      return reject(place, "duplicate_key", reason)
+    }
+    if (prompts !== undefined && rank >= prompts) {
+      return reject(place, "no_match", `expected a prompt with key ${describeValue(key)} in ${files}, found none`)
+    }
+    const list = prompts === undefined ? promptList : KeyedRecords.listOf(rank, completionLists)
+    return Result.succeed(scratch.add(list, { rank, tag, origin: place, head, text }))
+  }
+  const addAll = (
+    list: number,
+    rows: Stream.Stream<RowResult, SourceError, R>,
+    add: (row: Row) => Result.Result<void, Reject>,
+  ) => {
+    firsts.nextFile()
+    return Stream.runForEachArray(rows, (some) =>
+      Scratch.attempt(() => {
+        for (const row of some) {
+          const added = Result.flatMap(row, add)
+          if (Result.isSuccess(added)) continue
+          const { failure } = added
+          const text = JSON.stringify(failure)
+          scratch.add(list, { rank: keys.count, tag: tags.reject, origin: failure, head: "", text })
+        }
+      }),
+    )
+  }
+  yield* addAll(
+    promptList,
+    promptRows,
+    add((row) => decodePrompt(fields, row)),
+  )
+  const prompts = keys.count
+  for (const [file, rows] of completions.entries()) {
+    yield* addAll(
+      restList,
+      rows,
+      add((row) => decodeCompletion(fields, file, row), prompts),
+    )
+  }
+  return prompts
+})
+
+/** What is stored of a row, and its key. */
+interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
+  readonly key: string
 }
 
-const duplicate = (key: string, first: Parameters<typeof describe>[0]): string =>
-  `expected each key once, found ${describeValue(key)} at ${describe(first)} already`
+const decodePrompt = ({ promptKey }: Fields, { isTextual, place, value }: Row): Result.Result<Decoded, string> =>
+  Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
+    // The own text of a record that is not textual is JSON, also where the engine could not write its value.
+    isTextual
+      ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
+      : { key, tag: tags.json, head: key, text: place.raw ?? "null" },
+  )
 
-const toCompletionRow = (fields: Fields, row: Row): Result.Result<CompletionRow, string> =>
-  Result.gen(function* () {
-    const { completionKey, completion, keptOfCompletions, model } = fields
-    const valueAt = (field: Field) => field.get(row.value, row.isTextual)
-    return {
-      key: yield* ItemDecoder.decodeKey(valueAt(completionKey), completionKey.name),
-      ...(yield* toCompletion(valueAt(completion), completion.name)),
-      model: model === undefined ? null : yield* ItemDecoder.decodeText(valueAt(model), model.name),
-      kept: (yield* keptOfCompletions.of(row)) ?? null,
-    }
+const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result<Decoded, string> => {
+  const { completionKey, model: modelField } = fields
+  const valueAt = (field: Field) => field.get(row.value, row.isTextual)
+  const key = ItemDecoder.decodeKey(valueAt(completionKey), completionKey.name)
+  if (Result.isFailure(key)) return Result.fail(key.failure)
+  const completion = toCompletion(valueAt(fields.completion), fields.completion.name)
+  if (Result.isFailure(completion)) return Result.fail(completion.failure)
+  const model = modelField && ItemDecoder.decodeText(valueAt(modelField), modelField.name)
+  if (model !== undefined && Result.isFailure(model)) return Result.fail(model.failure)
+  return Result.map(fields.keptOfCompletions.of(row), (kept) => {
+    const { isJson, text } = completion.success
+    const isPlain = !isJson && model === undefined && kept === undefined
+    return { key: key.success, tag: file, text, head: isPlain ? "" : JSON.stringify([isJson, model?.success, kept]) }
   })
+}
 
 /** A whole conversation is read when its prompt is there. */
 const toCompletion = (
   value: unknown,
   name: string,
-): Result.Result<Pick<CompletionRow, "completion" | "isJson">, string> =>
+): Result.Result<{ readonly text: string; readonly isJson: boolean }, string> =>
   Messages.isList(value) && value.length > 1
-    ? Result.map(Messages.decode(value, name), (decoded) => ({ completion: JSON.stringify(decoded), isJson: true }))
-    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name), (completion) => ({ completion, isJson: false }))
+    ? Result.map(Messages.decode(value, name), (decoded) => ({ text: JSON.stringify(decoded), isJson: true }))
+    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name), (text) => ({ text, isJson: false }))
+
+/** All records with their sizes. @param prompts number of keys that have a prompt */
+const records = function* (
+  scratch: Scratch.Scratch,
+  fields: Fields,
+  prompts: number,
+): Generator<readonly [SourceRecord, number]> {
+  scratch.finish()
+  const rows = scratch.records(promptList)
+  let next = rows.next()
+  /** Those before the rank, and rejects before the next one. */
+  const joined = function* (to: number, found: ReadonlyMap<number, ReadonlyArray<Scratch.Located>>) {
+    for (; next.done !== true && next.value.rank < to; next = rows.next()) {
+      const completions = found.get(next.value.rank) ?? []
+      const size = completions.reduce((sum, { size }) => sum + size, next.value.size)
+      yield [toRecord(scratch, fields, scratch.read(next.value), completions), size] as const
+    }
+  }
+  for (const batch of KeyedRecords.batches(scratch, completionLists, prompts)) {
+    yield* joined(batch.to, KeyedRecords.byRank(batch.records()))
+  }
+  yield* joined(Infinity, new Map())
+  for (const row of scratch.records(restList)) yield [Result.fail(JSON.parse(scratch.read(row).text)), row.size]
+}
+
+const toRecord = (
+  scratch: Scratch.Scratch,
+  fields: Fields,
+  { head, origin, tag, text }: Scratch.Stored,
+  found: ReadonlyArray<Scratch.Located>,
+): SourceRecord => {
+  const written = JSON.parse(text)
+  if (tag === tags.reject) return Result.fail(written)
+  const row: Row =
+    tag === tags.textual
+      ? { place: { ...origin, raw: written[1] }, value: written[0], isTextual: true }
+      : { place: { ...origin, raw: text }, value: written }
+  return joinPrompt(
+    fields,
+    row,
+    head,
+    found.map((one) => toJoined(scratch.read(one))),
+  )
+}
+
+const toJoined = ({ head, origin, tag, text }: Scratch.Stored): Joined => {
+  const [isJson, model, kept] = head === "" ? [false, null, null] : JSON.parse(head)
+  return { file: tag, origin, completion: text, isJson, model, kept }
+}
 
 const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArray<Joined>): SourceRecord => {
   const { isTextual, place, value } = prompt
@@ -218,7 +248,7 @@ const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArra
       prompt: fields.prompt.name,
       completions: {
         name: "completions",
-        nameAt: (index) => `${fields.completion.name} at ${describe(found[index]!.place)}`,
+        nameAt: (index) => `${fields.completion.name} at ${describe(found[index]!.origin)}`,
       },
       metadata: fields.metadata.name,
       gold: fields.gold.name,
@@ -228,7 +258,7 @@ const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArra
   const whole = SystemPrompt.addTo(record, fields.systems, { isTextual, place, value })
   return Result.map(whole, (item) => ({
     ...item,
-    completionOrigins: found.map(({ place }) => originOf(place)),
+    completionOrigins: found.map(({ origin }) => origin),
     completionLists: lists.map((name) => [name]),
   }))
 }

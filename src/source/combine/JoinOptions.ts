@@ -58,7 +58,7 @@ export interface JoinOptions extends FormatOptions {
    * with the completions there are, if they are two or more, of which the gold answer's is one. Default `reject`.
    */
   readonly missing?: "reject" | "keep" | undefined
-  /** Where the scratch database is made. Default: the system's place for temporary files. */
+  /** Where the scratch file is made. Default: the system's place for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 

@@ -1,180 +1,68 @@
 /**
- * Records on disk, each found again beside the others of its key: what joins and groups are made of.
+ * Records that are found by the numbers of their keys, in a scratch file: a hash join in partitions (Kitsuregawa, Tanaka,
+ * Moto-oka 1983), with neighbors in the order of the keys for partitions, so that keys come back in their order.
  *
- * Guarantees: memory stays bounded however many and however large the records are: what is read at once is at most
- * `maxReadBytes`, or what belongs to one key. What comes back is what was inserted, to the character.
+ * Guarantees: records come back in batches of at most `maxBatchBytes`, if it is not one key that has more. Those of a
+ * key stand in the order in which they were added.
  */
-import { Array as Arr, Effect, Option, Result, Stream } from "effect"
-import type { Origin } from "../../domain/Origin.ts"
-import type { Reject } from "../../domain/Reject.ts"
-import * as Key from "../record/Key.ts"
-import { originOf, type Place } from "../record/Row.ts"
-import type { SourceError } from "../record/SourceError.ts"
-import * as Scratch from "./Scratch.ts"
-import * as ScratchText from "./ScratchText.ts"
+import type { Located, Scratch } from "./Scratch.ts"
 
-/** A record that can be written as JSON. */
-export interface KeyedRecord<A> {
-  readonly place: Place
-  readonly value: A
+/** Keys whose records stand in one list, which is read at once where it is small enough. */
+const keysPerList = 2048
+
+export const maxBatchBytes = 32 * 1024 * 1024
+
+export interface Batch {
+  /** Ranks are the numbers of keys: the first one, and the one after the last. */
+  readonly from: number
+  readonly to: number
+  /** Whether it is one key that has more than `maxBatchBytes`. */
+  readonly isLarge: boolean
+  readonly records: () => Generator<Located>
 }
 
-/** A record, or the reject that stands in its place. */
-export type StoredRecord<A> = KeyedRecord<A> | Reject
+/** The list for a key's records. @param firstList of those that have nothing else */
+export const listOf = (rank: number, firstList: number): number => firstList + Math.floor(rank / keysPerList)
 
-/** One of a list of records (`list`), and what its key has in all. */
-export interface Entry {
-  readonly rank: number
-  /** How many records have the key, and their bytes. */
-  readonly count: number
-  readonly size: number
-}
-
-export interface FoundRecord<A> {
-  readonly rank: number
-  readonly id: number
-  readonly source: number
-  readonly record: StoredRecord<A>
-  /** Where the record stands to which the list refers as its first. */
-  readonly first: Origin | undefined
-}
-
-interface Columns {
-  readonly rank: number
-  readonly id: number
-  readonly source: number
-  readonly isReject: 0 | 1
-  readonly origin: string
-  /** JSON, in which a text column keeps every character. */
-  readonly data: string
-  readonly first: string | null
-}
-
-const maxReadBytes = 4 * 1024 * 1024
-const entriesPerPage = 256
-
-const table = { name: "record", columns: ["key", "source", "origin", "data"] }
-
-/** @param textsOf long texts of a value that its record's own text also has: they are written once */
-export const make = Effect.fnUntraced(function* <A>(
-  directory: string | undefined,
-  textsOf: (value: A) => ReadonlyArray<string>,
-) {
-  const { append, run, sort } = yield* Scratch.make(directory)
-  yield* run(
-    `CREATE TABLE record (id INTEGER PRIMARY KEY, key TEXT, source INTEGER, origin TEXT, data TEXT,
-       size INTEGER AS (octet_length(data)))`,
-  )
-
-  /** @param sourceOf the number of the file, or of the files that count as one */
-  const insert = (
-    records: ReadonlyArray<Result.Result<KeyedRecord<A>, Reject>>,
-    keyOf: (record: KeyedRecord<A>) => string,
-    sourceOf: (place: Origin) => number,
-  ): Effect.Effect<void, SourceError> =>
-    append(
-      table,
-      records.map((record) => {
-        const place = Result.isSuccess(record) ? record.success.place : record.failure
-        const data = Result.isSuccess(record) ? write(record.success) : JSON.stringify(record.failure)
-        const key = Result.isSuccess(record) ? Key.short(keyOf(record.success)) : null
-        return [key, sourceOf(place), JSON.stringify(originOf(place)), data]
-      }),
-    )
-
-  const write = ({ place: { raw }, value }: KeyedRecord<A>): string =>
-    JSON.stringify(raw === undefined ? [value] : [value, ScratchText.cut(raw, textsOf(value))])
-
-  const read = ({ data, first, id, isReject, origin, rank, source }: Columns): FoundRecord<A> => {
-    const at = { rank, id, source, first: first === null ? undefined : JSON.parse(first) }
-    const written = JSON.parse(data)
-    if (isReject) return { ...at, record: written }
-    const [value, cut]: readonly [A, ScratchText.Cut?] = written
-    const place: Place = {
-      ...JSON.parse(origin),
-      get raw() {
-        return cut === undefined ? undefined : ScratchText.restore(cut, textsOf(value))
-      },
+/** @param count of the keys */
+export const batches = function* (scratch: Scratch, firstList: number, count: number): Generator<Batch> {
+  for (let first = 0, list = firstList; first < count; first += keysPerList, list++) {
+    const end = Math.min(count, first + keysPerList)
+    const all = () => scratch.records(list)
+    if (scratch.sizeOf(list) <= maxBatchBytes) {
+      yield { from: first, to: end, isLarge: false, records: all }
+      continue
     }
-    return { ...at, record: { place, value } }
+    const sizes = new Float64Array(end - first)
+    for (const { rank, size } of all()) sizes[rank - first]! += size
+    let from = first
+    let bytes = 0
+    const batch = (to: number): Batch => ({ from, to, isLarge: bytes > maxBatchBytes, records: between(all, from, to) })
+    for (let rank = first; rank < end; rank++) {
+      const size = sizes[rank - first]!
+      if (rank > from && bytes + size > maxBatchBytes) {
+        yield batch(rank)
+        from = rank
+        bytes = 0
+      }
+      bytes += size
+    }
+    yield batch(end)
+  }
+}
+
+const between = (all: () => Generator<Located>, from: number, to: number) =>
+  function* () {
+    for (const record of all()) if (record.rank >= from && record.rank < to) yield record
   }
 
-  /** Call it once, after the last record: keys are found by it. */
-  const index = sort("CREATE INDEX record_key ON record (key, source, id, size)")
-
-  /** @param select `id, key, count, size, first` of records, in their order */
-  const list = (name: string, select: string) =>
-    Effect.andThen(
-      run(
-        `CREATE TABLE ${name} (rank INTEGER PRIMARY KEY, id INTEGER, key TEXT, count INTEGER, size INTEGER, first INTEGER)`,
-      ),
-      sort(`INSERT INTO ${name} (id, key, count, size, first) ${select}`),
-    )
-
-  /** Neighbors of a list that are small enough to be read together. */
-  const batches = (list: string): Stream.Stream<Arr.NonEmptyReadonlyArray<Entry>, SourceError> =>
-    Stream.paginate(0, (after: number) =>
-      Effect.map(
-        run<Entry>(`SELECT rank, count, size FROM ${list} WHERE rank > ? ORDER BY rank LIMIT ?`, [
-          after,
-          entriesPerPage,
-        ]),
-        (entries) => [inBatches(entries), Option.map(Arr.last(entries), ({ rank }) => rank)] as const,
-      ),
-    )
-
-  const select = (from: string, parameters: ReadonlyArray<number>) =>
-    Effect.map(
-      run<Columns>(
-        `SELECT rank, record.id, source, record.key IS NULL AS isReject, record.origin, record.data, ${from}`,
-        parameters,
-      ),
-      Arr.map(read),
-    )
-
-  /** The records of a list themselves. */
-  const records = (list: string, batch: Arr.NonEmptyReadonlyArray<Entry>) =>
-    select(
-      `(SELECT origin FROM record AS other WHERE other.id = list.first) AS first
-       FROM ${list} AS list CROSS JOIN record ON record.id = list.id WHERE rank BETWEEN ? AND ? ORDER BY rank`,
-      ranks(batch),
-    )
-
-  /** All records of the keys of a list, or those for which a condition holds, by their entries' ranks, in the order of their sources. */
-  const members = (list: string, batch: Arr.NonEmptyReadonlyArray<Entry>, condition = "TRUE") =>
-    Effect.map(
-      select(`NULL AS first ${membersOf(list)} AND ${condition} ORDER BY rank, source, record.id`, ranks(batch)),
-      (found): ReadonlyMap<number, ReadonlyArray<FoundRecord<A>>> => Map.groupBy(found, ({ rank }) => rank),
-    )
-
-  /** The same of one entry that is too large to be read at once. */
-  const membersInPages = (list: string, { rank }: Entry): Stream.Stream<FoundRecord<A>, SourceError> =>
-    Stream.paginate(0, (after: number) =>
-      Effect.map(
-        select(`NULL AS first ${membersOf(list)} AND record.id > ? ORDER BY record.id LIMIT 32`, [rank, rank, after]),
-        (rows) => [rows, Option.map(Arr.last(rows), ({ id }) => id)] as const,
-      ),
-    )
-
-  return { batches, index, insert, list, members, membersInPages, records, run }
-})
-
-const membersOf = (list: string): string =>
-  `FROM ${list} AS list CROSS JOIN record INDEXED BY record_key ON record.key = list.key WHERE rank BETWEEN ? AND ?`
-
-const ranks = (batch: Arr.NonEmptyReadonlyArray<Entry>) => [batch[0].rank, Arr.lastNonEmpty(batch).rank]
-
-const inBatches = (entries: ReadonlyArray<Entry>): ReadonlyArray<Arr.NonEmptyReadonlyArray<Entry>> => {
-  const batches: Array<Arr.NonEmptyArray<Entry>> = []
-  let size = 0
-  for (const entry of entries) {
-    const last = batches.at(-1)
-    size += entry.size
-    if (last !== undefined && size <= maxReadBytes) last.push(entry)
-    else {
-      batches.push([entry])
-      size = entry.size
-    }
+/** All of them in memory. */
+export const byRank = (records: Iterable<Located>): ReadonlyMap<number, ReadonlyArray<Located>> => {
+  const found = new Map<number, Array<Located>>()
+  for (const record of records) {
+    const others = found.get(record.rank)
+    if (others === undefined) found.set(record.rank, [record])
+    else others.push(record)
   }
-  return batches
+  return found
 }

@@ -1,4 +1,4 @@
-/** Shortens a key of a join or group to an item's id, or to a column of a scratch database. */
+/** Shortens a key of a join or group to an item's id, or to a column of a scratch file. */
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
@@ -12,7 +12,7 @@ export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(k
 const maxLength = 64
 
 /**
- * As a table of a scratch database has it: different for different keys; one that is longer, or has NUL, which some
+ * As a table of a scratch file has it: different for different keys; one that is longer, or has NUL, which some
  * databases end a text at, is its SHA-256, which with its name is longer than any that stays.
  */
 export const short = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

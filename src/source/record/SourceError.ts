@@ -44,13 +44,13 @@ export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUn
   }
 }
 
-/** The scratch database, to which a join or the grouping of long records moves what does not fit in memory, failed. */
+/** The scratch file, to which a join or the grouping of long records moves what does not fit in memory, failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
   problem: Schema.String,
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch database of the join or group failed: ${this.problem}; it needs about the room of the input, in the job folder, or where TMPDIR says for inspect and validate (in a program: scratchDirectory)`
+    return `the scratch file of the join or group failed: ${this.problem}; it needs about the room of the input, in the job folder, or where TMPDIR says for inspect and validate (in a program: scratchDirectory)`
   }
 }
 

@@ -659,7 +659,7 @@ describe("join", () => {
     }),
   )
 
-  it.effect("the scratch database has no name, and is gone with the stream, however that ends", () =>
+  it.effect("the scratch file has no name, and is gone with the stream, however that ends", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const scratchDirectory = yield* fs.makeTempDirectoryScoped()
@@ -710,7 +710,7 @@ describe("join", () => {
         assert.strictEqual(failure.reason._tag, "ScratchFailed")
         assert.match(
           failure.message,
-          /^the scratch database of the join or group failed: .*database or disk is full.*job folder.*TMPDIR.*scratchDirectory/,
+          /^the scratch file of the join or group failed: .*disk is full.*job folder.*TMPDIR.*scratchDirectory/,
         )
         assert.deepStrictEqual(
           { open: openFilesIn(disk.path), named: yield* fs.readDirectory(disk.path) },
