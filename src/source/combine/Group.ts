@@ -128,11 +128,9 @@ const groups = function* (
   keyIsId: boolean,
 ): Generator<readonly [SourceRecord, size: number]> {
   scratch.finish()
-  for (const { from, isLarge, records, to } of KeyedRecords.batches(scratch, 0, count)) {
-    if (isLarge) {
-      let count = 0
-      for (const _ of records()) count++
-      for (const record of records()) yield [refuseLarge(toPart(scratch.read(record)), count), record.size]
+  for (const { from, largeCount, records, to } of KeyedRecords.batches(scratch, 0, count)) {
+    if (largeCount !== undefined) {
+      for (const record of records()) yield [refuseLarge(toPart(scratch.read(record)), largeCount), record.size]
       continue
     }
     const found = KeyedRecords.byRank(records())

@@ -5,7 +5,7 @@
  * Guarantees: records come back in batches of at most `maxBatchBytes`, if it is not one key that has more. Those of a
  * key stand in the order in which they were added.
  */
-import type { Located, Scratch } from "./Scratch.ts"
+import type { Located, Place, Scratch } from "./Scratch.ts"
 
 /** Keys whose records stand in one list, which is read at once where it is small enough. */
 const keysPerList = 2048
@@ -16,8 +16,8 @@ export interface Batch {
   /** Ranks are the numbers of keys: the first one, and the one after the last. */
   readonly from: number
   readonly to: number
-  /** Whether it is one key that has more than `maxBatchBytes`. */
-  readonly isLarge: boolean
+  /** Of one key that has more than `maxBatchBytes`, the number of its records. */
+  readonly largeCount?: number
   readonly records: () => Generator<Located>
 }
 
@@ -28,37 +28,48 @@ export const listOf = (rank: number, firstList: number): number => firstList + M
 export const batches = function* (scratch: Scratch, firstList: number, count: number): Generator<Batch> {
   for (let first = 0, list = firstList; first < count; first += keysPerList, list++) {
     const end = Math.min(count, first + keysPerList)
-    const all = () => scratch.records(list)
-    if (scratch.sizeOf(list) <= maxBatchBytes) {
-      yield { from: first, to: end, isLarge: false, records: all }
-      continue
-    }
-    const sizes = new Float64Array(end - first)
-    for (const { rank, size } of all()) sizes[rank - first]! += size
-    let from = first
-    let bytes = 0
-    const batch = (to: number): Batch => ({ from, to, isLarge: bytes > maxBatchBytes, records: between(all, from, to) })
-    for (let rank = first; rank < end; rank++) {
-      const size = sizes[rank - first]!
-      if (rank > from && bytes + size > maxBatchBytes) {
-        yield batch(rank)
-        from = rank
-        bytes = 0
-      }
-      bytes += size
-    }
-    yield batch(end)
+    if (scratch.sizeOf(list) > maxBatchBytes) yield* batchesOfLarge(scratch, list, first, end)
+    else yield { from: first, to: end, records: () => scratch.records(list) }
   }
 }
 
-const between = (all: () => Generator<Located>, from: number, to: number) =>
-  function* () {
-    for (const record of all()) if (record.rank >= from && record.rank < to) yield record
+/** Of a list that is not read at once, memory holds where its records are. */
+const batchesOfLarge = function* (scratch: Scratch, list: number, first: number, end: number): Generator<Batch> {
+  const places = byRank(placesIn(scratch.records(list)))
+  let from = first
+  let taken: Array<Place> = []
+  let bytes = 0
+  for (let rank = first; rank < end; rank++) {
+    const some = places.get(rank) ?? []
+    const size = some.reduce((sum, { size }) => sum + size, 0)
+    if (rank > from && bytes + size > maxBatchBytes) {
+      yield toBatch(scratch, from, rank, taken, bytes)
+      from = rank
+      taken = []
+      bytes = 0
+    }
+    for (const place of some) taken.push(place)
+    bytes += size
   }
+  yield toBatch(scratch, from, end, taken, bytes)
+}
+
+const placesIn = function* (records: Iterable<Located>): Generator<Place> {
+  for (const { position, rank, size } of records) yield { position, rank, size }
+}
+
+const toBatch = (scratch: Scratch, from: number, to: number, places: ReadonlyArray<Place>, bytes: number): Batch => ({
+  from,
+  to,
+  ...(bytes > maxBatchBytes ? { largeCount: places.length } : undefined),
+  records: function* () {
+    for (const place of places) yield scratch.locate(place)
+  },
+})
 
 /** All of them in memory. */
-export const byRank = (records: Iterable<Located>): ReadonlyMap<number, ReadonlyArray<Located>> => {
-  const found = new Map<number, Array<Located>>()
+export const byRank = <A extends Place>(records: Iterable<A>): ReadonlyMap<number, ReadonlyArray<A>> => {
+  const found = new Map<number, Array<A>>()
   for (const record of records) {
     const others = found.get(record.rank)
     if (others === undefined) found.set(record.rank, [record])

@@ -23,12 +23,17 @@ export interface Stored {
   readonly text: string
 }
 
-/** A record in bytes that were read. */
-export interface Located {
+/** Where a record is in the file. */
+export interface Place {
   readonly rank: number
+  readonly position: number
+  readonly size: number
+}
+
+/** A record in bytes that were read. */
+export interface Located extends Place {
   readonly bytes: Uint8Array
   readonly at: number
-  readonly size: number
 }
 
 export interface Scratch {
@@ -38,6 +43,7 @@ export interface Scratch {
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
   readonly records: (list: number) => Generator<Located>
+  readonly locate: (place: Place) => Located
   readonly read: (record: Located) => Stored
 }
 
@@ -197,11 +203,13 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
       const view = new DataView(bytes.buffer)
       for (let at = 0; at < bytes.length;) {
         const size = view.getUint32(at)
-        yield { rank: view.getUint32(at + 4), bytes, at, size }
+        yield { rank: view.getUint32(at + 4), position: all[i]! + at, size, bytes, at }
         at += size
       }
     }
   }
+
+  const locate = (place: Place): Located => ({ ...place, bytes: file.read(place.position, place.size), at: 0 })
 
   const read = ({ at, bytes, rank, size }: Located): Stored => {
     const view = new DataView(bytes.buffer, at)
@@ -225,7 +233,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
     view = new DataView(buffer.buffer)
   }
 
-  return { add, finish, read, records, sizeOf }
+  return { add, finish, locate, read, records, sizeOf }
 }
 
 /** One that is being made has its name for milliseconds. */

@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { KeyNumbers } from "../../../src/source/combine/KeyNumbers.ts"
+
+describe("KeyNumbers", () => {
+  it("numbers 20,000 keys in their order, and finds each again", () => {
+    const numbers = new KeyNumbers()
+    const keys = Array.from({ length: 20_000 }, (_, i) => `${i % 3 === 0 ? "é😀" : "item"}-${"0".repeat(i % 40)}${i}`)
+    const wanted = keys.map((_, i) => i)
+    for (let round = 0; round < 2; round++) {
+      assert.deepStrictEqual(
+        keys.map((key) => numbers.of(key)),
+        wanted,
+      )
+    }
+    assert.strictEqual(numbers.count, keys.length)
+  })
+
+  it.prop("gives equal keys, and no others, the same number", [Schema.Array(Schema.String)], ([keys]) => {
+    const numbers = new KeyNumbers()
+    const wellFormed = keys.map((key) => key.toWellFormed())
+    const distinct = [...new Set(wellFormed)]
+    assert.deepStrictEqual(
+      wellFormed.map((key) => numbers.of(key)),
+      wellFormed.map((key) => distinct.indexOf(key)),
+    )
+  })
+})
