@@ -12,6 +12,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 const [, , argument, ...others] = process.argv
 if (argument === "--version" && others.length === 0) {
+  await import("./cli/output/Stdout.ts")
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {

@@ -5,6 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as HttpClient from "../node/HttpClient.ts"
+import * as Stdout from "./output/Stdout.ts"
 import { main } from "./Main.ts"
 import * as Signals from "./Signals.ts"
 
@@ -16,20 +17,6 @@ process.removeAllListeners("warning").on("warning", ({ message, name }) => {
 })
 
 let isStopped = false
-let isOutputLost = false
-
-// The console keeps silent about what can't be written. A reader that has read enough, as `head` does, is no failure.
-process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-  if (code === "EPIPE" || isOutputLost) return
-  isOutputLost = true
-  process.stderr.write(`prefstream: can't write to standard output: ${message}\n`)
-})
-// There is nowhere to say it.
-process.stderr.on("error", () => {})
-
-/** Until all that was printed is written, or can't be. */
-const flushed = (stream: NodeJS.WriteStream) =>
-  Effect.callback<void>((resume) => void stream.write("", () => resume(Effect.void)))
 
 const program = Effect.gen(function* () {
   const received = yield* Queue.unbounded<Signals.Signal>()
@@ -48,12 +35,7 @@ const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
       // One that was stopped may have a reader that does not read any more.
       if (isStopped) process.exit(status)
       // What was left unfinished, such as a request when the time was over, would keep the process alive.
-      Effect.runFork(
-        Effect.andThen(
-          Effect.all([flushed(process.stdout), flushed(process.stderr)], { concurrency: 2 }),
-          Effect.sync(() => process.exit(isOutputLost ? ExitStatus.failure : status)),
-        ),
-      )
+      void Stdout.isLost().then((isLost) => process.exit(isLost ? ExitStatus.failure : status))
     }),
   )
 })

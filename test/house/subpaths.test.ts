@@ -66,7 +66,7 @@ describe("subpath exports", () => {
 
 const rooms = ["source", "task", "pair", "dataset", "service"]
 const neverBy: ReadonlyArray<readonly [words: string, ...never: ReadonlyArray<string>]> = [
-  ["--version", "effect", "cli", ...rooms],
+  ["--version", "effect", ...rooms],
   ["--help", "undici", "node:http", ...rooms],
   ["status --dir nowhere", "undici", "node:http", "hyparquet", "yaml", "eld", "source", "pair", "dataset", "service"],
   ["export --dir nowhere", "undici", "node:http", "eld"],
