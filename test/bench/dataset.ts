@@ -87,7 +87,6 @@ const duckdb: Contender = async (input, output) => {
 }
 
 const handWritten: Contender = async (input, output) => {
-  // @ts-expect-error: it has no types.
   const { default: parquet } = await import("parquetjs-lite")
   const { default: pLimit } = await import("p-limit")
   const parquetTypes = { VARCHAR: "UTF8", INTEGER: "INT32", DOUBLE: "DOUBLE" } as const

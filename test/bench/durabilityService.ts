@@ -1,14 +1,15 @@
 /**
- * The annotation service of durability.ts: node:http by hand, much faster than any client.
+ * The annotation service of durability.ts and wholeRun.ts: node:http by hand, much faster than any client.
  * It takes a task and has judged it at once; it reads no more of a request than the ordinal
  * that its first prompt begins with, by which the answers were made before the start.
- * `durabilityService.ts TASKS PROMPTS`; its address is a line on stdout.
+ * `durabilityService.ts TASKS PROMPTS [ITEMS]`, by default with the items of durabilityItems.ts; its address is a line on stdout.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { itemOf, rationaleOf } from "./durabilityItems.ts"
-
-const [tasks, prompts] = process.argv.slice(2).map(Number) as [number, number]
+const [tasks, prompts] = process.argv.slice(2, 4).map(Number) as [number, number]
+const { itemOf, rationaleOf } = (await import(
+  process.argv[4] ?? "./durabilityItems.ts"
+)) as typeof import("./durabilityItems.ts")
 
 const answers = Array.from({ length: tasks }, (_, task) =>
   Buffer.from(
