@@ -27,7 +27,7 @@ export default defineConfig({
     exclude: ["test/bench/**"],
     pool: "forks",
     // Much of the time is waiting for processes and disks.
-    maxWorkers: "150%",
+    maxWorkers: "200%",
     sequence: { sequencer: LongestFirst },
     allowOnly: false,
     globalSetup: "test/support/built.ts",

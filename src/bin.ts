@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 /**
- * Asks for the Node that is needed, before anything that needs it is loaded. What Node compiles it keeps, in the
- * system's folder for temporary files or in NODE_COMPILE_CACHE, for the next start.
+ * Asks for the Node that is needed, before anything that needs it is loaded. What Node compiles it keeps for the next
+ * start, in the user's own cache folder or in NODE_COMPILE_CACHE; NODE_DISABLE_COMPILE_CACHE=1 turns that off.
  */
 import { enableCompileCache } from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -16,6 +18,6 @@ if (argument === "--version" && others.length === 0) {
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {
-  enableCompileCache()
+  enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
   await import("./cli/Process.ts")
 }

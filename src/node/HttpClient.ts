@@ -17,10 +17,13 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 
 export const layer = Layer.effect(
   HttpClient.HttpClient,
-  Effect.map(Effect.cached(load), (loaded) =>
-    HttpClient.makeWith(
+  Effect.gen(function* () {
+    // Of the first request nothing stays with the client, such as its span.
+    const services = yield* Effect.context<never>()
+    const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
+    return HttpClient.makeWith(
       (request: Request) => Effect.flatMap(loaded, (client) => client.postprocess(request)),
       Effect.succeed,
-    ),
-  ),
+    )
+  }),
 )

@@ -30,7 +30,11 @@ const answers = Array.from({ length: tasks }, (_, task) =>
 
 const server = createServer((request, response) => {
   response.setHeader("content-type", "application/json")
-  if (request.method === "GET") return void response.end(answers[Number(/\d+$/.exec(request.url!)![0])])
+  if (request.method === "GET") {
+    const answer = answers[Number(/task_(\d+)$/.exec(request.url!)?.[1])]
+    response.statusCode = answer === undefined ? 404 : 200
+    return void response.end(answer)
+  }
   let head: Buffer | undefined
   request.on("data", (chunk: Buffer) => (head ??= chunk))
   request.on("end", () => {

@@ -58,6 +58,7 @@ const run = (side: keyof typeof sides) => {
   const { output, status } = spawnSync(process.execPath, ["--import", measuring, ...sides[side]], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe", "pipe"],
+    timeout: 600_000,
   })
   const seconds = (performance.now() - begun) / 1000
   if (status !== 0) throw new Error(`${side} ended with ${status}: ${output[2]}`)

@@ -24,7 +24,7 @@ import {
   traced,
   watched,
 } from "./support/Job.ts"
-import { firstMoments, momentsOf, points, pointsIn, type Story, unexpected } from "./support/points.ts"
+import { firstMoments, half, momentsOf, points, pointsIn, type Story, unexpected } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
@@ -73,7 +73,7 @@ const play = ({ args, staged, story }: Scene) => {
     },
   }))
   const inTurn = {
-    name: `killed at ${events.length} points, one after the other`,
+    name: `killed at ${events.length} points, one after the other (CRASH_HALF=${half})`,
     disturbed: async (job: Job) => {
       const { left, report } = await killedInTurn(job, args, events.flatMap(firstMoments))
       assert.deepStrictEqual(left, [], "moments that never came")

@@ -1,5 +1,5 @@
 /**
- * Jobs are killed (SIGKILL) at random moments (24, or 150 with all cases), several times each: `run`
+ * Jobs are killed (SIGKILL) at random moments (6, or 48 with all cases), several times each: `run`
  * in every other job, and `submit`, `collect` and `export`, one after the other, in those between.
  * The command that died is run again until it is through, and comes to what the undisturbed job
  * comes to: to a ledger that is whole, too.
@@ -17,7 +17,7 @@ import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
 
-const kills = cases(4, 50)
+const kills = cases(2, 16)
 const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
 
 const room = Room.make()

@@ -22,11 +22,13 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       const letters = lettersOf(words)
       if (letters.count < minLetters) return undetermined
       const scripted = languageOfScript(letters)
-      if (scripted !== undefined) return scripted
+      if (scripted === "ko" || scripted === "ja") return scripted
       const result = detector.detect(words)
       // The parameter stands in the code of `eld`, though not in its types.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
-      return result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
+      const found = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
+      // A Japanese heading may be without kana.
+      return scripted === "zh" && found !== "ja" ? scripted : found
     }
   },
 )
@@ -60,8 +62,14 @@ const lettersOf = (words: string): Letters => {
 }
 
 /** Chinese, Japanese and Korean have scripts of their own; Japanese uses that of Chinese too, and kana between. */
-const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undefined =>
-  hangul > count / 2 ? "ko" : 3 * (han + kana) <= count / 2 ? undefined : kana > (han + kana) / 10 ? "ja" : "zh"
+const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undefined => {
+  if (hangul > count / 2) return "ko"
+  if (3 * (han + kana) <= minShareOfScript * count) return undefined
+  return kana > (han + kana) / 10 ? "ja" : "zh"
+}
+
+/** With more letters of another script a text may be about a language, such as one that asks for a translation. */
+const minShareOfScript = 0.6
 
 /** Parts of a text that are not words: fenced code, inline code, TeX, addresses. */
 const notWords = /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|\w+:\/\/\S+|\S+@\S+/g

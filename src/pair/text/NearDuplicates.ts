@@ -31,48 +31,64 @@ const maxInBand = 32
 /** @param threshold the least estimated Jaccard index of near-duplicates: above 0, at most 1 */
 export const make = (threshold = 0.8): NearDuplicates => {
   const store = makeStore()
-  const exact = makeTable((entry) => store.high(entry))
-  const byBand = Array.from({ length: bands }, (_, band) => makeTable((entry) => store.bandHash(entry, band)))
+  const exact = makeTable(
+    (entry) => store.high(entry),
+    (one, other) => store.high(one) === store.high(other) && store.low(one) === store.low(other),
+  )
+  const byBand = Array.from({ length: bands }, (_, band) =>
+    makeTable(
+      (entry) => store.bandHash(entry, band),
+      (one, other) => store.isBandEqual(one, other, band),
+    ),
+  )
   let prompts = 0
 
   return {
     add: (normal) => {
-      const ordinal = prompts++
-      const digest = NormalizedPrompt.hash(normal)
-      const high = Number.parseInt(digest.slice(0, 8), 16) | 0
-      const low = Number.parseInt(digest.slice(8), 16) | 0
-
-      let equal = exact.first(high)
-      while (equal !== -1 && !(store.high(equal) === high && store.low(equal) === low)) equal = exact.next()
-      if (equal !== -1) return { earlier: [store.ordinal(equal)], similarity: 1 }
-
-      const next = store.add(ordinal, high, low, normal)
-      const compared = new Map<number, number>()
+      const next = store.add(prompts++, NormalizedPrompt.hash(normal))
+      const equal = exact.find(next)
+      if (equal !== -1) {
+        store.removeLast()
+        return { earlier: [store.ordinal(equal)], similarity: 1 }
+      }
+      exact.set(next)
+      store.sign(next, normal)
+      const alike: Array<readonly [entry: number, similarity: number]> = []
       for (let band = 0; band < bands; band++) {
         const table = byBand[band]!
+        const latest = table.find(next)
         let sharing = 0
-        for (let other = table.first(store.bandHash(next, band)); other !== -1; other = table.next()) {
-          if (!store.isBandEqual(next, other, band)) continue
+        for (let other = latest; other !== -1; other = store.previous(other, band)) {
           sharing++
-          if (!compared.has(other)) compared.set(other, MinHash.fromEqualBytes(store.equalBytes(next, other)))
+          if (!store.isFirstLook(other, next)) continue
+          const similarity = MinHash.fromEqualBytes(store.equalBytes(next, other))
+          if (similarity >= threshold) alike.push([other, similarity])
         }
-        if (sharing < maxInBand) table.insert(next)
+        if (sharing === maxInBand) continue
+        store.setPrevious(next, band, latest)
+        table.set(next)
       }
-      exact.insert(next)
-      const alike = [...compared].filter(([, similarity]) => similarity >= threshold).toSorted(([a], [b]) => a - b)
-      return alike.length === 0
-        ? none
-        : { earlier: alike.map(([other]) => store.ordinal(other)), similarity: alike[0]![1] }
+      if (alike.length === 0) return none
+      alike.sort(([a], [b]) => a - b)
+      return { earlier: alike.map(([other]) => store.ordinal(other)), similarity: alike[0]![1] }
     },
   }
 }
 
-/** Prompts' signatures, hashes and ordinals, in blocks, so that growing copies nothing. */
+/**
+ * Prompts' signatures, ordinals and hashes, in blocks, so that growing copies nothing; and for each band the prompt
+ * before that shares it.
+ */
 const makeStore = () => {
   const blockBits = 12
   const perBlock = 1 << blockBits
   const wordsPerSignature = MinHash.signatureBytes / 4
-  const wordsPerRecord = wordsPerSignature + 3
+  const ordinalAt = wordsPerSignature
+  const highAt = ordinalAt + 1
+  const lowAt = highAt + 1
+  const lookAt = lowAt + 1
+  const previousAt = lookAt + 1
+  const wordsPerRecord = previousAt + bands
   const bytes: Array<Uint8Array> = []
   const halves: Array<Uint16Array> = []
   const words: Array<Int32Array> = []
@@ -82,20 +98,38 @@ const makeStore = () => {
   const startOf = (entry: number): number => (entry & (perBlock - 1)) * wordsPerRecord
 
   return {
-    ordinal: (entry: number): number => blockOf(entry)[startOf(entry) + wordsPerSignature]! >>> 0,
-    high: (entry: number): number => blockOf(entry)[startOf(entry) + wordsPerSignature + 1]!,
-    low: (entry: number): number => blockOf(entry)[startOf(entry) + wordsPerSignature + 2]!,
+    ordinal: (entry: number): number => blockOf(entry)[startOf(entry) + ordinalAt]! >>> 0,
+    high: (entry: number): number => blockOf(entry)[startOf(entry) + highAt]!,
+    low: (entry: number): number => blockOf(entry)[startOf(entry) + lowAt]!,
 
-    add: (ordinal: number, high: number, low: number, normal: string): number => {
+    /** An entry without its signature. */
+    add: (ordinal: number, digest: string): number => {
       if (size >>> blockBits === words.length) {
         const block = new Int32Array(perBlock * wordsPerRecord)
         words.push(block)
         bytes.push(new Uint8Array(block.buffer))
         halves.push(new Uint16Array(block.buffer))
       }
-      blockOf(size).set([ordinal, high, low], startOf(size) + wordsPerSignature)
-      MinHash.write(normal, bytes[size >>> blockBits]!, startOf(size) * 4)
+      const high = Number.parseInt(digest.slice(0, 8), 16)
+      const low = Number.parseInt(digest.slice(8), 16)
+      blockOf(size).set([ordinal, high, low, -1], startOf(size) + ordinalAt)
       return size++
+    },
+    removeLast: (): void => void size--,
+    sign: (entry: number, normal: string): void =>
+      MinHash.write(normal, bytes[entry >>> blockBits]!, startOf(entry) * 4),
+
+    /** Whether nobody has looked at this entry for that one yet. */
+    isFirstLook: (entry: number, forEntry: number): boolean => {
+      const [block, at] = [blockOf(entry), startOf(entry) + lookAt]
+      if (block[at] === forEntry) return false
+      block[at] = forEntry
+      return true
+    },
+    /** The entry before this one that shares its band; −1 if there is none. */
+    previous: (entry: number, band: number): number => blockOf(entry)[startOf(entry) + previousAt + band]!,
+    setPrevious: (entry: number, band: number, previous: number): void => {
+      blockOf(entry)[startOf(entry) + previousAt + band] = previous
     },
 
     bandHash: (entry: number, band: number): number => {
@@ -125,40 +159,31 @@ const makeStore = () => {
   }
 }
 
-/** Entries by a hash that can be told from their number: open addressing with linear probing, at most two thirds full. */
-const makeTable = (hashOf: (entry: number) => number) => {
+/** The latest of equal entries, by a hash: open addressing with linear probing, at most two thirds full. */
+const makeTable = (hashOf: (entry: number) => number, isEqual: (one: number, other: number) => boolean) => {
   let slots = new Uint32Array(64)
   let size = 0
-  let at = 0
 
-  const startOf = (hash: number): number => (hash ^ (hash >>> 16)) & (slots.length - 1)
-  /** The entry at the current slot, −1 if it is empty. */
-  const here = (): number => slots[at]! - 1
-  const next = (): number => {
-    at = (at + 1) & (slots.length - 1)
-    return here()
-  }
-  const place = (entry: number): void => {
-    at = startOf(hashOf(entry))
-    while (here() !== -1) next()
-    slots[at] = entry + 1
+  /** The slot of the entries that are equal to this one, or where it would stand. */
+  const slotOf = (entry: number): number => {
+    const hash = hashOf(entry)
+    let at = (hash ^ (hash >>> 16)) & (slots.length - 1)
+    while (slots[at] !== 0 && !isEqual(slots[at]! - 1, entry)) at = (at + 1) & (slots.length - 1)
+    return at
   }
 
   return {
-    /** The first entry that may have this hash; −1 if there is none, or no more. */
-    first: (hash: number): number => {
-      at = startOf(hash)
-      return here()
-    },
-    next,
-    insert: (entry: number): void => {
-      size++
-      if (size * 3 > slots.length * 2) {
-        const before = slots
-        slots = new Uint32Array(before.length * 2)
-        for (const slot of before) if (slot !== 0) place(slot - 1)
-      }
-      place(entry)
+    /** The latest entry that is equal to this one; −1 if there is none. */
+    find: (entry: number): number => slots[slotOf(entry)]! - 1,
+    /** Makes this the latest of the entries that are equal to it. */
+    set: (entry: number): void => {
+      const slot = slotOf(entry)
+      if (slots[slot] === 0) size++
+      slots[slot] = entry + 1
+      if (size * 3 <= slots.length * 2) return
+      const before = slots
+      slots = new Uint32Array(before.length * 2)
+      for (const kept of before) if (kept !== 0) slots[slotOf(kept - 1)] = kept
     },
   }
 }
