@@ -18,6 +18,7 @@ if (argument === "--version" && others.length === 0) {
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {
+  // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
   enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
   await import("./cli/Process.ts")
 }

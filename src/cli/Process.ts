@@ -35,7 +35,7 @@ const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
       // One that was stopped may have a reader that does not read any more.
       if (isStopped) process.exit(status)
       // What was left unfinished, such as a request when the time was over, would keep the process alive.
-      void Stdout.isLost().then((isLost) => process.exit(isLost ? ExitStatus.failure : status))
+      Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))
     }),
   )
 })

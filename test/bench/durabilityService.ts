@@ -6,10 +6,9 @@
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
+import type * as Items from "./durabilityItems.ts"
 const [tasks, prompts] = process.argv.slice(2, 4).map(Number) as [number, number]
-const { itemOf, rationaleOf } = (await import(
-  process.argv[4] ?? "./durabilityItems.ts"
-)) as typeof import("./durabilityItems.ts")
+const { itemOf, rationaleOf } = (await import(process.argv[4] ?? "./durabilityItems.ts")) as typeof Items
 
 const answers = Array.from({ length: tasks }, (_, task) =>
   Buffer.from(

@@ -18,13 +18,12 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 // There is nowhere to say it.
 process.stderr.on("error", () => {})
 
-/** Whether some of it is lost, once all that was printed is written or can't be. */
-export const isLost = (): Promise<boolean> =>
-  new Promise((resolve) => {
-    process.stdout.write("", () => {
-      process.stderr.write("", () => {
-        // An error is told after the callback of what was written next.
-        setImmediate(() => resolve(isFailed))
-      })
+/** Calls `done` once all that was printed is written, or can't be: whether some of it is lost. */
+export const whenWritten = (done: (isLost: boolean) => void): void => {
+  process.stdout.write("", () => {
+    process.stderr.write("", () => {
+      // An error comes after the callback of what was written next.
+      setImmediate(() => done(isFailed))
     })
   })
+}
