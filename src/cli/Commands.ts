@@ -1,35 +1,9 @@
-/**
- * The commands by name.
- *
- * Guarantees: only the commands that a command line names are loaded. Of the others the root's help shows the
- * description that stands here.
- */
+/** The commands by name; see `commands/Schedulable` for how they are loaded. */
 import { Effect } from "effect"
-import { Command } from "effect/cli"
-
-/** A command; one with nothing but its name and description where `args` don't name it. */
-const command =
-  <Name extends string, Input, E, R>(
-    name: Name,
-    description: string,
-    load: () => Promise<Command.Command<Name, Input, {}, E, R>>,
-  ) =>
-  (args: ReadonlyArray<string>) =>
-    args.includes(name)
-      ? Effect.map(Effect.promise(load), Command.withShortDescription(description))
-      : Effect.succeed(Command.make(name).pipe(Command.withShortDescription(description)))
+import { command, schedulable } from "./commands/Schedulable.ts"
 
 const commands = [
-  command("run", "Run the whole flow: items in, preference pairs out", () =>
-    import("./commands/Run.ts").then((module) => module.runCommand),
-  ),
-  command("submit", "Submit new items, without waiting for results", () =>
-    import("./commands/Submit.ts").then((module) => module.submitCommand),
-  ),
-  command("collect", "Wait for results", () => import("./commands/Collect.ts").then((module) => module.collectCommand)),
-  command("export", "Write the dataset from the ledger", () =>
-    import("./commands/Export.ts").then((module) => module.exportCommand),
-  ),
+  ...schedulable,
   command("status", "Show the state of a job", () =>
     import("./commands/Status.ts").then((module) => module.statusCommand),
   ),
@@ -45,9 +19,6 @@ const commands = [
   command("resolve", "List and settle tasks that are in doubt, failed, invalid or refused", () =>
     import("./commands/Resolve.ts").then((module) => module.resolveCommand),
   ),
-  command("ledger", "Check, back up, compact or prune the ledger", () =>
-    import("./commands/Ledger.ts").then((module) => module.ledgerCommand),
-  ),
   command("schedule", "Run another command at the times of a cron expression", () =>
     import("./commands/Schedule.ts").then((module) => module.scheduleCommand),
   ),
@@ -56,4 +27,4 @@ const commands = [
   ),
 ] as const
 
-export const commandsFor = (args: ReadonlyArray<string>) => Effect.all(commands.map((of) => of(args)))
+export const commandsFor = (args: ReadonlyArray<string>) => Effect.all(commands.map((each) => each.for(args)))

@@ -239,6 +239,8 @@ describe("schedule finds out before its first wait", () => {
     ["flags that don't go together", [...cron, "--", "run", sample, "--completions", sample, "--layout", "long"], /--layout: not with --completions/],
     ["a missing token", [...cron, "--", "run", sample, "--base-url", "http://127.0.0.1:1/v1"], /PREFSTREAM_TOKEN/],
     ["a missing service", [...cron, "--", "collect", "--dir", "x"], /set the address of the annotation service/],
+    ["an unknown expert", [...cron, "--", "run", sample, "--expert", "foo", "--once"], /unknown expert "foo": expected gold:FILE/],
+    ["an expert's missing gold file", [...cron, "--", "run", sample, "--expert", "gold:absent.jsonl"], /gold file absent\.jsonl/],
     ["a pipeline file that is none", [...cron, "--", "run", `${root}vitest.config.ts`], /made by Pipeline.make/],
   ] // prettier-ignore
   for (const [name, args, message] of wrong) {

@@ -5,7 +5,7 @@ import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
-import { expertFlags, judgeOf } from "../flags/ExpertFlags.ts"
+import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { once } from "../flags/JobFlags.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
@@ -95,13 +95,14 @@ const fromFlags = Effect.fnUntraced(function* (
         "Use this to try things out; choose another expert with --expert.",
     )
   }
+  const names = flags.expert.length === 0 ? [trialExpert] : flags.expert
+  const experts = flags.baseUrl === undefined ? yield* expertsOf(names, flags) : []
   // Loaded only where a run has its own.
   const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
     Effect.map(({ layerEmbedded }) =>
       layerEmbedded({
         database: JobFolder.service(directory),
-        experts: flags.expert.length === 0 ? [trialExpert] : flags.expert,
-        judge: judgeOf(flags),
+        experts,
         turnaround: flags.turnaround,
       }),
     ),

@@ -2,10 +2,9 @@
  * `prefstream schedule`: another command at the times of a cron expression, for where there is
  * no cron.
  *
- * Each run is a process of its own. So what a run takes in memory is given back, a run that
- * crashes does not end the schedule, and each run sees the pipeline file, and the prefstream,
- * that are there when it starts. A process group of its own, because Ctrl+C at a terminal goes
- * to a whole group: a run is told once to stop, by the schedule.
+ * Each run is a process of its own: its memory is freed, a crash does not end the schedule, and a run uses the pipeline
+ * file and the version of prefstream that are installed when it starts. Each run also has its own process group: Ctrl+C
+ * at a terminal signals the whole foreground group, and a run must receive only the one signal that the schedule sends.
  *
  * Adapter: asks `node:process` how this process was started, and for its end.
  */
@@ -14,25 +13,17 @@ import { Duration, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import * as CronJob from "../../pipeline/CronJob.ts"
+import { joinWords } from "../../io/Values.ts"
 import { version } from "../../node/Version.ts"
-import { collectCommand } from "./Collect.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import { exportCommand } from "./Export.ts"
 import { messageOf } from "../output/Failure.ts"
-import { ledgerCommand } from "./Ledger.ts"
-import { runCommand } from "./Run.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
 import { text, toggle } from "../flags/Values.ts"
 import * as Stop from "../../pipeline/Stop.ts"
-import { submitCommand } from "./Submit.ts"
 import { duration } from "../output/Text.ts"
+import { schedulable } from "./Schedulable.ts"
 
-/** What may be scheduled: commands that end by themselves, and can be checked without being carried out. */
-const schedulable = Command.make("prefstream").pipe(
-  Command.withSubcommands([runCommand, submitCommand, collectCommand, exportCommand, ledgerCommand]),
-)
-
-const names = ["run", "submit", "collect", "export", "ledger"]
+const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
 /** Statuses that do not end a schedule with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
@@ -50,7 +41,7 @@ export const scheduleCommand = Command.make(
     now: toggle("now", "Also run immediately"),
     stopOnFailure: toggle("stop-on-failure", "End the schedule with a run's exit status if it is not 0, 3 or 75"),
     command: Argument.String("COMMAND").pipe(
-      Argument.withDescription("After --: run, submit, collect, export or ledger, with its flags"),
+      Argument.withDescription(`After --: ${joinWords(names, "or")}, with its flags`),
       Argument.variadic({ min: 1 }),
     ),
   },
@@ -101,10 +92,12 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   const [name = ""] = command
   if (!names.includes(name)) {
     return yield* new ExitStatus.UsageError({
-      message: `expected run, submit, collect, export or ledger after --, found ${name}`,
+      message: `expected ${joinWords(names, "or")} after --, found ${name}`,
     })
   }
-  return yield* Command.runWith(schedulable, { version })(command).pipe(
+  const commands = yield* Effect.all(schedulable.map((each) => each.for(command)))
+  const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
+  return yield* Command.runWith(root, { version })(command).pipe(
     Effect.as(false),
     Effect.provideService(DryRun, true),
     Effect.catchTags({

@@ -10,7 +10,7 @@ import { Accounts } from "../../service/account/Accounts.ts"
 import { ServiceAddress } from "../../service/http/ServiceAddress.ts"
 import { Tokens } from "../../service/account/Tokens.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { expertFlags, judgeOf } from "../flags/ExpertFlags.ts"
+import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { usableToken } from "../flags/ServiceFlags.ts"
 import { defined, duration, file, integer, option, text, toggle } from "../flags/Values.ts"
@@ -99,8 +99,7 @@ export const serveCommand = Command.make(
       ...defaults,
       ...defined(Struct.pick(flags, ["database", "host", "port", "votes"])),
       ...Struct.pick(flags, ["turnaround", "publicUrl", "undoGrace", "gold", "allowPrivateWebhooks"]),
-      experts: flags.expert,
-      judge: judgeOf(flags),
+      experts: yield* expertsOf(flags.expert, flags),
       token,
       pages: !flags.apiOnly,
       rateLimit: requestsPerSecond === 0 ? "none" : { perSecond: requestsPerSecond, burst: 2 * requestsPerSecond },

@@ -4,10 +4,11 @@
  * The endpoint's key has no flag: it comes from the environment alone, where other users of the machine don't see
  * it. See `JudgeSettings`.
  */
-import { Config, Schema } from "effect"
+import { Config, Effect, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { defaults } from "../../service/expert/JudgeEndpoint.ts"
 import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
+import { UsageError } from "../output/ExitStatus.ts"
 import { duration, file, integer, integerFrom, option, repeated, text } from "./Values.ts"
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -55,7 +56,7 @@ export const expertFlags = {
 }
 
 /** How a judge is asked, if one is. */
-export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
+const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
   flags.expert.some((expert) => expert.startsWith("judge:"))
     ? {
         baseUrl: flags.judgeBaseUrl,
@@ -65,3 +66,15 @@ export const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>)
         onDisagreement: flags.judgeDisagreement,
       }
     : undefined
+
+/** The named experts; refuses unknown names, and gold files and settings of judges that cannot be used. */
+export const expertsOf = Effect.fnUntraced(function* (
+  names: ReadonlyArray<string>,
+  flags: Command.Command.Config.Infer<typeof expertFlags>,
+) {
+  // Loaded only where a command has experts of its own.
+  const { parse } = yield* Effect.promise(() => import("../../service/expert/ScriptedExperts.ts"))
+  return yield* Effect.forEach(names, (name) => parse(name, judgeOf(flags))).pipe(
+    Effect.mapError(({ message }) => new UsageError({ message })),
+  )
+})

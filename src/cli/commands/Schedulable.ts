@@ -1,0 +1,37 @@
+/**
+ * The commands that `prefstream schedule` accepts: they end by themselves, and can be checked without being carried out.
+ *
+ * Guarantees: only the commands that a command line names are loaded. Of the others the root's help shows the
+ * description that stands here.
+ */
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+
+/** A command; one with nothing but its name and description where `args` don't name it. */
+export const command = <Name extends string, Input, E, R>(
+  name: Name,
+  description: string,
+  load: () => Promise<Command.Command<Name, Input, {}, E, R>>,
+) => ({
+  name,
+  for: (args: ReadonlyArray<string>) =>
+    args.includes(name)
+      ? Effect.map(Effect.promise(load), Command.withShortDescription(description))
+      : Effect.succeed(Command.make(name).pipe(Command.withShortDescription(description))),
+})
+
+export const schedulable = [
+  command("run", "Run the whole flow: items in, preference pairs out", () =>
+    import("./Run.ts").then((module) => module.runCommand),
+  ),
+  command("submit", "Submit new items, without waiting for results", () =>
+    import("./Submit.ts").then((module) => module.submitCommand),
+  ),
+  command("collect", "Wait for results", () => import("./Collect.ts").then((module) => module.collectCommand)),
+  command("export", "Write the dataset from the ledger", () =>
+    import("./Export.ts").then((module) => module.exportCommand),
+  ),
+  command("ledger", "Check, back up, compact or prune the ledger", () =>
+    import("./Ledger.ts").then((module) => module.ledgerCommand),
+  ),
+] as const
