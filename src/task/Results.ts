@@ -71,6 +71,3 @@ const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem 
   const { completions, gold, isCheck, itemId, metadata, models, origin, prompt } = judgments[0]
   return { itemId, prompt, completions, models, metadata, gold, isCheck, origin, judgments }
 }
-
-/** The judgments of the last campaign. */
-export const fromLedger = ofCampaign()

@@ -18,7 +18,7 @@ import { newTasks, plan } from "./support.ts"
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
 const ledgerState = Ledger.use((ledger) => Effect.all({ counts: ledger.counts, issues: ledger.issues(10) }))
-const judgments = Stream.runCollect(Results.fromLedger)
+const judgments = Stream.runCollect(Results.ofCampaign())
 const collectAll = Effect.gen(function* () {
   yield* collect({ submittingDone: yield* Latch.make(true) })
 })

@@ -54,12 +54,6 @@ export const make = (): Summary => {
   }
 }
 
-export const of = (values: Iterable<number>): Distribution => {
-  const { add, distribution } = make()
-  for (const value of values) add(value)
-  return distribution()
-}
-
 /**
  * The value below which a share of the numbers lies, interpolated; null where there are none.
  *

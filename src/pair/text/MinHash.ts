@@ -44,13 +44,6 @@ const mix = (value: number): number => {
   return h ^ (h >>> 16)
 }
 
-/** Of a text in normal form. */
-export const signature = (normal: string): Uint8Array => {
-  const bytes = new Uint8Array(signatureBytes)
-  write(normal, bytes, 0)
-  return bytes
-}
-
 /** Writes the signature of a text in normal form to `signatureBytes` bytes at `offset`. */
 export const write = (normal: string, into: Uint8Array, offset: number): void => {
   least.fill(empty)
@@ -144,10 +137,3 @@ const orderOf = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x9e37
 
 /** The estimated Jaccard index of two texts from how many bytes of their signatures are equal: 0 to 1. */
 export const fromEqualBytes = (equal: number): number => Math.max(0, (equal / bins - 1 / 256) / (1 - 1 / 256))
-
-/** The estimated Jaccard index of the texts of two signatures: 0 to 1. */
-export const similarity = (one: Uint8Array, other: Uint8Array): number => {
-  let equal = 0
-  for (let bin = 0; bin < bins; bin++) if (one[bin] === other[bin]) equal++
-  return fromEqualBytes(equal)
-}

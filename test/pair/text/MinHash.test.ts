@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
-import { hostile, words } from "./support.ts"
+import { hostile, signature, similarity, words } from "./support.ts"
 
 const isEastAsian = (unit: string) => unit.charCodeAt(0) >= 0x2e80
 
@@ -20,8 +20,7 @@ const jaccard = (one: string, other: string): number => {
   return [...a].filter((shingle) => b.has(shingle)).length / new Set([...a, ...b]).size
 }
 
-const estimate = (one: string, other: string): number =>
-  MinHash.similarity(MinHash.signature(one), MinHash.signature(other))
+const estimate = (one: string, other: string): number => similarity(signature(one), signature(other))
 
 /** Of 112 bytes, each of which is equal with probability J + (1 − J) / 256. */
 const deviation = (j: number): number => Math.sqrt(((j + 1 / 255) * (1 - j)) / MinHash.signatureBytes)
@@ -90,8 +89,8 @@ describe("MinHash", () => {
         const joined = parts.join(" ")
         const other = parts.join(" \t\n ")
         assert.deepStrictEqual(
-          MinHash.signature(NormalizedPrompt.ofText(isUpper ? other.toUpperCase() : other.toLowerCase())),
-          MinHash.signature(NormalizedPrompt.ofText(joined)),
+          signature(NormalizedPrompt.ofText(isUpper ? other.toUpperCase() : other.toLowerCase())),
+          signature(NormalizedPrompt.ofText(joined)),
         )
       }),
     )
@@ -103,13 +102,13 @@ describe("MinHash", () => {
     const seam = "#####"
     const [one, other] = [`${seam}${a}${seam}${b}${seam}`, `${seam}${b}${seam}${a}${seam}${b}${seam}`]
     assert.strictEqual(jaccard(one, other), 1)
-    assert.deepStrictEqual(MinHash.signature(one), MinHash.signature(other))
+    assert.deepStrictEqual(signature(one), signature(other))
   })
 
   it("spreads over all values of a byte: what is unlike agrees in 1 of 256", () => {
     const { below } = words(7)
     const unlike = () => Array.from({ length: 300 }, () => String.fromCharCode(97 + below(1_000))).join("")
-    const signatures = Array.from({ length: 200 }, () => MinHash.signature(unlike()))
+    const signatures = Array.from({ length: 200 }, () => signature(unlike()))
     const counts = new Uint32Array(256)
     for (const signature of signatures) for (const byte of signature) counts[byte]!++
     const expected = (200 * MinHash.signatureBytes) / 256
@@ -120,9 +119,9 @@ describe("MinHash", () => {
 
   it("takes any text", () => {
     for (const text of hostile) {
-      const signature = MinHash.signature(NormalizedPrompt.ofText(text))
-      assert.strictEqual(signature.length, MinHash.signatureBytes)
-      assert.deepStrictEqual(MinHash.signature(NormalizedPrompt.ofText(text)), signature)
+      const bytes = signature(NormalizedPrompt.ofText(text))
+      assert.strictEqual(bytes.length, MinHash.signatureBytes)
+      assert.deepStrictEqual(signature(NormalizedPrompt.ofText(text)), bytes)
     }
     assert.isBelow(estimate("", "a"), 0.1)
     assert.isBelow(estimate("abcd", "abcde"), 0.1)

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
-import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { sharedData } from "../../support/sharedData.ts"
-import { edited, hostile, words } from "./support.ts"
+import { edited, hostile, signature, similarity, words } from "./support.ts"
 
 const findAll = (texts: ReadonlyArray<string>, threshold?: number) => {
   const index = NearDuplicates.make(threshold)
@@ -14,9 +13,9 @@ const findAll = (texts: ReadonlyArray<string>, threshold?: number) => {
 
 /** For each text those before it that it resembles, by comparing it with every one of them. */
 const byComparing = (texts: ReadonlyArray<string>, threshold: number): ReadonlyArray<ReadonlyArray<number>> => {
-  const signatures = texts.map(MinHash.signature)
+  const signatures = texts.map(signature)
   return texts.map((_, i) =>
-    [...Array(i).keys()].filter((j) => MinHash.similarity(signatures[j]!, signatures[i]!) >= threshold),
+    [...Array(i).keys()].filter((j) => similarity(signatures[j]!, signatures[i]!) >= threshold),
   )
 }
 
@@ -43,7 +42,7 @@ describe("NearDuplicates", () => {
     const a = text(100)
     const b = edited(a, 20, below)
     const half = a.slice(0, a.length / 2) + b.slice(a.length / 2)
-    assert.isBelow(MinHash.similarity(MinHash.signature(a), MinHash.signature(b)), 0.78)
+    assert.isBelow(similarity(signature(a), signature(b)), 0.78)
     assert.deepStrictEqual(
       findAll([a, b, half, `${half}!`], 0.78).map(({ earlier }) => earlier),
       [[], [], [0, 1], [0, 1, 2]],

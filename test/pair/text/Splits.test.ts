@@ -2,10 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import * as fc from "fast-check"
 import type { Prompt } from "../../../src/domain/Message.ts"
-import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
-import { edited, hostile, words } from "./support.ts"
+import { edited, hostile, signature, similarity, words } from "./support.ts"
 
 const open = (options: Splits.SplitsOptions): Splits.Splits => Effect.runSync(Splits.make(options))
 
@@ -73,8 +72,7 @@ describe("Splits", () => {
 
   it("keeps chains together, whose ends do not resemble each other", () => {
     const { below, text } = words(8)
-    const likeness = (one: string, other: string) =>
-      MinHash.similarity(MinHash.signature(one), MinHash.signature(other))
+    const likeness = (one: string, other: string) => similarity(signature(one), signature(other))
     const chains = Array.from({ length: 300 }, () => {
       const a = text(60)
       const b = edited(a, 5, below)

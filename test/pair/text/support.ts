@@ -1,4 +1,5 @@
-/** Texts of pseudo-random words, the same in each run. */
+/** Texts of pseudo-random words, the same in each run, and their signatures. */
+import * as MinHash from "../../../src/pair/text/MinHash.ts"
 
 /** Numbers from 0 to below 1 (Marsaglia, 2003, "Xorshift RNGs"). */
 export const numbers = (seed: number): (() => number) => {
@@ -32,6 +33,17 @@ export const edited = (text: string, edits: number, below: (end: number) => numb
   for (let edit = 0; edit < edits; edit++) letters[below(letters.length)] = String.fromCharCode(97 + below(26))
   return letters.join("")
 }
+
+/** Of a text in normal form. */
+export const signature = (normal: string): Uint8Array => {
+  const bytes = new Uint8Array(MinHash.signatureBytes)
+  MinHash.write(normal, bytes, 0)
+  return bytes
+}
+
+/** The estimated Jaccard index of the texts of two signatures. */
+export const similarity = (one: Uint8Array, other: Uint8Array): number =>
+  MinHash.fromEqualBytes(one.filter((byte, i) => byte === other[i]).length)
 
 /** What no user means to send, but some program will. */
 export const hostile: ReadonlyArray<string> = [

@@ -63,7 +63,7 @@ const asked = Effect.fnUntraced(function* (
     return {
       counts: yield* ledger.counts,
       issues: yield* ledger.issues(10),
-      judgments: yield* Stream.runCollect(Results.fromLedger),
+      judgments: yield* Stream.runCollect(Results.ofCampaign()),
     }
   }).pipe(logs.during, inProcess(directory, service.profile))
   return { counts, judgments, issues, messages: logs.messages, seen }

@@ -30,8 +30,6 @@ export const groups = (ranks: Ranks): ReadonlyArray<ReadonlyArray<number>> =>
 export const unranked = (ranks: Ranks): ReadonlyArray<number> =>
   ranks.flatMap((rank, place) => (rank === null ? [place] : []))
 
-export const isComplete = (ranks: Ranks): boolean => ranks.every((rank) => rank !== null)
-
 /** Gives a rank; the rank that the completion has already is taken away. */
 export const assign = (ranks: Ranks, place: number, rank: number): Ranks =>
   ranks.map((was, index) => (index === place ? (was === rank ? null : rank) : was))

@@ -10,7 +10,6 @@ describe("ranking", () => {
     ranks = ranking.assign(ranks, 3, 3)
     assert.deepStrictEqual(ranking.groups(ranks), [[1], [0, 3]])
     assert.deepStrictEqual(ranking.unranked(ranks), [2])
-    assert.isFalse(ranking.isComplete(ranks))
     assert.strictEqual(ranking.statement(ranks), "2 > 1 = 4")
     assert.strictEqual(ranking.spoken(ranks), "rank 1: completion 2; rank 3: completions 1 and 4")
   })
