@@ -1,10 +1,10 @@
 /**
  * The signature schemes of webhooks by name, with their options; or a custom function.
  *
- * Guarantees: a malformed secret is refused when it is set, not when the first delivery arrives.
+ * Guarantees: an unknown scheme or a malformed secret is refused when it is set, not when the first delivery arrives.
  * A new scheme has a file beside this one, its name here, and its options in `cli/flags/WebhookFlags`.
  */
-import { type Array as Arr, Effect, type Redacted } from "effect"
+import { type Array as Arr, Effect, type Redacted, Schema } from "effect"
 import type { Mac } from "effect/crypto"
 import * as GitHubSignature from "./GitHubSignature.ts"
 import * as SharedSecret from "./SharedSecret.ts"
@@ -55,6 +55,13 @@ export type WebhookScheme =
 export const schemes = ["standard-webhooks", "svix", "stripe", "github", "shared-secret"] as const
 export type SchemeName = (typeof schemes)[number]
 
+/** No such scheme: reached from a pipeline file, whose types are not checked. */
+export class UnknownScheme extends Schema.TaggedError<UnknownScheme>()("UnknownScheme", { found: Schema.String }) {
+  override get message() {
+    return `unknown webhook scheme ${JSON.stringify(this.found)}: expected ${schemes.join(", ")}, or a function verify`
+  }
+}
+
 /** Schemes whose header may have another name. */
 export const namesHeader = (scheme: SchemeName): scheme is "stripe" | "github" | "shared-secret" =>
   scheme !== "standard-webhooks" && scheme !== "svix"
@@ -67,7 +74,7 @@ export const make = Effect.fnUntraced(function* (
   options: WebhookScheme,
 ): Effect.fn.Return<
   WebhookSignature.SignatureScheme,
-  WebhookSignature.MalformedSecret | WebhookSignature.MalformedTolerance,
+  UnknownScheme | WebhookSignature.MalformedSecret | WebhookSignature.MalformedTolerance,
   Mac.Mac
 > {
   if (options.verify !== undefined) return WebhookSignature.custom(options.verify)
@@ -93,9 +100,6 @@ export const make = Effect.fnUntraced(function* (
       return yield* SharedSecret.make({ secrets, header })
     }
     default:
-      // Reached from a pipeline file, whose types are not checked.
-      return yield* Effect.die(
-        new Error(`there is no webhook scheme ${String((options as { readonly scheme: unknown }).scheme)}`),
-      )
+      return yield* new UnknownScheme({ found: String((options as { readonly scheme: unknown }).scheme) })
   }
 })

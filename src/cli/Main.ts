@@ -64,6 +64,9 @@ export const main = (args: ReadonlyArray<string>) =>
       NoSuchCampaign: wrongUsage,
       DatasetSettingsInvalid: wrongUsage,
       SplitsInvalid: wrongUsage,
+      UnknownScheme: wrongUsage,
+      MalformedSecret: wrongUsage,
+      MalformedTolerance: wrongUsage,
       SourceError: ({ message, reason }) =>
         Effect.as(say(message), isSetting(reason._tag) ? ExitStatus.usage : ExitStatus.failure),
       TooManyRejects: ({ message }) => Effect.as(say(message), ExitStatus.rejects),

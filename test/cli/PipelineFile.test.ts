@@ -140,6 +140,29 @@ describe("a pipeline file", () => {
       assert.strictEqual((yield* work("submit", ["--max-rejects", "1"], 'guidelines: "new"'))[0], 5)
     }))
 
+  test("with a wrong webhook scheme is refused in one line", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.symlink(`${root}node_modules`, `${folder}/node_modules`)
+      yield* write(`${folder}/items.jsonl`, itemLines(1))
+      yield* fs.writeFileString(
+        `${folder}/pipeline.mts`,
+        `import { Redacted } from "effect"
+        import { Pipeline, Source, Tasks } from "${root}src/index.ts"
+        export default Pipeline.make({
+          directory: "${folder}/job",
+          source: Source.files(["${folder}/items.jsonl"]),
+          service: Tasks.ServiceProfile.layer({ baseUrl: "http://127.0.0.1:9/v1", token: Redacted.make("t") }),
+          webhook: { scheme: "md5", secrets: [Redacted.make("s")] },
+        })`,
+      )
+      const { status, stderr } = yield* cli(["run", `${folder}/pipeline.mts`])
+      assert.strictEqual(status, 2, stderr)
+      assert.match(stderr, /^prefstream: unknown webhook scheme "md5": expected standard-webhooks, .*$/m)
+      assert.notMatch(stderr, /^\s+at /m)
+    }))
+
   test("takes --dir, --max-rejects, --timeout and the service from the command line", () =>
     Effect.gen(function* () {
       const folder = yield* workplace

@@ -33,7 +33,7 @@ export const webhookFlags = {
   webhookSecret: option(
     Flag.Redacted("webhook-secret"),
     "SECRET",
-    "Webhook secret, or one per line; safer in the environment [PREFSTREAM_WEBHOOK_SECRET]",
+    "Secrets: one per line, whsec_… also by spaces; safer in the environment [PREFSTREAM_WEBHOOK_SECRET]",
   ),
   webhookScheme: text(
     "webhook-scheme",
@@ -151,6 +151,7 @@ const schemeOf = Effect.fnUntraced(function* (settings: Effect.Success<ReturnTyp
         : { scheme, secrets, header: header?.text }
   yield* WebhookScheme.make(described).pipe(
     Effect.provide(layerMac),
+    Effect.catchTag("UnknownScheme", ({ message }) => refuse(message)),
     Effect.catchTag("MalformedTolerance", () => refuse(`${tolerance?.from}: expected 1s to 1h`)),
     Effect.catchTag("MalformedSecret", ({ problem }) =>
       refuse(`PREFSTREAM_WEBHOOK_SECRET or --webhook-secret, for ${scheme}: ${problem}`),

@@ -2,10 +2,10 @@
  * Asks automatic experts about one item, in order, until it has its votes.
  *
  * Guarantees: a failure or defect of an expert affects only the item; a failed expert keeps its place, so that no later
- * one votes instead; a vote for a completion that does not exist is a defect. An expert whose failure is not retryable,
- * or that had three defects on an item, counts as one without an answer.
+ * one votes instead; an invalid vote counts like a defect. An expert whose failure is not retryable, or that had three
+ * defects on an item, counts as one without an answer.
  */
-import { Cause, Clock, Effect, Exit, Option, Result, Semaphore } from "effect"
+import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
 import type { Claim, Judged } from "../store/VoteQueueModel.ts"
 import type { Expert, JudgeError, JudgeVote } from "./Expert.ts"
@@ -14,6 +14,18 @@ import * as Outages from "./Outages.ts"
 export type Item = Claim["items"][number]
 
 const maxBreakdowns = 3
+
+/** An expert of a program gave a vote that does not fit the item. */
+class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", {
+  completions: Schema.Int,
+  reason: Schema.String,
+  vote: Schema.Unknown,
+}) {
+  override get message() {
+    const expected = `best_completion_index from 0 to ${this.completions - 1}, and a ranking, if any, of all completions`
+    return `not a vote on ${this.completions} completions: expected ${expected}, found ${JSON.stringify(this.vote)}: ${this.reason}`
+  }
+}
 
 export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>) {
   const outages = Outages.make()
@@ -40,7 +52,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     }))
   }
 
-  /** The expert's vote, none where it has no answer. Dies where the vote is not one. */
+  /** The expert's vote, none where it has no answer. */
   const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, guidelines: string | undefined) {
     const { judge, places } = byName.get(name)!
     const asked = Effect.gen(function* () {
@@ -53,27 +65,26 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     const { start, vote } = answer.value
     const checked = voteOf(prompt, vote, (yield* Clock.currentTimeMillis) - start)
     if (Result.isSuccess(checked)) return Option.some(checked.success)
-    return yield* Effect.die(
-      `not a vote on ${prompt.completions.length} completions: ${checked.failure} ${JSON.stringify(vote)}`,
-    )
+    return yield* new InvalidVote({ completions: prompt.completions.length, reason: checked.failure, vote })
   })
 
   /** Why a failed expert leaves the item; none if it is to be asked again. */
   const failure = Effect.fnUntraced(function* (
     name: string,
     item: Item,
-    cause: Cause.Cause<JudgeError>,
+    cause: Cause.Cause<JudgeError | InvalidVote>,
     say: (reason: string) => Effect.Effect<void>,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+    const found = Option.getOrUndefined(Cause.findErrorOption(cause))
+    const error = found?._tag === "JudgeError" ? found : undefined
     if (error?.isRetryable === false) {
       outages.answered(name, item.itemId)
       yield* say(`expert ${name} gives no vote on a prompt: ${error.problem}`)
       return Option.some(error.problem)
     }
     const { breakdowns, inRow } = outages.failed(now, name, item.itemId, error)
-    const problem = error?.problem ?? Cause.pretty(cause)
+    const problem = found?.message ?? Cause.pretty(cause)
     if (error === undefined && breakdowns >= maxBreakdowns) return Option.some(`broke down: ${problem}`)
     if (inRow === 1) yield* say(`expert ${name} fails, and is asked again later: ${problem}`)
     return Option.none()

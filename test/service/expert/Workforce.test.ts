@@ -126,7 +126,7 @@ describe("a database that fails", () => {
     lines.length = 0
     yield* sql`ALTER TABLE expert RENAME TO mislaid`
     yield* (yield* VoteQueue).wake
-    yield* until(Effect.sync(() => said("can't reach the task store").length > 0))
+    yield* until(Effect.sync(() => said("cannot reach the task store").length > 0))
   })
 
   test("does not keep the experts from ending", () =>
@@ -324,7 +324,9 @@ describe("an expert that fails", () => {
       lines.length = 0
       yield* working({ experts: [always("wild", 7)] })
       const task = yield* create([["p", "a", "b"]])
-      yield* until(Effect.sync(() => said("not a vote on 2 completions").length === 1))
+      yield* until(
+        Effect.sync(() => said("not a vote on 2 completions: expected best_completion_index from 0 to 1").length === 1),
+      )
       assert.strictEqual(yield* statusOf(task), "in_progress")
       assert.lengthOf((yield* itemOf(task)).votes, 0)
     }))
