@@ -43,13 +43,13 @@ export const featuresOf = (shape: Shape): PairFeatures => (shape === "standard" 
 type Text = string | ReadonlyArray<Message>
 
 /** A pair as the files hold it: its members in the columns' order. */
-export type Row = Omit<PreferencePair, "prompt" | "chosen" | "rejected"> & {
+export type PairRow = Omit<PreferencePair, "prompt" | "chosen" | "rejected"> & {
   readonly prompt: Text
   readonly chosen: Text
   readonly rejected: Text
 }
 
-export const toRow = (pair: PreferencePair, shape: Shape): Row => ({
+export const toRow = (pair: PreferencePair, shape: Shape): PairRow => ({
   ...(shape === "standard" ? standardTexts(pair) : conversationalTexts(pair)),
   rationale: pair.rationale,
   item_id: pair.item_id,

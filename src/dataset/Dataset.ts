@@ -11,7 +11,7 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
-import { featuresOf, findLoneSurrogate, type Row, type Shape, toRow } from "./Columns.ts"
+import { featuresOf, findLoneSurrogate, type PairRow, type Shape, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { DatasetError } from "./file/DatasetError.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
@@ -168,7 +168,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   yield* Stream.runForEachArray(
     pairs,
     Effect.fnUntraced(function* (chunk) {
-      const parts = new Map<Split, { readonly pairs: Array<PreferencePair>; readonly rows: Array<Row> }>()
+      const parts = new Map<Split, { readonly pairs: Array<PreferencePair>; readonly rows: Array<PairRow> }>()
       for (const pair of chunk) {
         const field = findLoneSurrogate(pair)
         if (field !== undefined) {

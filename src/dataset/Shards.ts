@@ -8,7 +8,7 @@
 import type { Scope } from "effect"
 import { Effect, Fiber, FileSystem, Path } from "effect"
 import type { Split } from "../domain/Split.ts"
-import { type Row, sizeOf } from "./Columns.ts"
+import { type PairRow, sizeOf } from "./Columns.ts"
 import { about, type DatasetError } from "./file/DatasetError.ts"
 import type { Features } from "./file/Features.ts"
 import * as Jsonl from "./file/Jsonl.ts"
@@ -27,7 +27,7 @@ export interface SplitFiles {
 type Environment = FileSystem.FileSystem | Path.Path | Scope.Scope
 
 export interface SplitWriter {
-  readonly write: (rows: ReadonlyArray<Row>) => Effect.Effect<void, DatasetError, Environment>
+  readonly write: (rows: ReadonlyArray<PairRow>) => Effect.Effect<void, DatasetError, Environment>
   readonly finish: Effect.Effect<SplitFiles, DatasetError, Environment>
 }
 

@@ -24,7 +24,7 @@ export {
 } from "./client/AnnotationClientError.ts"
 export { collect, type CollectOptions } from "./Collect.ts"
 export { Ledger, LedgerReader } from "./ledger/Ledger.ts"
-export type { CheckReport, Finding } from "./ledger/LedgerCheck.ts"
+export type { CheckReport, IntegrityIssue } from "./ledger/LedgerCheck.ts"
 export * as LedgerLocation from "./ledger/LedgerLocation.ts"
 export * as LedgerMaintenance from "./ledger/LedgerMaintenance.ts"
 export { type Campaign, type CampaignTerms, NoSuchCampaign, TermsChanged } from "./ledger/Model.ts"

@@ -56,7 +56,7 @@ export interface Column {
   readonly sort?: "ascending" | "descending" | "none"
 }
 
-export interface Row {
+export interface TableRow {
   readonly cells: ReadonlyArray<ComponentChildren>
   readonly class?: string
 }
@@ -74,7 +74,7 @@ export const Table = ({
 }: {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
-  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | Row>
+  readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | TableRow>
   /** The last row, of all together. */
   readonly total?: ReadonlyArray<ComponentChildren> | undefined
   readonly class?: string

@@ -69,7 +69,7 @@ export const open: (
     const decoded = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
     const packed = yield* beginningOf(input.bytes)
     const compression = Compression.detect(packed.head) ?? (yield* detectBrotli(name, packed))
-    if (compression === undefined && Sniff.isMisnamed(name, packed.head)) {
+    if (compression === undefined && Sniff.contradictsExtension(name, packed.head)) {
       return yield* unreadable(name, "its name says that it is compressed, but its content is not; get it again")
     }
     const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)

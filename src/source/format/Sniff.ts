@@ -55,8 +55,8 @@ export const isPlainText = (head: Uint8Array): boolean => {
 
 export const isKnownBinary = (head: Uint8Array): boolean => isParquet(head) || refusal(head) !== undefined
 
-/** Whether a file is called like a compressed one, and neither is that nor text. */
-export const isMisnamed = (name: string, head: Uint8Array): boolean =>
+/** Whether a file has the extension of a compressed one, but is neither compressed nor text. */
+export const contradictsExtension = (name: string, head: Uint8Array): boolean =>
   head.length > 0 && FileExtensions.isCompressed(pathOf(name)) && !isPlainText(head) && !isKnownBinary(head)
 
 export const hasEnding = (name: string, endings: string): boolean =>

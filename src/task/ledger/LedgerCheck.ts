@@ -16,7 +16,7 @@ import { TaskState } from "./Model.ts"
 import { fits, parseRequest } from "./Rows.ts"
 import * as Payload from "./Payload.ts"
 
-export type FindingCode =
+export type IntegrityIssueCode =
   | "database_damaged"
   | "tasks_overlap"
   | "votes_inconsistent"
@@ -33,14 +33,14 @@ export type FindingCode =
   | "attempts_inconsistent"
   | "counts_disagree"
 
-export interface Finding {
-  readonly code: FindingCode
+export interface IntegrityIssue {
+  readonly code: IntegrityIssueCode
   readonly message: string
 }
 
 export interface CheckReport {
   /** The first findings of each kind. */
-  readonly findings: ReadonlyArray<Finding>
+  readonly findings: ReadonlyArray<IntegrityIssue>
   readonly tasks: number
   readonly items: number
   readonly results: number
@@ -93,7 +93,7 @@ export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, 
 
 const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 } }
 
-const damaged = (message: string): Finding => ({ code: "database_damaged", message })
+const damaged = (message: string): IntegrityIssue => ({ code: "database_damaged", message })
 
 /** SQLITE_CORRUPT, found while rows were read. */
 export const isCorrupt = (error: unknown): error is SqlError =>
@@ -130,10 +130,10 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
   const both = (a: string, b: string) => sql.literal(`${a}.partition_id = ${b}.partition_id AND ${a}.seq = ${b}.seq`)
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type stands beside its query
-  const finds = <Row extends object>(code: FindingCode, query: Fragment, message: (row: Row) => string) =>
+  const finds = <Row extends object>(code: IntegrityIssueCode, query: Fragment, message: (row: Row) => string) =>
     Effect.map(
       sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${maxFindings}`,
-      Arr.map((row): Finding => ({ code, message: message(row) })),
+      Arr.map((row): IntegrityIssue => ({ code, message: message(row) })),
     )
 
   interface Task {
@@ -142,7 +142,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
     readonly state: string
   }
 
-  const findsTasks = (code: FindingCode, condition: Fragment, message: (row: Task) => string) =>
+  const findsTasks = (code: IntegrityIssueCode, condition: Fragment, message: (row: Task) => string) =>
     finds<Task>(code, sql`SELECT seq, task_id, state FROM task WHERE ${here} AND (${condition}) ORDER BY seq`, message)
 
   const findsMissing = (name: "request" | "result", condition: Fragment) =>
@@ -289,7 +289,7 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
   ) => sql<PayloadRow>`SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items,
       t.batch, t.batch_items, t.vote, ${payloads}
     WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
-  const findings: Array<Finding> = []
+  const findings: Array<IntegrityIssue> = []
   let after = -1
   while (findings.length < maxFindings) {
     const rows = yield* page(after)
@@ -330,12 +330,12 @@ const payloadFinding = (
   row: PayloadRow,
   own: ReadonlyArray<ItemRow | undefined>,
   found: number,
-): ReadonlyArray<Finding> => {
+): ReadonlyArray<IntegrityIssue> => {
   const { body, items } = row
   if (body === null || items === null) return []
   const request = Result.try(() => parseRequest({ body, items }))
-  const unreadable = (why: string): ReadonlyArray<Finding> => [
-    { code: "request_unreadable", message: `the request of ${taskName(row)} can't be read: ${why}` },
+  const unreadable = (why: string): ReadonlyArray<IntegrityIssue> => [
+    { code: "request_unreadable", message: `the request of ${taskName(row)} cannot be read: ${why}` },
   ]
   if (Result.isFailure(request)) return unreadable(reasonOf(request.failure))
   const stored = request.success
@@ -361,7 +361,7 @@ const payloadFinding = (
   )
   return Result.isSuccess(judged)
     ? []
-    : [{ code: "result_unusable", message: `the result of ${taskName(row)} can't be used: ${judged.failure}` }]
+    : [{ code: "result_unusable", message: `the result of ${taskName(row)} cannot be used: ${judged.failure}` }]
 }
 
 const reasonOf = (cause: unknown): string => causeMessage(cause).replace(/\s+/g, " ").slice(0, 200)
