@@ -33,7 +33,8 @@ export const read = Effect.fn("GoldFile.read")(function* (file: string) {
         }
         const { item, origin } = record.success
         if (item.gold === undefined) {
-          const problem = "gold: expected the right answer, found nothing"
+          const problem =
+            'gold: expected the right answer, found nothing; set "gold" to {"best_completion_index": N}, or a column "winner" to the name of the best completion\'s column'
           return yield* new UnusableGoldFile({ ...origin, problem })
         }
         items.push(record.success)

@@ -71,7 +71,7 @@ describe("submit", () => {
     }))
 
   const bad: ReadonlyArray<readonly [what: string, lines: ReadonlyArray<string>, says: RegExp]> = [
-    ["no answer", [gold(1)[0]!, '{"prompt":"p","completions":["a","b"]}'], /gold\.jsonl:2: gold: expected the right answer, found nothing/],
+    ["no answer", [gold(1)[0]!, '{"prompt":"p","completions":["a","b"]}'], /gold\.jsonl:2: gold: expected the right answer, found nothing; set "gold" to/],
     ["an answer that is none", ['{"prompt":"p","completions":["a","b"],"gold":{"best_completion_index":2}}'], /gold\.jsonl:1: gold\.best_completion_index: expected an index below 2, found 2/],
     ["no JSON", ["{"], /gold\.jsonl:1 .*expected a name/],
     ["nothing", [""], /gold\.jsonl: expected items, found none/],

@@ -10,7 +10,7 @@ export const jobFlags = {
   ),
   grace: duration(
     "grace",
-    `Maximum time for pending requests after a stop (default: ${formatDuration(defaultGrace)}, 5s over requestTimeout)`,
+    `Maximum time for pending requests after a stop (default: ${formatDuration(defaultGrace)}, 5s more than a request may take)`,
   ),
   lockWait: duration(
     "lock-wait",

@@ -50,7 +50,10 @@ export const itemFlags = {
     "Shuffle each item's completions for each vote; --no-shuffle keeps their order (default: true)",
   ),
   shuffleSeed: option(integer("shuffle-seed"), "N", `Seed for shuffling completions (default: ${defaultShuffleSeed})`),
-  gold: file("gold", "JSONL file of items with known answers, to measure experts; they are in no dataset"),
+  gold: file(
+    "gold",
+    "File of items with known answers, of any input format, to measure experts; they are in no dataset",
+  ),
   goldRate: option(
     Flag.Finite("gold-rate").pipe(Flag.withSchema(Rate)),
     "SHARE",
