@@ -71,13 +71,13 @@ export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaT
 /** The `Expect` header asks for something other than `100-continue`. */
 export class ExpectationFailed extends HttpApiError.Problem<ExpectationFailed>()(
   "ExpectationFailed",
-  problem("expectation-failed", 417, "The service can't do what the request expects."),
+  problem("expectation-failed", 417, "The service cannot do what the request expects."),
 ) {}
 
 /** The body is well formed, but asks for something unsupported. `errors` names each place, at most a hundred. */
 export class UnprocessableTask extends HttpApiError.Problem<UnprocessableTask>()(
   "UnprocessableTask",
-  problem("unprocessable-task", 422, "The task can't be taken."),
+  problem("unprocessable-task", 422, "The task cannot be taken."),
   { errors: Schema.optionalKey(Schema.Array(HttpApiError.ProblemIssue)) },
 ) {}
 

@@ -11,7 +11,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Node 22 says of SQLite that it is experimental; that is no news for a user.
+// Node 22 warns that SQLite is experimental. Users cannot do anything about it.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") process.stderr.write(`${name}: ${message}\n`)
 })

@@ -189,7 +189,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     const other = formatNames.find((name) => name === `${format}-conversational`)
     if (rows === 0 && omitted.count > 0) {
       const [one] = omitted.first
-      yield* Effect.logWarning(`${format} can't represent any pair: ${one?.field}: ${one?.reason}`)
+      yield* Effect.logWarning(`${format} cannot represent any pair: ${one?.field}: ${one?.reason}`)
     } else if (isText && withSystem > 0) {
       yield* Effect.logWarning(
         `${format} has prompts as text: the system message of ${withSystem} pairs is part of it, after a line [system]${other === undefined ? "" : `; ${other} keeps messages`}`,

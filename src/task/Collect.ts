@@ -164,12 +164,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       case "TooLarge":
         if (useless < maxUselessAnswers && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
-        yield* warn(`the answer about ${task.taskId} can't be used: ${failure.message}`)
+        yield* warn(`the answer about ${task.taskId} cannot be used: ${failure.message}`)
         return yield* ledger.markInvalid(task.seq, undefined, failure.message, task.taskId)
       case "Unavailable":
         undisturbedSince = yield* Clock.currentTimeMillis
         if (times === maxUselessAnswers)
-          yield* warn(`${task.taskId} can't be polled, and is retried: ${failure.message}`)
+          yield* warn(`${task.taskId} cannot be polled, and is retried: ${failure.message}`)
         return yield* soon(task, times)
     }
   })

@@ -240,7 +240,7 @@ describe("2: the command line or a setting is wrong", () => {
       ["run", `${root}pipelines/quickstart.ts`, "--batch-size", "3", "--expert", "first"],
       /--batch-size, --expert: not with a pipeline file/,
     ],
-    ["a pipeline file that is missing", ["run", "absent.ts"], /can't load the pipeline absent\.ts/],
+    ["a pipeline file that is missing", ["run", "absent.ts"], /cannot load the pipeline absent\.ts/],
     [
       "a pipeline file without a pipeline",
       ["run", `${root}src/domain/Task.ts`],

@@ -228,7 +228,7 @@ describe("trouble with the ledger's file", () => {
       const { args, directory } = yield* job
       const gone = yield* cli([...args, "--ledger", `${directory}/gone/ledger.db`])
       assert.strictEqual(gone.status, 1)
-      assert.match(gone.stderr, /gone\/ledger\.db: it can't be opened: .*in an existing folder/)
+      assert.match(gone.stderr, /gone\/ledger\.db: it cannot be opened: .*in an existing folder/)
       yield* fs.writeFileString(`${directory}/file`, "")
       const file = yield* cli(["run", sample, "--dir", `${directory}/file`])
       assert.strictEqual(file.status, 1)

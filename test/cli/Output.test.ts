@@ -32,7 +32,7 @@ describe("standard output", () => {
     test(`that is full is a failure of ${args[0]}, and said`, () =>
       Effect.gen(function* () {
         const said = yield* redirected([...args, "--dir", yield* finished], ">/dev/full")
-        assert.match(said.stderr, /^prefstream: can't write to standard output: ENOSPC.*\nstatus 1\n$/)
+        assert.match(said.stderr, /^prefstream: cannot write to standard output: ENOSPC.*\nstatus 1\n$/)
       }))
   }
 

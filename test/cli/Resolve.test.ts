@@ -232,8 +232,8 @@ describe("resolve", () => {
       const wrong: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
         [["9"], /no task 9/],
         [["2", "9", "--send-again"], /no task 9/],
-        [["1", "--send-again"], /can't send again task 1: its result is here/],
-        [["2", "1", "--give-up"], /can't give up task 1: its result is here/],
+        [["1", "--send-again"], /cannot send again task 1: its result is here/],
+        [["2", "1", "--give-up"], /cannot give up task 1: its result is here/],
         [["--give-up"], /give task numbers, as listed/],
         [["--adopt", "x"], /give task numbers, as listed/],
         [["--all", "in-doubt", "--adopt", "x"], /--adopt: name the one task/],

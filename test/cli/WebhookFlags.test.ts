@@ -165,7 +165,7 @@ describe("--listen", () => {
       const { port } = new URL(service.baseUrl)
       const said = yield* cli(["run", ...args, "--listen", port, "--webhook-secret", secret], to(service))
       assert.deepStrictEqual([said.status, said.stdout], [1, ""])
-      assert.match(said.stderr, new RegExp(`can't receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use`))
+      assert.match(said.stderr, new RegExp(`cannot receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use`))
       assert.deepStrictEqual(service.received, [])
     }))
 })

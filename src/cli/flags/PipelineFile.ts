@@ -39,7 +39,7 @@ const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
   const module: unknown = yield* Effect.tryPromise({
     try: () => import(pathToFileURL(resolve(file)).href),
-    catch: (cause) => new UsageError({ message: `can't load the pipeline ${file}: ${messageOf(cause)}` }),
+    catch: (cause) => new UsageError({ message: `cannot load the pipeline ${file}: ${messageOf(cause)}` }),
   })
   if (!Predicate.hasProperty(module, "default") || !isPipeline(module.default)) {
     return yield* new UsageError({ message: `expected ${file} to have a default export made by Pipeline.make(…)` })

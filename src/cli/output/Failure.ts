@@ -47,7 +47,7 @@ const sqliteWords: { readonly [code: number]: string } = {
   10: `it could not be read or written: check whether the disk is full or defective, ${again}`,
   11: "it is damaged: run `prefstream ledger check`, and restore a backup; tasks submitted since then are sent again, and billed again if the service ignores Idempotency-Key",
   13: diskFull,
-  14: "it can't be opened: it must be a file in an existing folder, and this user needs write permission for both, even for reading",
+  14: "it cannot be opened: it must be a file in an existing folder, and this user needs write permission for both, even for reading",
   26: "not a ledger, or damaged from its first page on: name another file, or restore a backup",
 }
 

@@ -1,28 +1,28 @@
 /**
- * Adapter: standard output that can't be written.
+ * Adapter: errors of standard output, such as a full disk.
  *
- * Guarantees: said once on stderr, and the process ends with status 1. A reader that has read enough, as `head` does,
- * is no failure.
+ * Guarantees: the first error is reported on stderr, and the process ends with status 1. A reader that closes the pipe
+ * early, as `head` does, is no failure.
  */
 import process from "node:process"
 
 let isFailed = false
 
-// The console keeps silent about what can't be written.
+// The console ignores errors of its stream.
 process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   if (code === "EPIPE" || isFailed) return
   isFailed = true
   process.exitCode = 1
-  process.stderr.write(`prefstream: can't write to standard output: ${message}\n`)
+  process.stderr.write(`prefstream: cannot write to standard output: ${message}\n`)
 })
-// There is nowhere to say it.
+// An error of stderr cannot be reported anywhere.
 process.stderr.on("error", () => {})
 
-/** Calls `done` once all that was printed is written, or can't be: whether some of it is lost. */
+/** Calls `done` once all output is written or has failed, with whether any was lost. */
 export const whenWritten = (done: (isLost: boolean) => void): void => {
   process.stdout.write("", () => {
     process.stderr.write("", () => {
-      // An error comes after the callback of what was written next.
+      // Node emits the error event after the callback of the next write.
       setImmediate(() => done(isFailed))
     })
   })

@@ -191,7 +191,7 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
       const [one] = first
       // An id from a join by prompt is a whole prompt.
       const why = one === undefined ? "" : `, first of item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
-      return ["", `${format} lacks ${count(omitted, "pair")} that it can't represent${why}`] as const
+      return ["", `${format} lacks ${count(omitted, "pair")} that it cannot represent${why}`] as const
     }),
   ["report", files.some(({ path }) => path === "report.html") && `${directory}/report.html`],
 ]

@@ -11,7 +11,7 @@ export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotRepl
   why: Schema.String,
 }) {
   override get message() {
-    return `${this.directory} can't be replaced by a dataset: ${this.why}. Move it away, or name a directory that is new, empty, or holds a dataset written before.`
+    return `${this.directory} cannot be replaced by a dataset: ${this.why}. Move it away, or name a directory that is new, empty, or holds a dataset written before.`
   }
 }
 
@@ -45,7 +45,7 @@ export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("
   expected: Schema.String,
 }) {
   override get message() {
-    return `The trainer format ${JSON.stringify(this.name)} can't be written: expected ${this.expected}.`
+    return `The trainer format ${JSON.stringify(this.name)} cannot be written: expected ${this.expected}.`
   }
 }
 

@@ -114,7 +114,7 @@ export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): Jud
 
 /** No answer: the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
-  let code = "the request can't be sent"
+  let code = "the request cannot be sent"
   for (let at = failure, depth = 0; at !== undefined && depth < 10; depth++) {
     const found = memberOf(at, "code")
     if (typeof found === "string") code = found

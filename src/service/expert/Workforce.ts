@@ -55,7 +55,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
     effect.pipe(
-      Effect.tapError((error) => Effect.logError("The experts can't reach the task store; trying again", error)),
+      Effect.tapError((error) => Effect.logError("The experts cannot reach the task store; trying again", error)),
       Effect.retry(retryForever),
       Effect.orDie,
     )

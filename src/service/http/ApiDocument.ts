@@ -79,7 +79,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
       "403": "The service is not reached under the name in `Host`.",
       "201": "The task is stored. With a repeated `Idempotency-Key`: the task that exists, as it stands now.",
       "413": "The body is larger than `limit_bytes`.",
-      "422": "The task can't be taken (`errors` says where and why), or the idempotency key belongs to another body.",
+      "422": "The task cannot be taken (`errors` says where and why), or the idempotency key belongs to another body.",
       "429": "Too many requests: come back after `Retry-After`.",
     },
   },

@@ -139,7 +139,7 @@ const pieces = (
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
-              `${error.problem}, after ${at - start} bytes, and it can't go on from there; try again, or download it first`,
+              `${error.problem}, after ${at - start} bytes, and it cannot go on from there; try again, or download it first`,
               error.cause,
             )
           : error,

@@ -206,7 +206,7 @@ export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   const [unsendable] = codes.filter((code) =>
     /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code),
   )
-  if (unsendable !== undefined) return new NoSuchService({ detail: `the request can't be sent (${unsendable})` })
+  if (unsendable !== undefined) return new NoSuchService({ detail: `the request cannot be sent (${unsendable})` })
   return new Unavailable({
     detail: codes[0] === undefined ? causeMessage(failure) : describe(codes[0]),
     maybeDone: !codes.some(

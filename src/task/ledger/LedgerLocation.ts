@@ -60,11 +60,11 @@ export const of = Effect.fnUntraced(function* ({
   if (isPostgres(text)) {
     if (URL.canParse(text)) {
       const problem = PostgresClient.findUrlProblem(new URL(text))
-      if (Option.isSome(problem)) return yield* refuse(`the ledger's URL can't be used: ${problem.value}`)
+      if (Option.isSome(problem)) return yield* refuse(`the ledger's URL cannot be used: ${problem.value}`)
       return { _tag: "Postgres", url: Redacted.make(text), partition }
     }
     return yield* refuse(
-      "the ledger's URL can't be read: expected postgres://user@host/database, with characters such as @ : / of a password written as %40 %3A %2F",
+      "the ledger's URL cannot be read: expected postgres://user@host/database, with characters such as @ : / of a password written as %40 %3A %2F",
     )
   }
   const [scheme] = /^[a-z][a-z0-9+.-]+:\/\//i.exec(text) ?? []

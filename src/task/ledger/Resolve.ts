@@ -28,7 +28,7 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
 }) {
   override get message() {
     const why = this.state === "completed" ? "its result is here" : `it is ${this.state.replace("_", " ")}`
-    return `can't ${this.verb} task ${this.number}: ${why}`
+    return `cannot ${this.verb} task ${this.number}: ${why}`
   }
 }
 

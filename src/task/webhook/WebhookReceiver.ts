@@ -1,5 +1,5 @@
 /**
- * Where the annotation service's webhooks arrive: a route for a server of one's own, or a server for the time of a run.
+ * Where the annotation service's webhooks arrive: a route for your own server, or a server that runs as long as the job.
  *
  * Guarantees: only a genuine and recent delivery counts; it is in the ledger before it is answered with 204; a forged,
  * repeated, reordered, or lost one changes only when tasks are polled. Does not speak TLS, nor fetch results: `collect` does.
@@ -27,7 +27,7 @@ export type ListenOptions = RouteOptions & {
   readonly onListening?: ((url: string) => Effect.Effect<void>) | undefined
 }
 
-/** Webhooks can't be received where it was asked for. */
+/** The receiver cannot listen at its address. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   host: Schema.String,
   port: Schema.Int,
@@ -36,11 +36,11 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 }) {
   override get message() {
     const where = `${this.host.includes(":") ? `[${this.host}]` : this.host}:${this.port}`
-    return `can't receive webhooks at ${where}: ${inWords[this.code] ?? this.code}`
+    return `cannot receive webhooks at ${where}: ${descriptions[this.code] ?? this.code}`
   }
 }
 
-const inWords: { readonly [code: string]: string } = {
+const descriptions: { readonly [code: string]: string } = {
   EADDRINUSE: "the port is in use",
   EACCES: "no permission for this port",
   EADDRNOTAVAIL: "this machine does not have the address",
@@ -52,7 +52,7 @@ export const defaultPath = "/webhook"
 /** Answers 200 while a server of `layer` listens, for whoever watches over the process. */
 export const healthPath = "/healthz"
 
-/** The route alone, for a router that is served by somebody else. */
+/** The route alone, for the router of a server of your own. */
 export const route = (options: RouteOptions) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {

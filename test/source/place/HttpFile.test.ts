@@ -363,7 +363,7 @@ describe("a download that falls silent", () => {
         [{ content, etag }, /: nothing came for 200ms; --idle-timeout waits longer$/],
         [
           { content },
-          /: nothing came for 200ms; --idle-timeout waits longer, after \d+ bytes, and it can't go on from/,
+          /: nothing came for 200ms; --idle-timeout waits longer, after \d+ bytes, and it cannot go on from/,
         ],
       ] as const) {
         let isFirst = true
@@ -417,7 +417,7 @@ describe("a download that breaks off", () => {
       }
       for (const handle of [noRanges, noSize, breaking({ content }, 150_000)]) {
         const { url } = yield* serve(handle)
-        assert.match(yield* failureOf(read(url)), /after \d+ bytes, and it can't go on from there/)
+        assert.match(yield* failureOf(read(url)), /after \d+ bytes, and it cannot go on from there/)
       }
     }))
 

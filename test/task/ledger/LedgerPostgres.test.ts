@@ -308,7 +308,7 @@ describe("LedgerLocation", () => {
   it.effect("refuses what it does not know, and shows none of it", () =>
     Effect.gen(function* () {
       for (const [text, partition, expected] of [
-        ["postgres://me:hid@host:port/db", undefined, /URL can't be read/],
+        ["postgres://me:hid@host:port/db", undefined, /URL cannot be read/],
         ["mysql://me:hidden@host/db", undefined, /mysql:\/\/ is not known/],
         [" ", undefined, /is empty/],
         ["x.db", "a b", /partition's name/],

@@ -320,7 +320,7 @@ export const resolveConformance = (test: LedgerTest) =>
             const failure = yield* Effect.flip(decided)
             assert(failure._tag === "NotResolvable", String(failure))
             assert.deepStrictEqual([failure.number, failure.state], [number, state])
-            assert.match(failure.message, new RegExp(`^can't ${verb} task ${number}: `))
+            assert.match(failure.message, new RegExp(`^cannot ${verb} task ${number}: `))
             // Nothing happened to the others that were named.
             assert.deepStrictEqual(yield* ledger.counts, before)
           }

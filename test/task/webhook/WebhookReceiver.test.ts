@@ -240,7 +240,7 @@ describe("WebhookReceiver", () => {
       )
       const { port } = server.address() as AddressInfo
       const inUse = yield* Effect.flip(receiving({ secrets, port }))
-      assert.strictEqual(inUse.message, `can't receive webhooks at 127.0.0.1:${port}: the port is in use`)
+      assert.strictEqual(inUse.message, `cannot receive webhooks at 127.0.0.1:${port}: the port is in use`)
       const unknown = yield* Effect.flip(receiving({ secrets, host: "no-such-host.invalid" }))
       assert.strictEqual(unknown._tag, "CannotListen")
       const misnamed = yield* Effect.flip(receiving({ secrets: [Redacted.make("hunter2")] }))

@@ -17,7 +17,7 @@ const words: Readonly<Record<Why, { readonly title: string; readonly text: Reado
     ],
   },
   invitation: {
-    title: "This invitation can't be used",
+    title: "This invitation cannot be used",
     text: [
       "It has been used already, is too old, or was replaced by a newer one.",
       "If you opened it in another browser, go on there. Otherwise ask whoever sent it for a new link.",

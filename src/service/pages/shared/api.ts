@@ -84,7 +84,7 @@ const unanswered = (slow: boolean): Answer<unknown> => ({
   problem: {
     status: 0,
     type: "about:blank",
-    detail: slow ? "The service takes too long to answer." : "The service can't be reached.",
+    detail: slow ? "The service takes too long to answer." : "The service cannot be reached.",
     retryAfter: null,
   },
 })
