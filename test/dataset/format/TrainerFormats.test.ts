@@ -76,7 +76,7 @@ const duckdbType = (feature: Feature): string => {
 const duckdb = async (path: string, features: Features) => {
   const columns = Object.entries(features).map(([name, feature]) => `"${name}": '${duckdbType(feature)}'`)
   const rows = await readers.query(`SELECT encode(CAST(to_json(file) AS VARCHAR)) AS row
-    FROM read_json('${path}', format = 'newline_delimited', maximum_object_size = 134217728,
+    FROM read_json('${path}', format = 'newline_delimited', maximum_object_size = 16777216,
       columns = {${columns.join(", ")}}) file`)
   return rows.map(({ row }) => JSON.parse(String(row)))
 }
