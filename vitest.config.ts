@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { resolve } from "node:path"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
@@ -26,8 +27,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/bench/**"],
     pool: "forks",
-    // Much of the time is waiting for processes and disks.
-    maxWorkers: "200%",
+    // Much of the time is waiting for processes and disks. A share above 100% would count as 100%.
+    maxWorkers: 2 * availableParallelism(),
     sequence: { sequencer: LongestFirst },
     allowOnly: false,
     globalSetup: "test/support/built.ts",
