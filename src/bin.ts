@@ -3,7 +3,8 @@
  * Asks for the Node that is needed, before anything that needs it is loaded. What Node compiles it keeps for the next
  * start, in the user's own cache folder or in NODE_COMPILE_CACHE; NODE_DISABLE_COMPILE_CACHE=1 turns that off.
  */
-import { enableCompileCache } from "node:module"
+// As a namespace: an older Node would not get to the question for a name that it lacks.
+import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
 
@@ -19,6 +20,6 @@ if (argument === "--version" && others.length === 0) {
   process.stdout.write(`prefstream v${version}\n`)
 } else {
   // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
-  enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
+  module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
   await import("./cli/Process.ts")
 }
