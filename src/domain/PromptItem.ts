@@ -2,7 +2,7 @@
  * A prompt and its candidate completions: the unit of work from input to dataset.
  *
  * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions, none of them blank, and
- * no text with a lone surrogate, which no file format can represent. That ids are unique is checked by the ledger.
+ * no text with a lone surrogate, which no file format can represent. The ledger checks that ids are unique.
  */
 import { Schema } from "effect"
 import * as Conversation from "./Conversation.ts"

@@ -3,6 +3,7 @@
  *
  * Guarantees: the result is one short line of well-formed Unicode, whatever the value is.
  */
+import { Struct } from "effect"
 
 const maxShownCharacters = 60
 
@@ -32,6 +33,14 @@ export const causeMessage = (cause: unknown): string => (cause instanceof Error 
 
 export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The members that have a value, to lay over other settings. */
+export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members without a value are left out
+  Struct.pick(
+    members,
+    Struct.keys(members).filter((name) => members[name] !== undefined),
+  ) as never
 
 /** Undefined, null, or the empty string. */
 export const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""

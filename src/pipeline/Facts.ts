@@ -5,6 +5,7 @@
  */
 import { Effect, Option } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
+import { defined } from "../io/Values.ts"
 import type { QualityReport } from "../domain/QualityReport.ts"
 import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest, fullRanking, settingsOf as strategyOf } from "../pair/PairStrategy.ts"
@@ -27,10 +28,6 @@ const percent = (share: number): string => `${Number((100 * share).toFixed(1))}%
 const number = (count: number): string => count.toLocaleString("en-US")
 
 const several = (count: number, noun: string): string => `${number(count)} ${noun}${count === 1 ? "" : "s"}`
-
-/** The members that are not undefined. */
-const defined = (members: { readonly [name: string]: number | undefined }): { readonly [name: string]: number } =>
-  Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 const sentences = (...texts: ReadonlyArray<string | false>): string => texts.filter((text) => text !== false).join(" ")
 

@@ -11,6 +11,7 @@ import { parse } from "csv-parse"
 import { createReadStream } from "node:fs"
 import { join } from "node:path"
 import * as Csv from "../../src/source/format/csv/Csv.ts"
+import { median } from "./median.ts"
 
 const megabytes = Number(process.argv[2] ?? 100)
 const bytesPerRecord = Number(process.argv[3] ?? 2_000)
@@ -49,8 +50,6 @@ const prefstream = Effect.fn(function* (file: string) {
     ),
   )
 })
-
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 await Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

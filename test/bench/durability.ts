@@ -20,6 +20,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { itemOf } from "./durabilityItems.ts"
+import { median } from "./median.ts"
 
 const [tasks, prompts, rounds] = [2_000, 50, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [
   number,
@@ -86,7 +87,6 @@ const megabytes = (statSync(input).size / 1e6).toFixed(0)
 const datasets = new Set(runs.flat().map(({ dataset }) => dataset))
 if (datasets.size !== 1) throw new Error(`the datasets differ: ${[...datasets].join(", ")}`)
 
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 const of = (i: number, what: "seconds" | "cpu" | "main" | "rss" | "ledger") => median(runs[i]!.map((run) => run[what]))
 const ratio = (peer: number, i: number) => of(peer, "seconds") / of(i, "seconds")
 

@@ -13,6 +13,7 @@ import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
 import * as Zstd from "../../src/node/Zstd.ts"
 import * as Parquet from "../../src/source/format/parquet/Parquet.ts"
 import * as LocalFile from "../../src/source/place/LocalFile.ts"
+import { median } from "./median.ts"
 
 const megabytes = Number(process.argv[2] ?? 300)
 const rounds = Number(process.argv[3] ?? 5)
@@ -77,8 +78,6 @@ const prefstream = Effect.fn(function* (path: string) {
     ),
   )
 }, Effect.scoped)
-
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 await Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

@@ -11,6 +11,7 @@ import { Clock, Console, Effect, FileSystem, Stream } from "effect"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import * as Source from "../../src/source/Source.ts"
+import { median } from "./median.ts"
 
 const megabytes = Number(process.argv[2] ?? 200)
 const bytesPerLine = Number(process.argv[3] ?? 2_000)
@@ -55,8 +56,6 @@ const prefstream = (file: string) =>
       (items, records) => items + records.filter((record) => record._tag === "Success").length,
     ),
   )
-
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 await Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem

@@ -14,6 +14,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { itemOf } from "./arenaItems.ts"
+import { median } from "./median.ts"
 
 const [items, rounds] = [50_000, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [number, number]
 const batchSize = 50
@@ -75,7 +76,6 @@ const runs = { script: [] as Array<ReturnType<typeof run>>, prefstream: [] as Ar
 for (let round = 0; round < rounds; round++) for (const name of names) runs[name].push(run(name))
 service.kill()
 
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1]!
 const of = (name: (typeof names)[number], what: keyof ReturnType<typeof run>) =>
   median(runs[name].map((run) => run[what]))
 const throughput = of("script", "seconds") / of("prefstream", "seconds")

@@ -69,12 +69,12 @@ describe("a network that fails", () => {
       // Every fault has happened, and on both kinds of requests; and so has everything to webhooks.
       for (const name of FaultProxy.faultNames) {
         for (const method of ["POST", "GET"]) {
-          assert.isAtLeast(proxy.count(name, method), 3, `${method} ${name}`)
+          assert.isAtLeast(proxy.count(name, method), cases(3, 5), `${method} ${name}`)
         }
       }
       for (const name of FaultProxy.burstNames) assert.isAtLeast(proxy.count(name), 2, name)
       assert.isAtLeast(proxy.outages(), 2)
-      for (const name of WebhookFaults.deliveryFaultNames) assert.isAtLeast(hooks.count(name), 5, name)
+      for (const name of WebhookFaults.deliveryFaultNames) assert.isAtLeast(hooks.count(name), cases(5, 20), name)
       for (const name of WebhookFaults.forgeryNames) {
         const answers = hooks.forged.filter(({ forgery }) => forgery === name).map(({ status }) => status)
         assert.isAtLeast(answers.length, 10, name)

@@ -9,11 +9,12 @@ import { defaultRateLimit } from "../../service/http/RateLimit.ts"
 import { Accounts } from "../../service/account/Accounts.ts"
 import { ServiceAddress } from "../../service/http/ServiceAddress.ts"
 import { Tokens } from "../../service/account/Tokens.ts"
+import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { usableToken } from "../flags/ServiceFlags.ts"
-import { defined, duration, file, integer, option, text, toggle } from "../flags/Values.ts"
+import { duration, file, integer, option, text, toggle } from "../flags/Values.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }

@@ -8,8 +8,9 @@ import * as Checks from "../../pair/Checks.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
+import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { assignment, choice, defined, integer, numberIn, option, repeated, text } from "./Values.ts"
+import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
 
 /** By a seed, for those that draw. */
 const strategies = {

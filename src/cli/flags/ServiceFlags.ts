@@ -6,10 +6,10 @@
 import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../../api/ServiceProfile.ts"
+import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import {
   choice,
-  defined,
   duration,
   durationForm,
   formatDuration,

@@ -4,7 +4,7 @@
  * Guarantees: a flag has one line of help and names its value; its member in a command's flags has its name in
  * camel case, by which `Rules` spells it.
  */
-import { Duration, Option, Schema, Struct } from "effect"
+import { Duration, Option, Schema } from "effect"
 import { Flag } from "effect/cli"
 
 /** A flag that is given at most once; undefined if it is not. */
@@ -89,14 +89,6 @@ export const numberIn = (text: string, min: number, max: number): Option.Option<
   const number = Number(text)
   return /^-?\d/.test(text) && number >= min && number <= max ? Option.some(number) : Option.none()
 }
-
-/** The members that have a value, to lay over other settings. */
-export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members without a value are left out
-  Struct.pick(
-    members,
-    Struct.keys(members).filter((name) => members[name] !== undefined),
-  ) as never
 
 /** `NAME=VALUE`, split at the first `=`. */
 export const assignment = (text: string): readonly [name: string, value: string] => {

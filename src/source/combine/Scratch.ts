@@ -10,6 +10,7 @@
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
+import { causeMessage } from "../../io/Values.ts"
 import { growBytes } from "./KeyNumbers.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
@@ -71,7 +72,7 @@ const isFull = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && (cause.code === "ENOSPC" || cause.code === "EDQUOT")
 
 const failed = (cause: unknown): SourceError => {
-  const problem = isFull(cause) ? "the disk is full" : cause instanceof Error ? cause.message : String(cause)
+  const problem = isFull(cause) ? "the disk is full" : causeMessage(cause)
   return new SourceError({ reason: new ScratchFailed({ problem, cause }) })
 }
 
