@@ -9,7 +9,7 @@ import * as Conversation from "../domain/Conversation.ts"
 import type { Message } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as PairTexts from "./format/PairTexts.ts"
-import type { Feature, Json, JsonRow } from "./file/Features.ts"
+import type { Feature } from "./file/Features.ts"
 
 export type Shape = "standard" | "conversational"
 
@@ -102,19 +102,3 @@ const isWellFormed = (value: Text | null): boolean =>
   (typeof value === "string"
     ? value.isWellFormed()
     : value.every(({ content, role }) => role.isWellFormed() && content.isWellFormed()))
-
-/** The row's size in memory as Arrow has it, in bytes: text as UTF-8, and 4 for the offset of each text and list. */
-export const sizeOf = (row: JsonRow): number => {
-  let size = 0
-  for (const column in row) size += sizeOfValue(row[column])
-  return size
-}
-
-const sizeOfValue = (value: Json | undefined): number => {
-  if (typeof value === "string") return 4 + Buffer.byteLength(value)
-  if (typeof value === "number") return 8
-  if (value === null || typeof value !== "object") return 4
-  let size = 4
-  for (const member of Object.values(value)) size += sizeOfValue(member)
-  return size
-}

@@ -14,6 +14,7 @@ import * as Card from "./Card.ts"
 import { featuresOf, findLoneSurrogate, type PairRow, type Shape, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { DatasetError } from "./file/DatasetError.ts"
+import * as EncodedRow from "./file/EncodedRow.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
 import * as OutputFile from "./file/OutputFile.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
@@ -154,12 +155,15 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   formats: ReadonlyArray<TrainerFormat>,
   { margin, shardBytes = defaultShardBytes, splitOf }: Pick<Options<E, R>, "margin" | "shardBytes" | "splitOf">,
 ): Effect.fn.Return<Written, E | DatasetError, R | FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  const encode = EncodedRow.encoder()
   const counter = OmittedPairs.counter()
   const outputs = new Map<Split, SplitOutput>()
 
   const open = Effect.fnUntraced(function* (split: Split) {
-    const rows = Shards.make(directory, split, { features: featuresOf(shape), shardBytes })
-    const trainers = yield* Effect.forEach(formats, (format) => TrainerFiles.make(directory, format, split, { margin }))
+    const rows = Shards.make(directory, split, { encode, features: featuresOf(shape), shardBytes })
+    const trainers = yield* Effect.forEach(formats, (format) =>
+      TrainerFiles.make(directory, format, split, { encode, margin }),
+    )
     const output: SplitOutput = { rows, trainers }
     outputs.set(split, output)
     return output

@@ -8,8 +8,9 @@
 import type { Scope } from "effect"
 import { Effect, Fiber, FileSystem, Path } from "effect"
 import type { Split } from "../domain/Split.ts"
-import { type PairRow, sizeOf } from "./Columns.ts"
+import type { PairRow } from "./Columns.ts"
 import { about, type DatasetError } from "./file/DatasetError.ts"
+import type { Encode, EncodedRow } from "./file/EncodedRow.ts"
 import type { Features } from "./file/Features.ts"
 import * as Jsonl from "./file/Jsonl.ts"
 import type { DatasetFile } from "./Manifest.ts"
@@ -19,7 +20,7 @@ import * as Parquet from "./file/Parquet.ts"
 export interface SplitFiles {
   readonly split: Split
   readonly rows: number
-  /** Of the rows in memory, see `Columns.sizeOf`. */
+  /** Of the rows in memory, see `EncodedRow`. */
   readonly bytes: number
   readonly files: ReadonlyArray<DatasetFile>
 }
@@ -51,7 +52,11 @@ interface Shard {
 export const make = (
   directory: string,
   split: Split,
-  { features, shardBytes }: { readonly features: Features; readonly shardBytes: number },
+  {
+    encode,
+    features,
+    shardBytes,
+  }: { readonly encode: Encode; readonly features: Features; readonly shardBytes: number },
 ): SplitWriter => {
   let shard: Shard | undefined
   let lastItem: string | undefined
@@ -73,7 +78,7 @@ export const make = (
     return { writers, rows: 0, size: 0 } satisfies Shard
   })
 
-  const append = Effect.fnUntraced(function* (part: ReadonlyArray<OutputFile.SizedRow>) {
+  const append = Effect.fnUntraced(function* (part: ReadonlyArray<EncodedRow>) {
     if (part.length === 0) return
     shard ??= yield* open
     const { writers } = shard
@@ -99,7 +104,7 @@ export const make = (
 
   return {
     write: Effect.fnUntraced(function* (newRows) {
-      let part: Array<OutputFile.SizedRow> = []
+      let part: Array<EncodedRow> = []
       let size = shard?.size ?? 0
       for (const row of newRows) {
         if (size >= shardBytes && row.item_id !== lastItem) {
@@ -108,11 +113,11 @@ export const make = (
           part = []
           size = 0
         }
-        const rowSize = sizeOf(row)
-        part.push({ row, size: rowSize })
+        const encoded = encode(row)
+        part.push(encoded)
         lastItem = row.item_id
-        size += rowSize
-        bytes += rowSize
+        size += encoded.size
+        bytes += encoded.size
       }
       rows += newRows.length
       yield* append(part)

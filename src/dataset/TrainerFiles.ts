@@ -7,8 +7,8 @@
 import { Effect, Result } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
-import { sizeOf } from "./Columns.ts"
 import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
+import type { Encode, EncodedRow } from "./file/EncodedRow.ts"
 import * as Jsonl from "./file/Jsonl.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
 import * as OutputFile from "./file/OutputFile.ts"
@@ -51,7 +51,7 @@ export const make = Effect.fnUntraced(function* (
   directory: string,
   format: TrainerFormat,
   split: Split,
-  options: FormatOptions,
+  { encode, ...options }: FormatOptions & { readonly encode: Encode },
 ) {
   const path = pathOf(format, split)
   const encoder = format.encoder(options)
@@ -62,13 +62,13 @@ export const make = Effect.fnUntraced(function* (
   let rows = 0
 
   const write = (results: ReadonlyArray<Encoded>) => {
-    const sized: Array<OutputFile.SizedRow> = []
+    const encoded: Array<EncodedRow> = []
     for (const result of results) {
-      if (Result.isSuccess(result)) sized.push({ row: result.success, size: sizeOf(result.success) })
+      if (Result.isSuccess(result)) encoded.push(encode(result.success))
       else counter.add(result.failure)
     }
-    rows += sized.length
-    return writer.write(sized)
+    rows += encoded.length
+    return writer.write(encoded)
   }
 
   return {

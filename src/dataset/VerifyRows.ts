@@ -13,6 +13,7 @@ import * as Findings from "./Findings.ts"
 import type { Features, JsonRow } from "./file/Features.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import { formats } from "./format/TrainerFormats.ts"
+import * as EncodedRow from "./file/EncodedRow.ts"
 import * as JsonLine from "./file/JsonLine.ts"
 import * as Validate from "./format/Validate.ts"
 import type { DatasetFile, Manifest } from "./Manifest.ts"
@@ -108,10 +109,11 @@ const compareShard = Effect.fnUntraced(
       return
     }
     const lineOf = JsonLine.make(features)
+    const encode = EncodedRow.encoder()
     const compare = (row: JsonRow, line: string) => {
       at++
       look(row, at)
-      if (lineOf(row) !== line) findings.add({ file: jsonl.path, row: at, ...differenceOf(row, line) })
+      if (lineOf(encode(row)) !== line) findings.add({ file: jsonl.path, row: at, ...differenceOf(row, line) })
     }
     yield* Stream.zipWithArray(rows, ReadBack.lines(paths.join(directory, jsonl.path)), (left, right) => {
       const length = Math.min(left.length, right.length)

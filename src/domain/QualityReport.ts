@@ -180,6 +180,16 @@ export interface Example {
   readonly votes: number
 }
 
+/** How many prompts are in a language. */
+export interface LanguageRow {
+  /** ISO 639-1, `und` if unknown. */
+  readonly language: string
+  readonly items: number
+  /** The 95% Wilson score interval of the language's share of all items; null where all were detected, not a sample. */
+  readonly low: number | null
+  readonly high: number | null
+}
+
 export interface QualityReport {
   readonly format: "prefstream-report"
   readonly version: 1
@@ -201,8 +211,8 @@ export interface QualityReport {
   readonly turnaround: Distribution
   /** Seconds per vote, for votes whose time the service reports. */
   readonly vote_seconds: Distribution
-  /** Languages of the prompts, most frequent first: ISO 639-1, `und` if unknown. Of large inputs, a sample of about 20,000. */
-  readonly languages: ReadonlyArray<{ readonly language: string; readonly items: number }>
+  /** Most frequent first; of large inputs, of a sample of about 5,000 items. */
+  readonly languages: ReadonlyArray<LanguageRow>
   readonly checks: ReadonlyArray<Check>
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /** Items that nearly repeat prompts of several splits, and were put in the split of the earliest; null without splits. */

@@ -28,6 +28,7 @@ import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
 import { textOf, votesOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
+import * as BinomialTest from "./stats/BinomialTest.ts"
 import * as Distribution from "./stats/Distribution.ts"
 import * as Contamination from "./text/Contamination.ts"
 import * as NearDuplicates from "./text/NearDuplicates.ts"
@@ -266,8 +267,12 @@ const makeState = (
       const position = positions.finish()
       const length = lengths.finish()
       const { against, votes } = agreements.disagreement()
+      const detected = [...languages.values()].reduce((sum, items) => sum + items, 0)
       const byLanguage = [...languages]
-        .map(([language, items]) => ({ language, items }))
+        .map(([language, items]) => {
+          const interval = languageShare < 1 ? BinomialTest.wilsonInterval(items, detected) : null
+          return { language, items, low: interval?.low ?? null, high: interval?.high ?? null }
+        })
         .toSorted((a, b) => b.items - a.items || (a.language < b.language ? -1 : 1))
       const known = byLanguage.filter(({ language }) => language !== "und")
       const inKnown = known.reduce((sum, { items }) => sum + items, 0)

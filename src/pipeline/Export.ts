@@ -66,8 +66,8 @@ export interface Exported {
   readonly leftOut: FunnelStep["lost"] | undefined
 }
 
-/** Maximum items whose language is detected, since that takes up to 0.1 ms each. */
-const maxLanguageSample = 20_000
+/** Maximum items whose language is detected, which takes up to 0.1 ms each: then the interval of a share is at most ±1.4%. */
+const maxLanguageSample = 5_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
 

@@ -93,7 +93,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
               `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (${direction === "below" ? "at most" : "at least"} ${threshold}).`,
           ),
         languages.length > 0 &&
-          `Languages of the prompts, where detected: ${languages
+          `Languages of ${languages[0]!.low === null ? "the prompts" : `a random sample of ${number(languages.reduce((sum, { items }) => sum + items, 0))} prompts`}, where detected: ${languages
             .slice(0, 5)
             .map(({ items, language }) => `${language} ${number(items)}`)
             .join(", ")}.`,

@@ -38,12 +38,14 @@ const pairsOf = (input: string) =>
 const parquetAlone: Contender = async (input, output) => {
   const OutputFile = await import("../../src/dataset/file/OutputFile.ts")
   const Parquet = await import("../../src/dataset/file/Parquet.ts")
-  const { featuresOf, sizeOf, toRow } = await import("../../src/dataset/Columns.ts")
+  const { encoder } = await import("../../src/dataset/file/EncodedRow.ts")
+  const { featuresOf, toRow } = await import("../../src/dataset/Columns.ts")
   const program = Effect.gen(function* () {
     const file = yield* OutputFile.create(output, "train.parquet")
     const writer = Parquet.make(file, featuresOf("standard"))
+    const encode = encoder()
     yield* Stream.runForEachArray(pairsOf(input), (pairs) =>
-      writer.write(pairs.map((pair) => toRow(pair, "standard")).map((row) => ({ row, size: sizeOf(row) }))),
+      writer.write(pairs.map((pair) => encode(toRow(pair, "standard")))),
     )
     yield* writer.end
     yield* writer.finish

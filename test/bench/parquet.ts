@@ -9,6 +9,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, FileSystem, Result, Stream } from "effect"
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
 import * as Dataset from "../../src/dataset/file/Parquet.ts"
+import { encoder } from "../../src/dataset/file/EncodedRow.ts"
 import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
 import * as Zstd from "../../src/node/Zstd.ts"
 import * as Parquet from "../../src/source/format/parquet/Parquet.ts"
@@ -40,13 +41,11 @@ const rowOf = (i: number) => ({
 const write = Effect.fn(function* (directory: string) {
   const file = yield* OutputFile.create(directory, "bench.parquet")
   const writer = Dataset.make(file, { prompt: "string", completions: { list: "string" }, metadata: "string" })
+  const encode = encoder()
   let text = 0
   let count = 0
   while (text < megabytes * 1e6) {
-    const rows = Array.from({ length: 256 }, () => {
-      const row = rowOf(count++)
-      return { row, size: row.prompt.length + row.completions.join("").length + row.metadata.length }
-    })
+    const rows = Array.from({ length: 256 }, () => encode(rowOf(count++)))
     for (const { size } of rows) text += size
     yield* writer.write(rows)
   }

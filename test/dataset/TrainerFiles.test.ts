@@ -4,9 +4,10 @@ import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Schema, Stream } from "effect"
-import { featuresOf, sizeOf, toRow } from "../../src/dataset/Columns.ts"
+import { featuresOf, toRow } from "../../src/dataset/Columns.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
+import { encoder } from "../../src/dataset/file/EncodedRow.ts"
 import * as Parquet from "../../src/dataset/file/Parquet.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import * as readers from "../support/datasetReaders.ts"
@@ -314,11 +315,12 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
       for (const shape of shapes) {
         const file = yield* OutputFile.create(directory, `${shape}.parquet`)
         const writer = Parquet.make(file, featuresOf(shape))
+        const encode = encoder()
         // Three row groups, with more than one page of 8 MB in each.
         for (let i = 0; i < 100; i++) {
           const rejected = difficultTexts[i % difficultTexts.length]!
           const row = toRow(pair(i, { chosen: `${i} ${kilobyte.repeat(800)}`, rejected }), shape)
-          yield* writer.write([{ row, size: sizeOf(row) }])
+          yield* writer.write([encode(row)])
         }
         yield* writer.end
         yield* writer.finish

@@ -4,6 +4,7 @@ import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../src/domain/JudgedItem.ts"
 import * as Curation from "../../src/pair/Curation.ts"
 import { fullRanking } from "../../src/pair/PairStrategy.ts"
+import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
 import * as Reliabilities from "../../src/pair/votes/Reliabilities.ts"
 import { judgedItem, type Said } from "../support/judged.ts"
 import { numbers } from "./text/support.ts"
@@ -291,9 +292,21 @@ describe("what is said of the items", () => {
     ] as const
     const copied = { rationale: "nenne einen  fluss." }
     const { languages, checks, length } = curate([item(0, [{ best: 0, annotations: copied }], { prompt })])
-    assert.deepStrictEqual(languages, [{ language: "de", items: 1 }])
+    assert.deepStrictEqual(languages, [{ language: "de", items: 1, low: null, high: null }])
     assert.strictEqual(checks.find(({ check }) => check === "copied-rationale")?.value, 1)
     assert.strictEqual(length.prompt.max, prompt[0].content.length + prompt[1].content.length)
+  })
+
+  it("tells the interval of a language's share where only a sample was detected", () => {
+    const items = Array.from({ length: 200 }, (_, i) => item(i, [{ best: 0 }], { prompt: `Say ${i}.` }))
+    const context = { reliabilities: Option.none(), languageOf: () => "en", languageShare: 0.5 }
+    const { curate, report } = Curation.make({}, context)
+    Effect.runSync(Stream.runDrain(curate(Stream.fromIterable(items))))
+    const [row] = Effect.runSync(report).languages
+    assert.isAbove(row!.items, 70)
+    assert.isBelow(row!.items, 130)
+    assert.deepStrictEqual(row, { language: "en", items: row!.items, ...wilsonInterval(row!.items, row!.items)! })
+    assert.isBelow(row!.low!, 1)
   })
 
   it("finds a message of the user that repeats a text, whole", () => {

@@ -6,6 +6,7 @@
  */
 import { Array as Arr } from "effect"
 import type { Distribution, ExpertRow, Histogram, QualityReport } from "../../src/domain/QualityReport.ts"
+import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
 import * as hostileTexts from "./hostile.ts"
 
 /** Uniform numbers in [0, 1): mulberry32, by Tommy Ettinger. */
@@ -46,6 +47,14 @@ const histogram = (values: ReadonlyArray<number>, edges: ReadonlyArray<number>):
     counts[(found === -1 ? counts.length : Math.max(1, found)) - 1]! += 1
   }
   return { edges, counts }
+}
+
+const languages = (items: { readonly [language: string]: number }, isSample = false): QualityReport["languages"] => {
+  const all = Object.values(items).reduce((sum, count) => sum + count, 0)
+  return Object.entries(items).map(([language, count]) => {
+    const interval = isSample ? wilsonInterval(count, all) : null
+    return { language, items: count, low: interval?.low ?? null, high: interval?.high ?? null }
+  })
 }
 
 export const noDistribution: Distribution = {
@@ -285,13 +294,7 @@ export const full = (): QualityReport => {
     length,
     turnaround: distribution(logNormal(random, 620, 5.2 * 3600, 1.1), growing),
     vote_seconds: distribution(logNormal(random, 12_370, 58, 0.8), growing),
-    languages: [
-      { language: "en", items: 3611 },
-      { language: "de", items: 281 },
-      { language: "fr", items: 164 },
-      { language: "ja", items: 88 },
-      { language: "und", items: 66 },
-    ],
+    languages: languages({ en: 3611, de: 281, fr: 164, ja: 88, und: 66 }),
     checks: [
       check("disagreement", "share of items without a majority", 61, 4402, { threshold: 0.05, dropped: true }),
       check("longer-chosen", "share of pairs whose chosen completion is the longer one", longer_chosen, differing, {
@@ -373,7 +376,7 @@ export const minimal = (): QualityReport => {
     experts,
     length: { ...lengths(random, 40), cohens_d: 0.12 },
     turnaround: distribution([95], even),
-    languages: [{ language: "en", items: 40 }],
+    languages: languages({ en: 40 }),
     rankings: { ranked_items: 0, unranked_items: 40 },
     flags: { items: 0, kinds: [] },
     cross_split_near_duplicates: null,
@@ -476,7 +479,7 @@ export const hostile = (): QualityReport => {
         rationale: text(i + 3),
       })),
     },
-    languages: attacks.slice(0, 8).map((language, i) => ({ language, items: 100 - i })),
+    languages: languages(Object.fromEntries(attacks.slice(0, 8).map((language, i) => [language, 100 - i]))),
     checks: attacks.map((attack, i) => ({
       ...check(attack, attack, 10, 100, { passed: i % 2 === 0 }),
       examples: [{ item_id: attack, detail: attack }],
@@ -506,7 +509,10 @@ export const large = (): QualityReport => {
       random,
       Array.from({ length: 500 }, (_, i) => `annotator-${String(i + 1).padStart(4, "0")}@team-${i % 9}.example.org`),
     ),
-    languages: codes.split(" ").map((language, i) => ({ language, items: Math.ceil(1_200_000 / (i + 1) ** 1.6) })),
+    languages: languages(
+      Object.fromEntries(codes.split(" ").map((language, i) => [language, Math.ceil(5_000 / (i + 1) ** 1.6)])),
+      true,
+    ),
     position: {
       ...base.position,
       by_completions: Array.from({ length: 11 }, (_, k) => ({

@@ -5,19 +5,27 @@
  * `load_dataset` infers types from the first 10 MB of a file, and fails if a fraction follows integers only.
  */
 import { Record } from "effect"
-import type { Features, JsonRow } from "./Features.ts"
+import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
+import type { Features } from "./Features.ts"
 
 /** The line, without its end. */
-export const make = (features: Features): ((row: JsonRow) => string) => {
+export const make = (features: Features): ((row: EncodedRow) => string) => {
   const floats = new Set(Record.keys(features).filter((column) => features[column] === "float64"))
-  if (floats.size === 0) return (row) => JSON.stringify(row)
-  return (row) =>
-    `{${Object.entries(row)
-      .map(
-        ([column, value]) =>
-          `${JSON.stringify(column)}:${
-            floats.has(column) && Number.isSafeInteger(value) ? `${JSON.stringify(value)}.0` : JSON.stringify(value)
-          }`,
-      )
-      .join(",")}}`
+  return ({ columns }) => {
+    let members = ""
+    for (const column in columns) {
+      const value = columns[column]!
+      const point = floats.has(column) && Number.isSafeInteger(value) ? ".0" : ""
+      members += `${members === "" ? "" : ","}${JSON.stringify(column)}:${jsonOf(value)}${point}`
+    }
+    return `{${members}}`
+  }
+}
+
+const jsonOf = (value: Cell): string => {
+  if (value instanceof Text) return value.json
+  if (typeof value !== "object" || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join(",")}]`
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${jsonOf(member)}`)
+  return `{${members.join(",")}}`
 }

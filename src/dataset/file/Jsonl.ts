@@ -1,33 +1,38 @@
 /**
  * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
  *
- * Guarantees: buffers about 1 MB, whatever the number of rows; the same rows give the same bytes, however they are
- * chunked.
+ * Guarantees: buffers 1 MB, or a row if that is larger, whatever the number of rows; the same rows give the same bytes,
+ * however they are chunked.
  */
 import { Effect } from "effect"
 import type { Features } from "./Features.ts"
 import * as JsonLine from "./JsonLine.ts"
 import type { OutputFile, RowWriter } from "./OutputFile.ts"
 
-/** UTF-16 units gathered before they are written. */
-const flushAt = 256 * 1024
+const bufferBytes = 1024 * 1024
+
+/** Of a UTF-16 code unit as UTF-8. */
+const maxUnitBytes = 3
 
 export const make = (file: OutputFile, features: Features): RowWriter => {
   const lineOf = JsonLine.make(features)
-  const encoder = new TextEncoder()
-  let lines = ""
+  let buffer = Buffer.allocUnsafe(bufferBytes)
+  let length = 0
 
-  const flush = Effect.suspend(() => {
-    const bytes = encoder.encode(lines)
-    lines = ""
-    return file.append(bytes)
-  })
+  const flush = Effect.suspend(() => file.append(buffer.subarray(0, length))).pipe(
+    Effect.map(() => {
+      length = 0
+    }),
+  )
 
   return {
     write: Effect.fnUntraced(function* (rows) {
-      for (const { row } of rows) {
-        lines += lineOf(row) + "\n"
-        if (lines.length >= flushAt) yield* flush
+      for (const row of rows) {
+        const line = `${lineOf(row)}\n`
+        const maxBytes = maxUnitBytes * line.length
+        if (length + maxBytes > buffer.length) yield* flush
+        if (maxBytes > buffer.length) buffer = Buffer.allocUnsafe(maxBytes)
+        length += buffer.write(line, length)
       }
     }),
     end: flush,

@@ -8,7 +8,7 @@
 import { Effect, Exit, FileSystem, Path, Scope } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
 import { about, type DatasetError } from "./DatasetError.ts"
-import type { JsonRow } from "./Features.ts"
+import type { EncodedRow } from "./EncodedRow.ts"
 
 export interface OutputFile {
   /** `bytes` may be used again once the effect has succeeded. */
@@ -23,15 +23,9 @@ export interface FileDigest {
   readonly sha256: string
 }
 
-export interface SizedRow {
-  readonly row: JsonRow
-  /** See `Columns.sizeOf`. */
-  readonly size: number
-}
-
 /** A format: rows on their way into a file. */
 export interface RowWriter {
-  readonly write: (rows: ReadonlyArray<SizedRow>) => Effect.Effect<void, DatasetError>
+  readonly write: (rows: ReadonlyArray<EncodedRow>) => Effect.Effect<void, DatasetError>
   /** Writes what is still in memory. Called once, after the last row. */
   readonly end: Effect.Effect<void, DatasetError>
   /** Waits until the file has reached the disk. Called once, after `end`. */

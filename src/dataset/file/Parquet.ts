@@ -10,7 +10,8 @@ import { Effect, Record } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
 import * as Zstd from "../../node/Zstd.ts"
-import { declaration, type Feature, type Features, type Json } from "./Features.ts"
+import { type Cell, Text } from "./EncodedRow.ts"
+import { declaration, type Feature, type Features } from "./Features.ts"
 import type { OutputFile, RowWriter } from "./OutputFile.ts"
 
 /** A row group ends with the row that reaches either. Larger groups save 0.1% of the file, and cost memory. */
@@ -91,9 +92,9 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
 
   return {
     write: Effect.fnUntraced(function* (rows) {
-      for (const { row, size } of rows) {
-        for (let i = 0; i < names.length; i++) columns[i]!.push(toBytes(row[names[i]!]))
-        byteCount += size
+      for (const row of rows) {
+        for (let i = 0; i < names.length; i++) columns[i]!.push(toBytes(row.columns[names[i]!]))
+        byteCount += row.size
         count++
         if (byteCount >= rowGroupBytes || count === rowGroupRows) yield* endGroup
       }
@@ -108,9 +109,12 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** Texts as UTF-8, which the writer takes a tenth faster, and whose bounds are in the order of bytes. */
-const toBytes = (value: Json | undefined): unknown => {
-  if (typeof value === "string") return Buffer.from(value)
+/**
+ * Texts as UTF-8, whose bounds are in the order of bytes. The writer knows equal texts by their buffer, without which its
+ * dictionaries took a tenth of an export's time.
+ */
+const toBytes = (value: Cell | undefined): unknown => {
+  if (value instanceof Text) return value.utf8
   if (typeof value !== "object" || value === null) return value ?? null
   if (Array.isArray(value)) return value.map(toBytes)
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toBytes(member)]))

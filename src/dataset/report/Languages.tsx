@@ -1,7 +1,7 @@
 /** The languages of the prompts. */
 import { barX, plot, ruleX, text } from "@observablehq/plot"
 import type { QualityReport } from "../../domain/QualityReport.ts"
-import { count, name, plural, shareOf } from "./format.ts"
+import { count, name, plural, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { style } from "./histogram.ts"
 import { Section } from "./parts.tsx"
@@ -18,14 +18,16 @@ const languageName = (code: string): string => {
 
 export const Languages = ({ report: { languages } }: { readonly report: QualityReport }) => {
   const all = languages.reduce((sum, { items }) => sum + items, 0)
-  const rows = languages.map(({ items, language }) => ({ language: languageName(language), items }))
+  const rows = languages.map(({ language, ...row }) => ({ language: languageName(language), ...row }))
   const first = rows[0]
   if (first === undefined || all === 0) {
     return <Section id="languages" title="Languages" lead="The languages of the prompts were not detected." />
   }
-  const most = `${shareOf(first.items, all)} of ${plural(all, "prompt")}: ${first.language}`
+  const isSample = first.low !== null
+  const prompts = isSample ? `a random sample of ${plural(all, "prompt")}` : plural(all, "prompt")
+  const most = `${shareOf(first.items, all)} of ${prompts}: ${first.language}`
   const rest = rows.slice(drawn)
-  const bars = rows.slice(0, drawn).map((row, i) => ({ ...row, key: `${i}` }))
+  const bars = rows.slice(0, drawn).map(({ items, language }, i) => ({ items, language, key: `${i}` }))
   if (rest.length > 0) {
     bars.push({
       language: `${count(rest.length)} more`,
@@ -75,7 +77,7 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
       title="Languages"
       lead={
         rows.length === 1
-          ? `All ${plural(all, "prompt")}: ${first.language}.`
+          ? `All of ${prompts}: ${first.language}.`
           : `${most}; ${plural(rows.length, "language")} in all.`
       }
     >
@@ -89,12 +91,14 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
             { title: "Code", isText: true },
             { title: "Items" },
             { title: "Share" },
+            ...(isSample ? [{ title: "95% interval" }] : []),
           ]}
-          rows={rows.map(({ items, language }, i) => [
+          rows={rows.map(({ high, items, language, low }, i) => [
             <bdi>{language}</bdi>,
             <bdi>{name(languages[i]?.language ?? "", 16)}</bdi>,
             count(items),
             shareOf(items, all),
+            ...(low === null || high === null ? [] : [`${share(low)} to ${share(high)}`]),
           ])}
         />
       )}

@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { encoder } from "../../../src/dataset/file/EncodedRow.ts"
+import type { JsonRow } from "../../../src/dataset/file/Features.ts"
 import * as JsonLine from "../../../src/dataset/file/JsonLine.ts"
 
-const lineOf = JsonLine.make({ text: "string", count: "int32", score: "float64" })
+const make = JsonLine.make({ text: "string", count: "int32", score: "float64" })
+const encode = encoder()
+const lineOf = (row: JsonRow) => make(encode(row))
 
 describe("JsonLine", () => {
   it("writes numbers of a float64 column with a point, others as they are", () => {

@@ -3,6 +3,7 @@ import { Effect, FileSystem, Result, Stream } from "effect"
 import type { JsonRow } from "../../../src/dataset/file/Features.ts"
 import type { FormatOptions } from "../../../src/dataset/format/TrainerFormat.ts"
 import { type FormatName, formats } from "../../../src/dataset/format/TrainerFormats.ts"
+import * as EncodedRow from "../../../src/dataset/file/EncodedRow.ts"
 import * as JsonLine from "../../../src/dataset/file/JsonLine.ts"
 import { validate } from "../../../src/dataset/format/Validate.ts"
 import type { Message } from "../../../src/domain/Message.ts"
@@ -40,7 +41,12 @@ export const written = Effect.fnUntraced(function* (
   rows: ReadonlyArray<JsonRow>,
   options?: FormatOptions,
 ) {
-  return yield* writtenText(rows.map(JsonLine.make(formats[name].features(options))).join("\n") + "\n")
+  return yield* writtenText(
+    rows
+      .map(EncodedRow.encoder())
+      .map(JsonLine.make(formats[name].features(options)))
+      .join("\n") + "\n",
+  )
 })
 
 export const writtenText = Effect.fnUntraced(function* (text: string | Uint8Array, fileName = "train.jsonl") {
