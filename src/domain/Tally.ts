@@ -91,6 +91,7 @@ export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
   ballots: ReadonlyArray<Choice>,
 ): ReadonlyArray<boolean | undefined> => {
+  if (ballots.length === 1) return [undefined]
   const first = firstOfText(completions)
   const tops = ballots.map((ballot) => topOf(withFirstIndices(ballot, first)))
   const { votes, unitsPerVote } = firstChoices(completions.length, tops)

@@ -222,9 +222,7 @@ const makeState = (
     if (pairs.length === 0) return "no_pair"
     const isDuplicate =
       duplicatesFound.get(ordinal) ??
-      duplicateTally.add(duplicates.add(NormalizedPrompt.ofText(prompt)).earlier.length > 0, itemId, () =>
-        excerpt(prompt),
-      )
+      duplicateTally.add(duplicates.addAndTest(NormalizedPrompt.ofText(prompt)), itemId, () => excerpt(prompt))
     if (mayRepeat) duplicatesFound.set(ordinal, isDuplicate)
     return isDuplicate && dropped.has("near-duplicates") ? "near_duplicate" : pairs
   }

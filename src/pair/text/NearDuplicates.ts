@@ -21,12 +21,16 @@ export interface Match {
 export interface NearDuplicates {
   /** Takes the next prompt, in normal form. */
   readonly add: (normal: string) => Match
+  /** The same, but only whether it nearly repeats any, which is faster. */
+  readonly addAndTest: (normal: string) => boolean
 }
 
 const none: Match = { earlier: [], similarity: 0 }
 
 const bands = 18
 const maxInBand = 32
+/** Of a count up to that. There can be 2^26 prompts. */
+const countBits = 6
 
 /** @param threshold the least estimated Jaccard index of near-duplicates: above 0, at most 1 */
 export const make = (threshold = 0.8): NearDuplicates => {
@@ -43,35 +47,35 @@ export const make = (threshold = 0.8): NearDuplicates => {
   )
   let prompts = 0
 
+  /** Compares with earlier prompts until at most `limit` are found. */
+  const add = (normal: string, limit: number): Match => {
+    const next = store.add(prompts++, NormalizedPrompt.hash(normal))
+    const equal = exact.find(next)
+    if (equal !== -1) {
+      store.removeLast()
+      return { earlier: [store.ordinal(equal)], similarity: 1 }
+    }
+    exact.set(next)
+    store.sign(next, normal)
+    const alike: Array<readonly [entry: number, similarity: number]> = []
+    for (let band = 0; band < bands; band++) {
+      const table = byBand[band]!
+      const latest = table.find(next)
+      for (let other = latest; other !== -1 && alike.length < limit; other = store.previous(other, band)) {
+        if (!store.isFirstLook(other, next)) continue
+        const similarity = MinHash.fromEqualBytes(store.equalBytes(next, other))
+        if (similarity >= threshold) alike.push([other, similarity])
+      }
+      if (store.setPrevious(next, band, latest)) table.set(next)
+    }
+    if (alike.length === 0) return none
+    alike.sort(([a], [b]) => a - b)
+    return { earlier: alike.map(([other]) => store.ordinal(other)), similarity: alike[0]![1] }
+  }
+
   return {
-    add: (normal) => {
-      const next = store.add(prompts++, NormalizedPrompt.hash(normal))
-      const equal = exact.find(next)
-      if (equal !== -1) {
-        store.removeLast()
-        return { earlier: [store.ordinal(equal)], similarity: 1 }
-      }
-      exact.set(next)
-      store.sign(next, normal)
-      const alike: Array<readonly [entry: number, similarity: number]> = []
-      for (let band = 0; band < bands; band++) {
-        const table = byBand[band]!
-        const latest = table.find(next)
-        let sharing = 0
-        for (let other = latest; other !== -1; other = store.previous(other, band)) {
-          sharing++
-          if (!store.isFirstLook(other, next)) continue
-          const similarity = MinHash.fromEqualBytes(store.equalBytes(next, other))
-          if (similarity >= threshold) alike.push([other, similarity])
-        }
-        if (sharing === maxInBand) continue
-        store.setPrevious(next, band, latest)
-        table.set(next)
-      }
-      if (alike.length === 0) return none
-      alike.sort(([a], [b]) => a - b)
-      return { earlier: alike.map(([other]) => store.ordinal(other)), similarity: alike[0]![1] }
-    },
+    add: (normal) => add(normal, Infinity),
+    addAndTest: (normal) => add(normal, 1).earlier.length > 0,
   }
 }
 
@@ -96,6 +100,8 @@ const makeStore = () => {
 
   const blockOf = (entry: number): Int32Array => words[entry >>> blockBits]!
   const startOf = (entry: number): number => (entry & (perBlock - 1)) * wordsPerRecord
+  /** One more than the entry before, and how many share the band up to this one. */
+  const linkOf = (entry: number, band: number): number => blockOf(entry)[startOf(entry) + previousAt + band]!
 
   return {
     ordinal: (entry: number): number => blockOf(entry)[startOf(entry) + ordinalAt]! >>> 0,
@@ -127,9 +133,13 @@ const makeStore = () => {
       return true
     },
     /** The entry before this one that shares its band; −1 if there is none. */
-    previous: (entry: number, band: number): number => blockOf(entry)[startOf(entry) + previousAt + band]!,
-    setPrevious: (entry: number, band: number, previous: number): void => {
-      blockOf(entry)[startOf(entry) + previousAt + band] = previous
+    previous: (entry: number, band: number): number => (linkOf(entry, band) >>> countBits) - 1,
+    /** Whether there are not too many that share the band already. */
+    setPrevious: (entry: number, band: number, previous: number): boolean => {
+      const count = previous === -1 ? 0 : linkOf(previous, band) & (2 ** countBits - 1)
+      if (count === maxInBand) return false
+      blockOf(entry)[startOf(entry) + previousAt + band] = ((previous + 1) << countBits) | (count + 1)
+      return true
     },
 
     bandHash: (entry: number, band: number): number => {

@@ -37,6 +37,9 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
 /** By the number of votes. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const [judgment] = item.judgments
+  if (item.judgments.length === 1 && votes.length === 1 && votes[0]?.ranking === undefined) {
+    return { judgment, votes, agreement: null, isTie: false, isWeighted: false }
+  }
   const counted = tally(item.completions, votes.map(ballotOf))
   if (item.judgments.length === 1) {
     const agreement =

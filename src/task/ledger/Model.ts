@@ -178,7 +178,7 @@ export interface ParsedRequest extends StoredRequest {
   readonly prompts: ReadonlyArray<TaskPrompt>
 }
 
-export interface CompletedTask extends ParsedRequest, BatchPlace {
+export interface CompletedTask extends Pick<ParsedRequest, "items" | "prompts">, BatchPlace {
   readonly seq: number
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */

@@ -5,7 +5,7 @@ import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import { Reject } from "../../domain/Reject.ts"
 import { type BatchPlace, type CompletedTask, type ItemDetails, type LedgerContext, lostStates } from "./Model.ts"
-import { batchColumns, inCampaign, parseRequest, promptOf } from "./Rows.ts"
+import { batchColumns, inCampaign, parsePrompts, promptOf } from "./Rows.ts"
 import * as Payload from "./Payload.ts"
 
 /** An item that nobody will judge, as the input had it. */
@@ -50,7 +50,14 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
       JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
       WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
       ORDER BY t.seq LIMIT ${pageSize}`,
-      (row) => ({ ...row, ...parseRequest(row), result: Payload.decode(row.result) }),
+      (row) => row,
+    ).pipe(
+      Stream.rechunk(1),
+      Stream.map(({ body, ...row }) => ({
+        ...row,
+        ...parsePrompts({ body, items: row.items }),
+        result: Payload.decode(row.result),
+      })),
     )
 
   const rejects = (run: number): Stream.Stream<Reject, SqlError> =>
@@ -97,7 +104,7 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
       Stream.mapEffect(
         Effect.fnUntraced(function* (row) {
           const open = yield* placesOpen(row)
-          const { items, prompts } = parseRequest(row)
+          const { items, prompts } = parsePrompts(row)
           const isLost = (i: number) => {
             const at = row.seq + i
             return items[i]!.check !== true && !open.some(({ end, first }) => first <= at && at < end)
@@ -124,7 +131,7 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
       JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
       WHERE t.partition_id = ${partition} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
     (row) => {
-      const { items, prompts } = parseRequest(row)
+      const { items, prompts } = parsePrompts(row)
       return items.flatMap((details, i) =>
         details.check === true ? [] : [{ itemId: details.item_id, prompt: promptOf(prompts[i]!.prompt, details) }],
       )

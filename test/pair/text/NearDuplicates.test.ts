@@ -67,6 +67,19 @@ describe("NearDuplicates", () => {
     const same = repeating.filter((i) => found[i]!.earlier[0] === reference[i]![0])
     assert.isAbove(same.length / repeating.length, 0.99)
     found.forEach(({ earlier }, i) => assert.includeMembers([...reference[i]!], [...earlier]))
+    assert.deepStrictEqual(
+      texts.map(NearDuplicates.make().addAndTest),
+      found.map(({ earlier }) => earlier.length > 0),
+    )
+  })
+
+  it("compares with the first 32 that share a band", () => {
+    const { text } = words(5)
+    const a = text(200)
+    const found = findAll(Array.from({ length: 80 }, (_, i) => `${a} ${i}`))
+    const last = found.at(-1)!.earlier
+    assert.deepStrictEqual(last.slice(0, 32), [...Array(32).keys()])
+    assert.isBelow(last.length, 48)
   })
 
   it("says of each prompt the same whatever comes after it, and the same of equal ones", () => {

@@ -1036,7 +1036,6 @@ export const ledgerConformance = (
                     vote: 1,
                     votes: 1,
                     taskId: `task_${withoutNul(textOf(i))}${i}`,
-                    body: task.body,
                     prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
                     items: task.items.map(({ item, itemId, origin }) => ({
                       item_id: itemId,
