@@ -12,10 +12,11 @@ import { Dataset, Pairs, Source, TaskRequest, Tasks, TrainerFormats } from "pref
 const client = Layer.sync(Tasks.AnnotationClient, () => {
   const results = new Map<string, string>()
   return Tasks.AnnotationClient.of({
-    create: Effect.fnUntraced(function* (body: string, idempotencyKey: string, sending) {
+    create: Effect.fnUntraced(function* (body: Uint8Array, idempotencyKey: string, sending) {
       // The ledger records the task as being sent; a task that may have been taken is never sent again by itself.
       if (sending !== undefined) yield* sending.claim
-      const { prompts } = yield* Effect.orDie(Schema.decodeEffect(Schema.fromJsonString(TaskRequest))(body))
+      const json = new TextDecoder().decode(body)
+      const { prompts } = yield* Effect.orDie(Schema.decodeEffect(Schema.fromJsonString(TaskRequest))(json))
       const result = prompts.map(({ completions, prompt }) => ({
         prompt,
         best_completion_index: completions.indexOf(completions.toSorted((a, b) => a.length - b.length)[0]!),

@@ -140,12 +140,11 @@ export const ServiceTaskResult = Schema.Struct({
 })
 export type ServiceTaskResult = typeof ServiceTaskResult.Type
 
-const createTask = HttpApiEndpoint.post("create", "/tasks", {
+const creation = {
   headers: {
     /** Same key and body: the same task. Same key, another body: 422. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
-  payload: ServiceTaskRequest,
   success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), {
     /** Path of the task. */
     location: Schema.String,
@@ -163,7 +162,9 @@ const createTask = HttpApiEndpoint.post("create", "/tasks", {
     ServiceTooSlow,
     ServiceUnavailable,
   ],
-})
+} as const
+
+const createTask = HttpApiEndpoint.post("create", "/tasks", { ...creation, payload: ServiceTaskRequest })
 
 const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   params: { task_id: Schema.String },
@@ -187,3 +188,12 @@ export class AnnotationApi extends HttpApi.make("annotation-task-service")
       description: "Send prompts with candidate completions to human experts, and read back which one they prefer.",
     }),
   ) {}
+
+const JsonBytes = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" }))
+
+/** The same for a client whose requests are encoded: `payload` is the JSON of a `ServiceTaskRequest`, as UTF-8. */
+export const EncodedAnnotationApi = HttpApi.make("annotation-task-service").add(
+  HttpApiGroup.make("tasks")
+    .add(HttpApiEndpoint.post("create", "/tasks", { ...creation, payload: JsonBytes }), getTask)
+    .middleware(OrganizationToken),
+)

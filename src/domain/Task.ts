@@ -25,11 +25,8 @@ export const TaskRequest = Schema.Struct({
 })
 export type TaskRequest = typeof TaskRequest.Type
 
-/** A `TaskRequest` as JSON text. */
-export const TaskRequestText = Schema.fromJsonString(TaskRequest)
-
 /** Parses a request that prefstream wrote; throws on anything else. */
-export const parseTaskRequest = Schema.decodeUnknownSync(TaskRequestText)
+export const parseTaskRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
 
 /** What experts added to their choice for one prompt. Unknown members are kept. */
 export const Annotations = Schema.StructWithRest(

@@ -11,7 +11,7 @@ import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
-import { matchAnswer } from "./ledger/ResultMatch.ts"
+import { checkAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { OpenTask } from "./ledger/Model.ts"
 import * as Recheck from "./Recheck.ts"
@@ -132,10 +132,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         case "Failed":
           return yield* ledger.markFailed(task.seq, Recheck.reported(view.status), task.taskId)
         case "Completed": {
-          const judgments = yield* matchAnswer(ledger, task.seq, task.taskId, view)
-          if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
-          yield* warn(`the result of ${task.taskId} does not fit its task: ${judgments.failure}`)
-          return yield* ledger.markInvalid(task.seq, view.body, judgments.failure, task.taskId)
+          const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view)
+          if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
+          yield* warn(`the result of ${task.taskId} does not fit its task: ${fit.failure}`)
+          return yield* ledger.markInvalid(task.seq, view.body, fit.failure, task.taskId)
         }
       }
     },

@@ -8,7 +8,7 @@ import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
-import { matchAnswer } from "./ledger/ResultMatch.ts"
+import { checkAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { Issue } from "./ledger/Model.ts"
 
@@ -49,9 +49,9 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
       case "Failed":
         return yield* failed(task, taskId, reported(view.status))
       case "Completed": {
-        const judgments = yield* matchAnswer(ledger, task.seq, taskId, view)
-        if (Result.isSuccess(judgments)) return yield* ledger.markCompleted(task.seq, view.body, taskId)
-        const reason = judgments.failure
+        const fit = yield* checkAnswer(ledger, task.seq, taskId, view)
+        if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, taskId)
+        const reason = fit.failure
         return yield* addDead(task, "invalid", reason, ledger.markInvalid(task.seq, view.body, reason, taskId))
       }
     }

@@ -14,7 +14,7 @@ import type { AnnotationClientError } from "./client/AnnotationClientError.ts"
 import * as FailureStreak from "./client/FailureStreak.ts"
 import { firstPollDelay } from "./Collect.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { PlannedTask, StoredRequest } from "./ledger/Model.ts"
+import type { PlannedTask } from "./ledger/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
 import * as Workers from "./Workers.ts"
@@ -44,7 +44,7 @@ export const send = Effect.fnUntraced(function* <E>(
    */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
     if (yield* Deferred.isDone(halt)) return
-    const question = yield* ledger.request(task.seq)
+    const body = yield* ledger.requestBody(task.seq)
     // Claimed when its turn has come, so that only a task that is being sent can end in doubt.
     // The halves of a split task are also among the planned ones, and may have been claimed there.
     let claimed = false
@@ -74,13 +74,13 @@ export const send = Effect.fnUntraced(function* <E>(
       Effect.sync(() => void (claimed = false)),
     )
     yield* client
-      .create(question.body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
+      .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
       .pipe(
         Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
         Effect.tap(() => Effect.sync(streak.accepted)),
         Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({
-          AnnotationClientError: (failure) => settle(task, question, failure, doubtful),
+          AnnotationClientError: (failure) => settle(task, failure, doubtful),
           AlreadyClaimed: () => Effect.void,
           KeyExpired: () => ledger.markKeyExpired(task.seq, lifetime),
         }),
@@ -107,25 +107,20 @@ export const send = Effect.fnUntraced(function* <E>(
   })
 
   /** Handles a task that was not accepted. */
-  const settle = Effect.fnUntraced(function* (
-    task: PlannedTask,
-    question: StoredRequest,
-    failure: AnnotationClientError,
-    doubtful: boolean,
-  ) {
+  const settle = Effect.fnUntraced(function* (task: PlannedTask, failure: AnnotationClientError, doubtful: boolean) {
     const { reason } = failure
     switch (reason._tag) {
       case "Refused":
         return yield* refuse(task, failure.message, reason.status, reason.detail)
       case "TooLarge": {
-        if (question.items.length === 1) {
-          return yield* refuse(task, `refused (413): ${reason.detail}`, 413, reason.detail)
-        }
-        const halves = halve(question, task.vote)
+        if (task.itemCount === 1) return yield* refuse(task, `refused (413): ${reason.detail}`, 413, reason.detail)
+        const halves = halve(yield* ledger.request(task.seq), task.vote)
         yield* ledger.split(task.seq, halves)
         let seq = task.seq
         for (const half of halves) {
-          yield* sendOne({ ...task, seq, idempotencyKey: half.idempotencyKey, sentAt: undefined, wasDoubted: false })
+          const { idempotencyKey, items } = half
+          const itemCount = items.length
+          yield* sendOne({ ...task, seq, itemCount, idempotencyKey, sentAt: undefined, wasDoubted: false })
           seq += half.items.length
         }
         return
@@ -142,9 +137,7 @@ export const send = Effect.fnUntraced(function* <E>(
           // Other tasks may be accepted; the next run sends this one again, under its key.
           left = failure
           yield* ledger.markPlanned(task.seq)
-          yield* Effect.logWarning(
-            `a task of ${question.items.length} items is left for the next run: ${failure.message}`,
-          )
+          yield* Effect.logWarning(`a task of ${task.itemCount} items is left for the next run: ${failure.message}`)
         }
         return yield* end(streak.lost(failure))
     }

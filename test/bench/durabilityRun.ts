@@ -12,15 +12,16 @@ import { NodeHttpClient, NodeServices } from "@effect/platform-node"
 import { type Array as Arr, Effect, Layer, Redacted, Result, Stream } from "effect"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
-import { toTaskPrompt, content, type SourceItem } from "../../src/domain/PromptItem.ts"
+import * as ItemBytes from "../../src/domain/ItemBytes.ts"
+import { toTaskPrompt, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
-import { rlhfRanking } from "../../src/domain/Task.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
 import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
 import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
 import * as Batch from "../../src/task/plan/Batch.ts"
+import { newTasks } from "../../src/task/plan/TaskRequests.ts"
 import type { BatchItem } from "../../src/task/ledger/Model.ts"
 import { match } from "../../src/task/ledger/ResultMatch.ts"
 
@@ -46,10 +47,9 @@ const withLedger = Pipeline.run({ directory, source, guidelines, batch: limits }
 
 const identify = ({ item, origin }: SourceItem): BatchItem => {
   const { prompt } = toTaskPrompt(item)
-  const json = content(item)
-  const utf8 = new TextEncoder().encode(json)
-  const contentHash = Sha256.hex(utf8)
-  return { item, origin, prompt, json, utf8, contentHash, itemId: item.id ?? contentHash }
+  const bytes = ItemBytes.make(prompt, item.completions)
+  const contentHash = Sha256.hex(bytes.utf8)
+  return { item, origin, prompt, bytes, contentHash, itemId: item.id ?? contentHash }
 }
 
 const withoutLedger = Effect.gen(function* () {
@@ -74,12 +74,9 @@ const withoutLedger = Effect.gen(function* () {
     ),
   )
 
-  const judge = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>) {
-    const body = `{"task_type":"${rlhfRanking}","prompts":[${items.map(({ json }) => json).join(",")}],"guidelines":${JSON.stringify(guidelines)}}`
-    const key = Sha256.hex(
-      JSON.stringify([rlhfRanking, guidelines, items.map((item) => [item.itemId, item.contentHash])]),
-    )
-    const taskId = yield* client.create(body, key)
+  const judge = Effect.fnUntraced(function* (items: Batch.Batch) {
+    const { body, idempotencyKey } = newTasks(items, { guidelines, shuffleSeed: false })[0]!
+    const taskId = yield* client.create(body, idempotencyKey)
     while (true) {
       yield* Effect.sleep("10 millis")
       const view = yield* client.poll(taskId)

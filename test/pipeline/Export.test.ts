@@ -5,6 +5,7 @@ import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import { exportDataset } from "../../src/pipeline/Export.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
+import * as Payload from "../../src/task/ledger/Payload.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -35,7 +36,7 @@ describe("exportDataset", () => {
       const tasks = newTasks([1, 1, 1, 1, 1, 1])
       yield* Effect.provideService(plan(tasks), Ledger, worker)
       const complete = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>) {
-        for (const seq of seqs) yield* worker.markCompleted(seq, answerTo(tasks[seq]!.body))
+        for (const seq of seqs) yield* worker.markCompleted(seq, answerTo(Payload.decode(tasks[seq]!.body)))
       })
       for (const task of yield* worker.plannedAfter(-1)) yield* worker.claim(task)
       for (const seq of tasks.keys()) yield* worker.markSubmitted(seq, `task_${seq}`, 0)

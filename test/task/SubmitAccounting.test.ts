@@ -5,7 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, type Layer, Option, Result, Stream } from "effect"
 import fc from "fast-check"
-import type { SourceItem } from "../../src/domain/PromptItem.ts"
+import { content, type SourceItem } from "../../src/domain/PromptItem.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { BatchLimits } from "../../src/task/plan/Batch.ts"
@@ -51,7 +51,8 @@ const expectedOf = (records: ReadonlyArray<Record>) => {
       rejected++
       continue
     }
-    const { item, json } = batchItem(record.success)
+    const { item } = batchItem(record.success)
+    const json = content(item)
     const identity = item.id ?? JSON.stringify([item.prompt, item.completions.toSorted()])
     const before = contents.get(identity)
     if (before === undefined) contents.set(identity, json)

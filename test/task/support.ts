@@ -1,20 +1,23 @@
 /** Steps of reading as the submit loop hands them to the ledger. */
 import { Array as Arr, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { toTaskPrompt, content, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
+import { toTaskPrompt, type PromptItem, type SourceItem } from "../../src/domain/PromptItem.ts"
+import { rlhfRanking, type TaskPrompt } from "../../src/domain/Task.ts"
+import * as ItemBytes from "../../src/domain/ItemBytes.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
+import * as Payload from "../../src/task/ledger/Payload.ts"
 import type { BatchItem } from "../../src/task/ledger/Model.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import type { NewTask, ReadCounts } from "../../src/task/ledger/Model.ts"
 import { items } from "../support/items.ts"
 
 export const batchItem = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
-  const json = content(item)
   const { prompt } = toTaskPrompt(item)
-  const contentHash = Sha256.hex(json)
+  const bytes = ItemBytes.make(prompt, item.completions)
+  const contentHash = Sha256.hex(bytes.utf8)
   const itemId = item.id ?? contentHash
-  return { item, origin, completionOrigins, prompt, json, utf8: Buffer.from(json), contentHash, itemId }
+  return { item, origin, completionOrigins, prompt, bytes, contentHash, itemId }
 }
 
 /** `n` items with the ids `item-0`, `item-1` and so on, from `first` on. */
@@ -23,14 +26,16 @@ export const batchItems = (first: number, n: number, of: (i: number) => Partial<
     .slice(first)
     .map(batchItem)
 
-export const newTask = (of: ReadonlyArray<BatchItem>): NewTask => {
+/** `prompts` are for a test that splits a task. */
+export const newTask = (of: ReadonlyArray<BatchItem>): NewTask & { readonly prompts: ReadonlyArray<TaskPrompt> } => {
   if (!Arr.isReadonlyArrayNonEmpty(of)) throw new Error("a task has items")
-  const body = `{"task_type":"rlhf_ranking","prompts":[${of.map(({ json }) => json).join(",")}]}`
-  return { items: of, body, utf8: Buffer.from(body), idempotencyKey: Sha256.hex(body) }
+  const prompts = of.map(({ item }) => toTaskPrompt(item))
+  const body = Payload.encode(JSON.stringify({ task_type: rlhfRanking, prompts }))
+  return { items: of, prompts, body, idempotencyKey: Sha256.hex(body) }
 }
 
 /** Tasks of the given sizes over items in a row, of which the first is the `first`th. */
-export const newTasks = (sizes: ReadonlyArray<number>, first = 0): ReadonlyArray<NewTask> =>
+export const newTasks = (sizes: ReadonlyArray<number>, first = 0): ReadonlyArray<ReturnType<typeof newTask>> =>
   sizes.map((size, i) =>
     newTask(
       batchItems(

@@ -9,10 +9,9 @@
 import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { AnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
+import { EncodedAnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
-import { TaskRequestText } from "../../domain/Task.ts"
 import * as ResponseBody from "./ResponseBody.ts"
 import {
   AnnotationClientError,
@@ -95,7 +94,7 @@ const isClientError = Schema.is(AnnotationClientError)
 
 const make = Effect.gen(function* () {
   const profile = yield* ServiceProfile
-  const client = yield* HttpApiClient.make(AnnotationApi, { baseUrl: profile.baseUrl })
+  const client = yield* HttpApiClient.make(EncodedAnnotationApi, { baseUrl: profile.baseUrl })
   const patience = Duration.fromInputUnsafe(profile.patience)
   const timeLimit = Duration.fromInputUnsafe(profile.requestTimeout)
 
@@ -236,13 +235,12 @@ const make = Effect.gen(function* () {
     )
 
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
-    body: string,
+    body: Uint8Array,
     idempotencyKey: string,
     { claim, doubt, isDoubtful, release, repeat }: Sending<E> = unclaimed,
   ): Effect.fn.Return<string, AnnotationClientError | E> {
-    const payload = yield* decodeRequest(body).pipe(Effect.orDie)
     const request = client.tasks.create({
-      payload,
+      payload: body,
       headers: { "idempotency-key": idempotencyKey },
       responseMode: "response-only",
     })
@@ -308,15 +306,13 @@ const make = Effect.gen(function* () {
   return { create, poll }
 })
 
-const decodeRequest = Schema.decodeUnknownEffect(TaskRequestText)
-
 /** What `submit` and `collect` need of a service: a program may provide its own. */
 export class AnnotationClient extends Context.Service<
   AnnotationClient,
   {
-    /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`. */
+    /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`, as UTF-8. */
     readonly create: <E = never>(
-      body: string,
+      body: Uint8Array,
       idempotencyKey: string,
       sending?: Sending<E>,
     ) => Effect.Effect<string, AnnotationClientError | E>

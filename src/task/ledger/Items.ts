@@ -35,11 +35,16 @@ const detailsOf = (
   ...(typeof item.prompt === "string" ? {} : { conversation: true }),
 })
 
-const toRow = ({ body, idempotencyKey, items, orders, utf8, vote = 1, votes = 1 }: NewTask) =>
-  withPayload(
-    { body, idempotencyKey, items: items.map((item, i) => detailsOf(item, orders?.[i])), of: items, vote, votes },
-    utf8,
-  )
+const toRow = ({ body, idempotencyKey, items, orders, vote = 1, votes = 1 }: NewTask) =>
+  withPayload({
+    body,
+    idempotencyKey,
+    items: items.map((item, i) => detailsOf(item, orders?.[i])),
+    prompts: items.map(({ item: { completions }, prompt }) => ({ prompt, completions })),
+    of: items,
+    vote,
+    votes,
+  })
 
 type TaskRow = ReturnType<typeof toRow>
 
@@ -97,7 +102,7 @@ export const readItems = ({ partition, sql }: LedgerContext) => {
   return { hasConversations, itemsIn, itemsLost }
 }
 
-export const writeItems = ({ partition, requests, sql, write }: LedgerContext, planned: Latch.Latch) => {
+export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
 
   /** The known items that the present run has read: nothing is written to them, however often they are read. */
@@ -220,10 +225,7 @@ export const writeItems = ({ partition, requests, sql, write }: LedgerContext, p
     )
     known.forEach(knownOf(run.run).add)
     isNoted ||= isToNote
-    for (const { body, items, of, seq, size } of placed) {
-      const prompts = of.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
-      requests.add(seq, { body, prompts, items }, size)
-    }
+    for (const { body, seq } of placed) bodies.add(seq, body)
     if (step.tasks.length > 0) yield* planned.open
   })
 

@@ -13,10 +13,10 @@ import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
+import * as BodyCache from "./BodyCache.ts"
 import { readHints, writeHints } from "./Hints.ts"
 import { readItems, writeItems } from "./Items.ts"
-import type { LedgerContext, ParsedRequest } from "./Model.ts"
-import * as RequestCache from "./RequestCache.ts"
+import type { LedgerContext } from "./Model.ts"
 import { readAttempts, writeDecisions } from "./Resolve.ts"
 import { readRuns, writeRuns } from "./Runs.ts"
 import { readStatus } from "./Status.ts"
@@ -61,13 +61,12 @@ type Reader = ReturnType<typeof readerOf>
 
 const makeReader = Effect.fnUntraced(function* ({ partition = defaultPartition }: LedgerOptions = {}) {
   const sql = yield* SqlClient.SqlClient
-  const requests = RequestCache.make<ParsedRequest>()
-  return readerOf({ sql, write: sql.withTransaction, requests, partition })
+  return readerOf({ sql, write: sql.withTransaction, bodies: BodyCache.make(0), partition })
 })
 
 const make = Effect.fnUntraced(function* ({ partition = defaultPartition }: LedgerOptions = {}) {
   const sql = yield* SqlClient.SqlClient
-  const context = { sql, write: yield* GroupCommit.make(sql), requests: RequestCache.make<ParsedRequest>(), partition }
+  const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), partition }
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hinted = yield* Latch.make()

@@ -14,6 +14,7 @@ import * as Snapshot from "../../sql/Snapshot.ts"
 import { match } from "./ResultMatch.ts"
 import { TaskState } from "./Model.ts"
 import { fits, parseRequest } from "./Rows.ts"
+import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
 export type IntegrityIssueCode =
@@ -264,8 +265,9 @@ interface PayloadRow {
   readonly batch: number
   readonly batch_items: number
   readonly vote: number
-  readonly body: Uint8Array | null
+  readonly expected: string | null
   readonly items: Uint8Array | null
+  readonly body: Uint8Array | null
   readonly result: Uint8Array | null
 }
 
@@ -280,8 +282,8 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
   const sql = yield* SqlClient.SqlClient
   const payloads =
     quick === true
-      ? sql`NULL AS body, NULL AS items, NULL AS result FROM task t`
-      : sql`q.body, q.items, r.body AS result FROM task t
+      ? sql`NULL AS expected, NULL AS items, NULL AS body, NULL AS result FROM task t`
+      : sql`q.expected, q.items, q.body, r.body AS result FROM task t
           LEFT JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
           LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq`
   const page = (
@@ -343,6 +345,9 @@ const payloadFinding = (
   const expected = row.item_count
   if (prompts !== expected || stored.items.length !== expected) {
     return unreadable(`it asks for ${prompts} prompts of ${stored.items.length} items, where ${expected} are expected`)
+  }
+  if (row.expected !== Expected.encode(stored.prompts)) {
+    return unreadable("what its result is expected to fit is not what it asks for")
   }
   const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
   const isWhole = found === ids.filter((id) => id !== undefined).length

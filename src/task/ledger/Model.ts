@@ -3,10 +3,11 @@
  */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { ItemBytes } from "../../domain/ItemBytes.ts"
 import { Origin } from "../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
-import type { RequestCache } from "./RequestCache.ts"
+import type { BodyCache } from "./BodyCache.ts"
 import type { Write } from "../../sql/GroupCommit.ts"
 
 /**
@@ -76,7 +77,7 @@ export interface Run {
   readonly campaign: number
 }
 
-/** An item with its identity and with the JSON text that stands for it in a task. */
+/** An item with its identity and with the bytes that stand for it in a task. */
 export interface BatchItem extends SourceItem {
   /** The user's id, or else the hash of the content. */
   readonly itemId: string
@@ -84,10 +85,8 @@ export interface BatchItem extends SourceItem {
   readonly contentHash: string
   /** The prompt as it is sent. */
   readonly prompt: string
-  /** The element of the task's `prompts`. */
-  readonly json: string
-  /** `json` as UTF-8. */
-  readonly utf8: Uint8Array
+  /** The element of the task's `prompts`, as UTF-8. */
+  readonly bytes: ItemBytes
   /** Hash of what is sent, where that is a draw of the completions. */
   readonly sentHash?: string | undefined
   /** Whether it is a gold item that is mixed in, and no item of the input. */
@@ -116,10 +115,8 @@ export type ItemDetails = typeof ItemDetails.Type
 
 export interface NewTask {
   readonly idempotencyKey: string
-  /** The body of `POST /tasks`. */
-  readonly body: string
-  /** The same, encoded: that takes as long as all that SQLite does with it. */
-  readonly utf8: Uint8Array
+  /** The body of `POST /tasks`, as UTF-8. */
+  readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
   /** The order in which each item's completions stand in the body; undefined where as in the input. */
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
@@ -131,6 +128,7 @@ export interface NewTask {
 
 export interface PlannedTask {
   readonly seq: number
+  readonly itemCount: number
   /** Which of its batch's tasks it is, from 1 on. */
   readonly vote: number
   readonly idempotencyKey: string
@@ -167,18 +165,18 @@ export interface Delivery {
  */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
-/** What was asked: the body of the request, and the items' details in the order of its prompts. */
-export interface StoredRequest {
-  readonly body: string
+/** What was asked: its prompts with their completions in the input's order, and the items' details in the same order. */
+export interface ParsedRequest {
+  readonly prompts: ReadonlyArray<TaskPrompt>
   readonly items: ReadonlyArray<ItemDetails>
 }
 
-/** A question as the ledger gives it: with the prompts of its body, parsed, and their completions in the input's order. */
-export interface ParsedRequest extends StoredRequest {
-  readonly prompts: ReadonlyArray<TaskPrompt>
+/** The same with the body of the request, as UTF-8. */
+export interface StoredRequest extends ParsedRequest {
+  readonly body: Uint8Array
 }
 
-export interface CompletedTask extends Pick<ParsedRequest, "items" | "prompts">, BatchPlace {
+export interface CompletedTask extends ParsedRequest, BatchPlace {
   readonly seq: number
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */
@@ -280,6 +278,6 @@ export interface LedgerContext {
   readonly sql: SqlClient.SqlClient
   /** Carries out statements in a transaction that is committed before the effect succeeds. */
   readonly write: Write
-  readonly requests: RequestCache<ParsedRequest>
+  readonly bodies: BodyCache
   readonly partition: string
 }

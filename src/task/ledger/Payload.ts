@@ -21,7 +21,7 @@ export const encode = (text: string): Uint8Array => encoder.encode(text)
 export const decode = (bytes: Uint8Array): string =>
   isPacked(bytes) ? Zstd.decompressText(bytes) : decoder.decode(bytes)
 
-/** @throws where a frame is damaged */
+/** The bytes that were packed, if they were. @throws as `decode` */
 export const unpack = (bytes: Uint8Array): Uint8Array => (isPacked(bytes) ? Zstd.decompress(bytes) : bytes)
 
 /** What is packed already, or too large to be unpacked again, stays as it is. */

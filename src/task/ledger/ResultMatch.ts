@@ -10,6 +10,7 @@ import { describeValue } from "../../io/Values.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import { ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
+import * as Expected from "./Expected.ts"
 import type { ParsedRequest } from "./Model.ts"
 import { promptOf } from "./Rows.ts"
 
@@ -67,12 +68,13 @@ export const match = (
 }
 
 /**
- * What is answered of the task at `seq`, matched. An id of the ledger's other tasks makes it a misfit, so that
- * one result is not taken for several votes; what else stands at `task_id` may be an id of another kind.
+ * Whether what is answered of the task at `seq` fits, or why it does not. An id of the ledger's other tasks makes it a
+ * misfit, so that one result is not taken for several votes; what else stands at `task_id` may be an id of another kind.
  */
-export const matchAnswer = Effect.fnUntraced(function* (
+export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
     readonly ownerOf: (taskId: string, seq: number) => Effect.Effect<Option.Option<number>, SqlError>
+    readonly expected: (seq: number) => Effect.Effect<Expected.Expected, SqlError>
     readonly request: (seq: number) => Effect.Effect<ParsedRequest, SqlError>
   },
   seq: number,
@@ -82,7 +84,10 @@ export const matchAnswer = Effect.fnUntraced(function* (
   if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
     return Result.fail(`task_id: expected ${describeValue(taskId)}, found ${describeValue(named)}`)
   }
-  return match(taskId, yield* ledger.request(seq), body)
+  const answer = decodeAnswer(body)
+  const expected = yield* ledger.expected(seq)
+  if (Result.isSuccess(answer) && Expected.isMetBy(expected, answer.success.results)) return Result.succeed(undefined)
+  return Result.map(match(taskId, yield* ledger.request(seq), body), () => undefined)
 })
 
 /** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */

@@ -5,6 +5,7 @@ import type { Prompt } from "../../domain/Message.ts"
 import { parseTaskRequest, TaskPrompt } from "../../domain/Task.ts"
 import { type BatchPlace, ItemDetails, type LedgerContext, type ParsedRequest, type StoredRequest } from "./Model.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
+import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
 /** SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767; a row has at most six. */
@@ -31,9 +32,9 @@ interface Payloads {
 }
 
 export const parseRequest = (row: Payloads): ParsedRequest => {
-  const body = Payload.decode(row.body)
+  const { prompts } = parseTaskRequest(Payload.decode(row.body))
   const items = decodeItems(Payload.decode(row.items))
-  return { body, prompts: promptsOf(parseTaskRequest(body).prompts, items), items }
+  return { prompts: promptsOf(prompts, items), items }
 }
 
 const decodePrompt = Schema.decodeUnknownSync(Schema.fromJsonString(TaskPrompt))
@@ -41,10 +42,10 @@ const startOfPrompt = Buffer.from('{"prompt":')
 const endOfPrompts = Buffer.from('],"guidelines":')
 
 /**
- * The same without the body. Each prompt is decoded and parsed alone, which takes a third less time than the body at once
+ * The same, faster. Each prompt is decoded and parsed alone, which takes a third less time than the body at once
  * and leaves no large strings. The bytes around a prompt stand nowhere else, since in a text a quote is after a backslash.
  */
-export const parsePrompts = (row: Payloads): Pick<ParsedRequest, "items" | "prompts"> => {
+export const parsePrompts = (row: Payloads): ParsedRequest => {
   const items = decodeItems(Payload.decode(row.items))
   const bytes = Payload.unpack(row.body)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -82,10 +83,14 @@ export const fits = (
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
 /** A task with its request as columns of `task_request`. */
-export const withPayload = <Task extends StoredRequest>(task: Task, body: Uint8Array = Payload.encode(task.body)) => {
-  const details = JSON.stringify(task.items)
-  return { ...task, size: task.body.length + details.length, payload: { body, items: Payload.encode(details) } }
-}
+export const withPayload = <Task extends StoredRequest>(task: Task) => ({
+  ...task,
+  payload: {
+    expected: Expected.encode(task.prompts),
+    items: Payload.encode(JSON.stringify(task.items)),
+    body: task.body,
+  },
+})
 
 type PlannedRow = ReturnType<typeof withPayload> &
   BatchPlace & {

@@ -97,7 +97,7 @@ const createInput = Effect.gen(function* () {
  * `new_items` counts the items of the input that it brought: none in a later vote, and no gold item. `attempt` grows when
  * the items are planned again under another key. `sent_at` is when the first try began that may have been taken, or null.
  * `resend_at` is when a person asked to send it again, `pruned_at` when its request and result were removed. No two tasks
- * have the same `task_id`, so that no result counts twice.
+ * have the same `task_id`, so that no result counts twice. `expected` is what a result must fit: see `Expected.ts`.
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -141,11 +141,13 @@ const createTasks = Effect.gen(function* () {
     PRIMARY KEY (partition_id, seq, attempt)
   )`
   yield* sql`CREATE INDEX task_attempt_by_id ON task_attempt (partition_id, task_id)`
+  // SQLite reads a row from its beginning: the largest column comes last.
   yield* sql`CREATE TABLE task_request (
     partition_id TEXT NOT NULL,
     seq BIGINT NOT NULL,
-    body ${bytes} NOT NULL,
+    expected TEXT NOT NULL,
     items ${bytes} NOT NULL,
+    body ${bytes} NOT NULL,
     PRIMARY KEY (partition_id, seq)
   )`
   yield* sql`CREATE TABLE task_result (

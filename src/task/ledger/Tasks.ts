@@ -26,6 +26,7 @@ import {
   storable,
   withPayload,
 } from "./Rows.ts"
+import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
 const pageSize = 64
@@ -46,19 +47,20 @@ const keyExpired = (lifetime: Duration.Duration): string =>
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
-export const readTasks = ({ partition, requests, sql }: LedgerContext) => ({
+export const readTasks = ({ partition, sql }: LedgerContext) => ({
   /** None where it was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
-    const cached = requests.get(seq)
-    if (cached !== undefined) return Option.some(cached)
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE partition_id = ${partition} AND seq = ${seq}`
-    return Option.map(Option.fromUndefinedOr(rows[0]), parseRequest)
+    return Option.map(Option.fromUndefinedOr(rows[0]), (row): StoredRequest => ({
+      ...parseRequest(row),
+      body: Payload.unpack(row.body),
+    }))
   }),
 })
 
 export const writeTasks = (
-  { partition, requests, sql, write }: LedgerContext,
+  { bodies, partition, sql, write }: LedgerContext,
   submitted: Latch.Latch,
   { followHints }: Pick<ReturnType<typeof writeHints>, "followHints">,
   { storedRequest }: ReturnType<typeof readTasks>,
@@ -129,7 +131,7 @@ export const writeTasks = (
   // With `due_at = 0`, which all planned tasks have, the index gives them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
     const rows = yield* sql<Omit<PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }>`
-      SELECT seq, idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
+      SELECT seq, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
         CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
       WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
     return rows.map(({ doubted, sentAt, ...row }): PlannedTask => ({
@@ -141,6 +143,20 @@ export const writeTasks = (
 
   /** The request of a task without a result, which is never pruned. */
   const request = (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow)
+
+  /** The body of its request, as UTF-8. */
+  const requestBody = Effect.fnUntraced(function* (seq: number) {
+    const body = bodies.get(seq)
+    if (body !== undefined) return body
+    const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_request WHERE ${here} AND seq = ${seq}`
+    return Payload.unpack(rows[0]!.body)
+  })
+
+  /** What its result must fit. */
+  const expected = Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ expected: string }>`SELECT expected FROM task_request WHERE ${here} AND seq = ${seq}`
+    return Expected.decode(rows[0]!.expected)
+  })
 
   /** True while the task still has the id that was polled. */
   const stillNamed = (taskId: string | undefined) =>
@@ -169,11 +185,11 @@ export const writeTasks = (
   const markPlanned = (seq: number) =>
     Effect.asVoid(write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq}`))
 
-  /** Also forgets the cached request. */
+  /** Also forgets the cached body. */
   const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
     Effect.ensuring(
       Effect.asVoid(write(change)),
-      Effect.sync(() => requests.drop(seq)),
+      Effect.sync(() => bodies.drop(seq)),
     )
   const markRefused = (seq: number, reason: string) => leave(seq, setState(seq, "refused", reason))
   const markInDoubt = (seq: number, reason: string) => leave(seq, setState(seq, "in_doubt", reason))
@@ -197,8 +213,7 @@ export const writeTasks = (
         return Option.none<string>()
       }),
     )
-    if (Option.isSome(reason)) requests.drop(seq)
-    else requests.sent(seq)
+    bodies.drop(seq)
     yield* submitted.open
     return reason
   })
@@ -209,8 +224,8 @@ export const writeTasks = (
     halves: ReadonlyArray<{ readonly idempotencyKey: string } & StoredRequest>,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const rows = halves.map((half) => withPayload(half))
-    requests.drop(seq)
+    const rows = halves.map(withPayload)
+    bodies.drop(seq)
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
@@ -305,7 +320,6 @@ export const writeTasks = (
           ON CONFLICT (partition_id, seq) DO UPDATE SET body = excluded.body`
       }),
     )
-    requests.drop(seq)
   })
 
   /** Stores a result, unless the task has another id than `taskId` since its items were planned again. */
@@ -325,6 +339,8 @@ export const writeTasks = (
     bindService,
     plannedAfter,
     request,
+    requestBody,
+    expected,
     claim,
     release,
     markPlanned,

@@ -48,7 +48,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false
     const together = [item, ...goldFor(item, prompts)]
-    const bytes = together.reduce((sum, { utf8 }) => sum + utf8.length, 0)
+    const bytes = together.reduce((sum, { bytes }) => sum + bytes.utf8.length, 0)
     const isAlone = items.length === 0 && together.length === 1
     if (!isAlone && (items.length + together.length > maxPrompts || batch.bytes + bytes > maxBytes)) return false
     for (const each of together) {

@@ -5,7 +5,8 @@
  * completion is always drawn, and a text twice only where there are too few others. The item keeps its identity.
  */
 import { Predicate } from "effect"
-import { content, type Metadata, type SourceItem } from "../../domain/PromptItem.ts"
+import * as ItemBytes from "../../domain/ItemBytes.ts"
+import type { Metadata, SourceItem } from "../../domain/PromptItem.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { apply } from "../ledger/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/Model.ts"
@@ -43,14 +44,13 @@ export const make =
         drawn,
       ),
     }
-    const json = content({ prompt: whole.prompt, completions: picked.completions })
+    const bytes = ItemBytes.make(whole.prompt, picked.completions)
     return {
       ...whole,
       item: picked,
       completionOrigins: completionOrigins && apply(completionOrigins, drawn),
-      json,
-      utf8: new TextEncoder().encode(json),
-      sentHash: Sha256.hex(json),
+      bytes,
+      sentHash: Sha256.hex(bytes.utf8),
     }
   }
 

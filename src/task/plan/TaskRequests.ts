@@ -4,8 +4,9 @@
  * Guarantees: the same items with the same terms, vote, and orders have the same key in every run; other ones another key. A
  * half of a task has the key that it would have if it had been planned so.
  */
-import { Array as Arr, Bytes } from "effect"
+import { Array as Arr } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
+import * as ItemBytes from "../../domain/ItemBytes.ts"
 import { content, type SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../../domain/Task.ts"
@@ -18,8 +19,8 @@ import {
   type RunTerms,
   type StoredRequest,
 } from "../ledger/Model.ts"
-import { apply, type CompletionOrder } from "../ledger/CompletionOrder.ts"
-import { promptsOf } from "../ledger/Rows.ts"
+import type { CompletionOrder } from "../ledger/CompletionOrder.ts"
+import * as Payload from "../ledger/Payload.ts"
 import * as Shuffle from "./Shuffle.ts"
 
 const encoder = new TextEncoder()
@@ -30,16 +31,21 @@ const encoder = new TextEncoder()
  */
 export const identify = ({ completionLists, completionOrigins, item, origin }: SourceItem): BatchItem => {
   const prompt = Conversation.render(item.prompt)
-  const json = content({ prompt, completions: item.completions })
-  const utf8 = encoder.encode(json)
-  const contentHash = Sha256.hex(utf8)
-  const sorted = item.completions.toSorted()
-  const itemId =
-    item.id ??
-    (sorted.every((completion, i) => completion === item.completions[i])
-      ? contentHash
-      : Sha256.hex(content({ prompt, completions: sorted })))
-  return { item, origin, completionLists, completionOrigins, prompt, json, utf8, contentHash, itemId }
+  const bytes = ItemBytes.make(prompt, item.completions)
+  const contentHash = Sha256.hex(bytes.utf8)
+  const itemId = item.id ?? sortedHash(item.completions, bytes) ?? contentHash
+  return { item, origin, completionLists, completionOrigins, prompt, bytes, contentHash, itemId }
+}
+
+/** The hash of the content with the completions sorted; undefined where they are. */
+const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemBytes): string | undefined => {
+  if (completions.every((text, i) => i === 0 || completions[i - 1]! <= text)) return undefined
+  const order = [...completions.keys()].toSorted((a, b) =>
+    completions[a]! < completions[b]! ? -1 : completions[a]! > completions[b]! ? 1 : 0,
+  )
+  const sorted = new Uint8Array(bytes.utf8.length)
+  ItemBytes.write(bytes, order, sorted, 0)
+  return Sha256.hex(sorted)
 }
 
 /** The item under an identity of its own, where another one has the same completions in another order. */
@@ -62,14 +68,6 @@ export const tooManyCompletions = ({ item: { completions }, origin }: BatchItem,
   code: "too_many_completions",
   reason: `completions: expected at most ${maxCompletions}, which is what the service takes, found ${completions.length}`,
 })
-
-const comma = encoder.encode(",")
-
-/** The text of an item with its completions in another order, and the same as UTF-8. */
-const reordered = ({ item: { completions }, prompt }: BatchItem, order: ReadonlyArray<number>) => {
-  const json = content({ prompt, completions: apply(completions, order) })
-  return { json, utf8: encoder.encode(json) }
-}
 
 /** The tasks of a batch, one for each vote, ready to be planned. */
 export const newTasks = (
@@ -95,20 +93,23 @@ const newTask = (
   }: { readonly orders: ReadonlyArray<CompletionOrder>; readonly vote: number; readonly votes: number },
 ): NewTask => {
   const { guidelines, taskType = rlhfRanking } = terms
-  const texts = items.map((item, i) => {
-    const order = orders[i]
-    return order === undefined ? item : reordered(item, order)
+  const start = encoder.encode(`{"task_type":${JSON.stringify(taskType)},"prompts":[`)
+  const end = encoder.encode(`]${guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`}}`)
+  const size = items.reduce((sum, { bytes }) => sum + bytes.utf8.length + 1, start.length - 1 + end.length)
+  const body = new Uint8Array(size)
+  body.set(start)
+  let at = start.length
+  items.forEach(({ bytes }, i) => {
+    if (i > 0) body[at++] = ItemBytes.comma
+    at = ItemBytes.write(bytes, orders[i], body, at)
   })
-  const start = `{"task_type":${JSON.stringify(taskType)},"prompts":[`
-  const end = `]${guidelines === undefined ? "" : `,"guidelines":${JSON.stringify(guidelines)}`}}`
-  const parts = texts.flatMap(({ utf8 }, i) => (i === 0 ? [utf8] : [comma, utf8]))
+  body.set(end, at)
   return {
     items,
     orders,
     vote,
     votes,
-    body: `${start}${texts.map(({ json }) => json).join(",")}${end}`,
-    utf8: Bytes.concat([encoder.encode(start), ...parts, encoder.encode(end)]),
+    body,
     idempotencyKey: idempotencyKey(
       { task_type: taskType, guidelines },
       items.map(({ contentHash, itemId, sentHash = contentHash }) => [itemId, sentHash]),
@@ -136,17 +137,17 @@ const idempotencyKey = (
  * @param vote which of its batch's tasks it is
  */
 export const halve = (question: StoredRequest, vote: number) => {
-  const request = parseTaskRequest(question.body)
+  const request = parseTaskRequest(Payload.decode(question.body))
   const middle = Math.ceil(request.prompts.length / 2)
   return [[0, middle] as const, [middle, request.prompts.length] as const].map(([start, end]) => {
-    const prompts = request.prompts.slice(start, end)
+    const sent = request.prompts.slice(start, end)
     const items = question.items.slice(start, end)
     const orders = items.map(({ order }) => order)
-    const identities = promptsOf(prompts, items).map(
-      (prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const,
-    )
+    const prompts = question.prompts.slice(start, end)
+    const identities = prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const)
     return {
-      body: JSON.stringify({ ...request, prompts }),
+      body: Payload.encode(JSON.stringify({ ...request, prompts: sent })),
+      prompts,
       items,
       idempotencyKey: idempotencyKey(request, identities, vote, orders),
     }

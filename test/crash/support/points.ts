@@ -128,7 +128,7 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
   "task_request: added": ["task: added planned"],
   "campaign: added": ["run: added"],
   "known: removed": ["known: added"],
-  "task_request: body, items": ["task: halved"],
+  "task_request: expected, items, body": ["task: halved"],
   "task_attempt: added": ["task: failed → planned", "task: invalid → planned", "task: in_doubt → given_up"],
   "task_result: added": ["task: submitted → completed", "task: submitted → invalid"],
   "task_result: body": ["task: submitted → completed", "task: submitted → invalid"],

@@ -8,7 +8,8 @@ import { type AnnotationClientError } from "../../../src/task/client/AnnotationC
 import * as ScriptedService from "../../support/ScriptedService.ts"
 import * as VirtualTime from "../../support/virtualTime.ts"
 
-const body = JSON.stringify({ task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] })
+const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
+const body = new TextEncoder().encode(JSON.stringify(request))
 
 const create = AnnotationClient.use((client) => client.create(body, "key-1"))
 const look = AnnotationClient.use((client) => client.poll("task_1"))
@@ -119,7 +120,7 @@ describe("AnnotationClient", () => {
           ],
         )
         const [sent] = service.received
-        assert.deepStrictEqual(JSON.parse(sent!.body), JSON.parse(body))
+        assert.deepStrictEqual(JSON.parse(sent!.body), request)
         assert.strictEqual(sent!.headers["idempotency-key"], "key-1")
       }),
     )

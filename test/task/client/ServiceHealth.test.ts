@@ -7,7 +7,8 @@ import * as Logs from "../../support/logs.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
 import * as VirtualTime from "../../support/virtualTime.ts"
 
-const body = JSON.stringify({ task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] })
+const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
+const body = new TextEncoder().encode(JSON.stringify(request))
 const create = AnnotationClient.use((client) => client.create(body, "key-1"))
 const look = AnnotationClient.use((client) => client.poll("task_1"))
 

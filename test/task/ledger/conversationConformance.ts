@@ -28,9 +28,9 @@ const plan = Effect.fnUntraced(function* (items: ReadonlyArray<BatchItem>, terms
 const plannedTasks = Ledger.use((ledger) => ledger.plannedAfter(-1))
 
 /** What an expert says who prefers the second completion of the input: in another order than it was asked. */
-const answerTo = (body: string) => ({
+const answerTo = (body: Uint8Array) => ({
   status: "completed",
-  results: (JSON.parse(body) as TaskRequest).prompts
+  results: (JSON.parse(Payload.decode(body)) as TaskRequest).prompts
     .map(({ completions, prompt }: TaskPrompt) => ({
       prompt,
       best_completion_index: completions.findIndex((text) => text.startsWith("completion 1 ")),
@@ -132,7 +132,7 @@ export const conversationConformance = (test: LedgerTest) =>
         const items = Conversations.items(40, 4)
         const run = yield* plan(items.map(identify), { shuffleSeed: false })
         const sent = (yield* Effect.forEach(yield* plannedTasks, ({ seq }) => ledger.request(seq))).flatMap(
-          ({ body }) => (JSON.parse(body) as TaskRequest).prompts,
+          ({ body }) => (JSON.parse(Payload.decode(body)) as TaskRequest).prompts,
         )
         assert.deepStrictEqual(
           sent,

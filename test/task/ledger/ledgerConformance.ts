@@ -365,10 +365,17 @@ export const ledgerConformance = (
           )
           yield* plan([task])
           assert.deepStrictEqual(yield* planned, [
-            { seq: 0, vote: 1, idempotencyKey: task.idempotencyKey, sentAt: undefined, wasDoubted: false },
+            {
+              seq: 0,
+              itemCount: task.items.length,
+              vote: 1,
+              idempotencyKey: task.idempotencyKey,
+              sentAt: undefined,
+              wasDoubted: false,
+            },
           ])
           const question = yield* ledger.request(0)
-          assert.strictEqual(question.body, task.body)
+          assert.strictEqual(Payload.decode(question.body), Payload.decode(task.body))
           assert.deepStrictEqual(
             question.items.map((details) => ({ ...details })),
             task.items.map(({ item, itemId, origin }) => ({
@@ -769,8 +776,22 @@ export const ledgerConformance = (
             { ...second!, items: items.slice(3) },
           ])
           assert.deepStrictEqual((yield* planned).slice(1, 3), [
-            { seq: 2, vote: 1, idempotencyKey: first!.idempotencyKey, sentAt: undefined, wasDoubted: false },
-            { seq: 5, vote: 1, idempotencyKey: second!.idempotencyKey, sentAt: undefined, wasDoubted: false },
+            {
+              seq: 2,
+              itemCount: 3,
+              vote: 1,
+              idempotencyKey: first!.idempotencyKey,
+              sentAt: undefined,
+              wasDoubted: false,
+            },
+            {
+              seq: 5,
+              itemCount: 2,
+              vote: 1,
+              idempotencyKey: second!.idempotencyKey,
+              sentAt: undefined,
+              wasDoubted: false,
+            },
           ])
           assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
           assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })
@@ -780,8 +801,8 @@ export const ledgerConformance = (
             items,
           )
           assert.deepStrictEqual(
-            halves.map(({ body }) => body),
-            [first!.body, second!.body],
+            halves.map(({ body }) => Payload.decode(body)),
+            [first!, second!].map(({ body }) => Payload.decode(body)),
           )
           assert.deepStrictEqual(yield* Effect.forEach([0, 7], ledger.request), before)
           // The items are as known as before, and the next task comes after them.
@@ -1481,7 +1502,7 @@ export const ledgerConformance = (
               ledger.markInvalid(1, "", "odd"),
               ledger.recheck,
               ledger.makeDue,
-              ledger.split(2, [{ idempotencyKey: "k", body: "{}", items: [] }]),
+              ledger.split(2, [{ idempotencyKey: "k", body: Payload.encode("{}"), prompts: [], items: [] }]),
             ]),
           ).pipe(inPartition("b"))
           assert.deepStrictEqual(yield* state.pipe(inPartition("a")), worked)

@@ -9,8 +9,7 @@ const item = (bytes: number, i = 0, prompt = i): BatchItem => ({
   prompt: `p${prompt}`,
   itemId: String(i),
   contentHash: String(i),
-  json: "x",
-  utf8: new Uint8Array(bytes),
+  bytes: { utf8: new Uint8Array(bytes), starts: [] },
 })
 
 /** An item with the gold item that is wanted most, and others, by their prompts. */
@@ -110,7 +109,7 @@ describe("Batch", () => {
           for (const batch of whole) {
             assert.strictEqual(new Set(batch.map(({ item }) => item.prompt)).size, batch.length)
             assert.isAtMost(batch.length, limits.maxPrompts)
-            const bytes = batch.reduce((sum, { utf8 }) => sum + utf8.length, 0)
+            const bytes = batch.reduce((sum, item) => sum + item.bytes.utf8.length, 0)
             if (batch.length > 1) assert.isAtMost(bytes, limits.maxBytes)
           }
           assert.sameMembers(

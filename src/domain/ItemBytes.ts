@@ -1,0 +1,77 @@
+/**
+ * An item as bytes: its element of a task's `prompts`, as JSON in UTF-8.
+ *
+ * Guarantees: the bytes are those of `content`. Each text is encoded once; another order of the completions copies bytes.
+ * Items share blocks of memory, which are freed when none of a block's items is held: a buffer for each text costs more time than
+ * encoding it.
+ */
+export interface ItemBytes {
+  /** With the completions in the order of the input. */
+  readonly utf8: Uint8Array
+  /** Where each completion begins in `utf8`; the last number is where another one would. */
+  readonly starts: ReadonlyArray<number>
+}
+
+const encoder = new TextEncoder()
+
+const blockBytes = 1024 * 1024
+
+let block = new Uint8Array(0)
+let used = 0
+
+/** The text's UTF-8 at the end of the block. The caller made room. */
+const append = (text: string): void => {
+  used += encoder.encodeInto(text, block.subarray(used)).written
+}
+
+export const comma = 0x2c
+const head = '{"prompt":'
+const middle = ',"completions":['
+const tail = encoder.encode("]}")
+
+export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBytes => {
+  const texts = completions.map((text) => JSON.stringify(text))
+  const first = `${head}${JSON.stringify(prompt)}${middle}`
+  // A UTF-16 unit takes at most three bytes.
+  const room = 3 * texts.reduce((sum, { length }) => sum + length + 1, first.length) + tail.length
+  if (block.length - used < room) {
+    block = new Uint8Array(Math.max(room, blockBytes))
+    used = 0
+  }
+  const start = used
+  append(first)
+  const starts: Array<number> = []
+  texts.forEach((text, i) => {
+    if (i > 0) block[used++] = comma
+    starts.push(used - start)
+    append(text)
+  })
+  starts.push(used - start + 1)
+  block.set(tail, used)
+  used += tail.length
+  return { utf8: block.subarray(start, used), starts }
+}
+
+/** Writes the item with its completions in another order, if there is one; gives the place after it. */
+export const write = (
+  { starts, utf8 }: ItemBytes,
+  order: ReadonlyArray<number> | undefined,
+  into: Uint8Array,
+  at: number,
+): number => {
+  if (order === undefined) {
+    into.set(utf8, at)
+    return at + utf8.length
+  }
+  const first = starts[0]!
+  into.set(utf8.subarray(0, first), at)
+  let end = at + first
+  order.forEach((index, i) => {
+    if (i > 0) into[end++] = comma
+    const text = utf8.subarray(starts[index], starts[index + 1]! - 1)
+    into.set(text, end)
+    end += text.length
+  })
+  into.set(tail, end)
+  return end + tail.length
+}

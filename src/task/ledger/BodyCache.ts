@@ -1,0 +1,33 @@
+/**
+ * Request bodies of tasks from planning to sending, in memory, so that they are not read again. Bounded: when it is full, it
+ * takes no more, and those are read from the ledger.
+ */
+export interface BodyCache {
+  readonly get: (seq: number) => Uint8Array | undefined
+  /** Only after the task was committed. */
+  readonly add: (seq: number, body: Uint8Array) => void
+  readonly drop: (seq: number) => void
+}
+
+const maxSize = 16 * 1024 * 1024
+
+export const make = (maxBytes: number = maxSize): BodyCache => {
+  const bodies = new Map<number, Uint8Array>()
+  let total = 0
+
+  const drop = (seq: number) => {
+    total -= bodies.get(seq)?.length ?? 0
+    bodies.delete(seq)
+  }
+
+  return {
+    get: (seq) => bodies.get(seq),
+    add: (seq, body) => {
+      drop(seq)
+      if (total + body.length > maxBytes) return
+      bodies.set(seq, body)
+      total += body.length
+    },
+    drop,
+  }
+}
