@@ -1,6 +1,6 @@
 /**
- * Jobs are killed (SIGKILL) at random moments (6, or 48 with all cases), several times each: `run`
- * in every other job, and `submit`, `collect` and `export`, one after the other, in those between.
+ * Jobs are killed (SIGKILL) at random moments (6, or 48 with all cases), several times each: `run`,
+ * or `submit`, `collect` and `export`, one after the other; with all cases, each service sees both.
  * The command that died is run again until it is through, and comes to what the undisturbed job
  * comes to: to a ledger that is whole, too.
  *
@@ -9,7 +9,7 @@
  */
 import { randomInt } from "node:crypto"
 import { afterAll, assert, describe, it } from "vitest"
-import { cases } from "../support/cases.ts"
+import { allCases, cases } from "../support/cases.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Input from "./support/input.ts"
 import { command, killedAfter, watched } from "./support/Job.ts"
@@ -46,10 +46,11 @@ describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_
       const pace = ["--idempotency-key", keys, "--concurrency", "2", "--requests-per-second", "1000"]
       const submit = [input, "--batch-size", "6", ...asking, ...pace]
       const collect = [...pace, "--poll-min", "20ms", "--poll-max", "50ms"]
-      const ways = [
+      const all = [
         [["run", ...submit, ...collect.slice(pace.length)]],
         [["submit", ...submit], ["collect", ...collect], ["export"]],
       ]
+      const ways = allCases ? all : [all[i % 2]!]
       const undisturbed = await Promise.all(
         ways.map(async (commands, way) => {
           const it = Recorded.make({ room, service }, `${keys} ${i} undisturbed ${way}`)
