@@ -165,20 +165,21 @@ describe("a pipeline file", () => {
 
   test("takes --dir, --max-rejects, --timeout and the service from the command line", () =>
     Effect.gen(function* () {
-      const folder = yield* workplace
+      const folder = yield* temporaryDirectory
       const fs = yield* FileSystem.FileSystem
+      yield* fs.symlink(`${root}node_modules`, `${folder}/node_modules`)
       yield* fs.writeFileString(
         `${folder}/mine.mts`,
         `import { AnnotationService, Pipeline, Source } from "${root}src/index.ts"
         export default Pipeline.make({
-          directory: "mine",
-          source: Source.files(["data/sample.jsonl", "bad.jsonl"]),
-          service: AnnotationService.layerEmbedded({ database: "service.db", experts: ["last"], turnaround: "1 hour" }),
+          directory: "${folder}/mine",
+          source: Source.files(["data/sample.jsonl", "${folder}/bad.jsonl"]),
+          service: AnnotationService.layerEmbedded({ database: "${folder}/service.db", experts: ["last"], turnaround: "1 hour" }),
         })`,
       )
       yield* fs.writeFileString(`${folder}/bad.jsonl`, "{\n")
       const of = (...args: ReadonlyArray<string>) =>
-        Effect.promise(() => runSources([bin, "run", "mine.mts", "--dir", "other", ...args], { cwd: folder }))
+        cli(["run", `${folder}/mine.mts`, "--dir", `${folder}/other`, ...args])
       const waited = yield* of("--timeout", "1s", "--json")
       assert.strictEqual(waited.status, 3, waited.stderr)
       assert.strictEqual(reportOf(waited).rejected, 1)

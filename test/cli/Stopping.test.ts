@@ -1,6 +1,6 @@
 /** Signals, sent to a real process that has a request under way at a service which takes its time. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Schedule } from "effect"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -162,7 +162,7 @@ describe("schedule", () => {
       const submitted = cli(["status", "--dir", job, "--json"]).pipe(
         Effect.map((said) => (said.status === 3 ? reportOf(said).tasks.submitted.tasks : 0)),
       )
-      yield* Effect.repeat(submitted, { until: (tasks) => tasks > 0 })
+      yield* Effect.repeat(submitted, { until: (tasks) => tasks > 0, schedule: Schedule.spaced("50 millis") })
       child.kill("SIGTERM")
       const said = yield* Effect.promise(() => ended)
       assert.strictEqual(said.status, 143, said.stderr)

@@ -4,7 +4,7 @@
  * in `support/points.ts`, each with the stories in which a process is killed at it.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { allCases } from "../support/cases.ts"
+import { allCases, drawn } from "../support/cases.ts"
 import { until } from "../support/process.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Embedded from "./support/EmbeddedService.ts"
@@ -275,13 +275,13 @@ describe("resolve", options, () => {
     rows(job, "SELECT seq, state, attempt, task_id, reason FROM task_attempt ORDER BY seq"),
   ]
 
-  const decisions = [
+  const decisions = drawn([
     ["task: in_doubt → submitted", () => [String(taken.number), "--adopt", taken.id!]],
     ["task: in_doubt → planned", () => [String(lost.number), "--send-again"]],
     ["task: in_doubt → given_up", () => [String(lost.number), "--give-up"]],
-  ] as const
+  ] as const)
 
-  for (const [event, argsOf] of allCases ? decisions : [decisions[quarter % decisions.length]!]) {
+  for (const [event, argsOf] of decisions) {
     it(`${points[event].name}: the decision is recorded or not, and can be repeated`, () =>
       room.inTurn(async () => {
         const args = ["resolve", ...argsOf()]

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { setImmediate } from "node:timers/promises"
+import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { datasetHashes } from "../support/hashes.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
@@ -62,7 +62,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     }
     while (count() < tasks) {
       assert.isNull(running.child.exitCode, "the run was over too soon")
-      await setImmediate()
+      await setTimeout(50)
     }
   }
 

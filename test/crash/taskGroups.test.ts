@@ -7,6 +7,7 @@ import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { receiver, temporaryFile, verifiedBy } from "../service/webhook/support.ts"
+import { drawn } from "../support/cases.ts"
 import { until } from "../support/process.ts"
 import * as Program from "../support/program.ts"
 
@@ -82,7 +83,7 @@ interface Event {
 }
 
 describe("kill -9 of a service whose tasks complete while the receiver fails", () => {
-  for (const failures of [1, groupSize, singles + 1]) {
+  for (const failures of drawn([1, groupSize, singles + 1])) {
     it.live(`when ${failures} deliveries have failed: each group is announced`, () =>
       Effect.gen(function* () {
         const database = yield* temporaryFile

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { type Receiver, receiver, silent, temporaryFile, verifiedBy } from "../service/webhook/support.ts"
 import { bundle } from "../support/built.ts"
+import { drawn } from "../support/cases.ts"
 import { spawned, until } from "../support/process.ts"
 
 const fixture = await bundle("webhooks", "test/crash/fixtures/webhooks.ts")
@@ -89,11 +90,11 @@ const toStart = (url: string) => [url, String(events)]
 const delivered = (file: string) => () => count(file, attempts) > 0 && count(file, waiting) === 0
 
 describe("kill -9 of a service that has webhooks to send", () => {
-  for (const [when, reached] of [
+  for (const [when, reached] of drawn([
     ["the first event is stored", (file: string) => count(file, messages) > 0],
     ["the first attempt is stored", (file: string) => count(file, attempts) > 0],
     ["10 are delivered", (file: string) => count(file, "webhook_message WHERE state = 'delivered'") >= 10],
-  ] as const) {
+  ] as const)) {
     it.live(`when ${when}: what was stored arrives`, () =>
       Effect.gen(function* () {
         const { accept, accepted, file, service, target } = yield* world

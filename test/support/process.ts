@@ -65,7 +65,7 @@ export const until = async (what: string, isSo: () => boolean) => {
   const deadline = performance.now() + 180_000
   while (!isSo()) {
     if (performance.now() > deadline) throw new Error(`waited three minutes for: ${what}`)
-    await setTimeout(5)
+    await setTimeout(10)
   }
 }
 

@@ -9,6 +9,7 @@ import type { Feature, Features } from "../../../src/dataset/file/Features.ts"
 import { type FormatName, formatNames, formats } from "../../../src/dataset/format/TrainerFormats.ts"
 import type { Prompt } from "../../../src/domain/Message.ts"
 import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
+import { cases } from "../../support/cases.ts"
 import * as readers from "../../support/datasetReaders.ts"
 import { difficultTexts, pair } from "../../support/pairs.ts"
 import { assistant, encode, findings, sky, system, tool, user, written } from "./support.ts"
@@ -42,7 +43,10 @@ const conversations: { readonly [Name in FormatName]: (text: string) => Prompt }
 /** axolotl's DPO strategy can't take white space at the ends of a completion. */
 const completion = (name: FormatName, text: string) => (name === "axolotl-chat-template" ? `<${text}>` : text)
 
-const large = pair(1000, { chosen: `${"Wörter 😀 ".repeat(450_000)}.`, rejected: "x".repeat(5_000_000) })
+const large = pair(1000, {
+  chosen: `${"Wörter 😀 ".repeat(cases(50_000, 450_000))}.`,
+  rejected: "x".repeat(cases(500_000, 5_000_000)),
+})
 
 const difficult = (name: FormatName): ReadonlyArray<PreferencePair> => [
   large,
