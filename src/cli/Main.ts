@@ -23,14 +23,18 @@ const commandFor = (args: ReadonlyArray<string>) =>
     ),
   )
 
+const inOneLine = (message: string) =>
+  message
+    .replace(/\n\s*/g, " ")
+    .replace("Expected: Schema validation failed: Expected a", "Expected: a")
+    .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
+
 /** Prints each error of the command line on one line, without the full help. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
       ? Effect.andThen(
-          Effect.forEach(event.errors, ({ message }) => say(message.replace(/\n\s*/g, " ")), {
-            discard: true,
-          }),
+          Effect.forEach(event.errors, ({ message }) => say(inOneLine(message)), { discard: true }),
           Console.error(`See ${event.commandPath.join(" ")} --help.`),
         )
       : CliOutput.defaultPresenter.present(event),

@@ -188,7 +188,11 @@ describe("2: the command line or a setting is wrong", () => {
     ["an unknown expert", ["run", sample, "--expert", "nobody"], /"nobody": expected gold:FILE, first, last/],
     ["a missing file", ["run", "absent.jsonl"], /absent\.jsonl: there is no such file/],
     ["a missing file of completions", ["run", sample, "--completions", "absent.jsonl"], /absent\.jsonl: there is no/],
-    ["a missing file of guidelines", ["run", sample, "--guidelines-file", "absent.md"], /absent\.md/],
+    [
+      "a missing file of guidelines",
+      ["run", sample, "--guidelines-file", "absent.md"],
+      /absent\.md.*There is no such file/,
+    ],
     ["a join of one file of completions", ["run", sample, "--completions", sample], /at least two files/],
     ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
     ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
@@ -229,7 +233,11 @@ describe("2: the command line or a setting is wrong", () => {
     ["no ledger", ["status"], /there is no ledger at .*--dir/],
     ["no ledger to export from", ["export"], /there is no ledger at .*--dir/],
     ["a time that is none", ["run", sample, "--timeout", "soon"], /--timeout.*"soon".*30s/],
-    ["a batch of nothing", ["run", sample, "--batch-size", "0"], /--batch-size.*"0".*greater than or equal to 1/],
+    [
+      "a batch of nothing",
+      ["run", sample, "--batch-size", "0"],
+      /--batch-size.*"0"\. Expected: a value greater than or equal to 1$/m,
+    ],
     [
       "flags that no join has",
       ["run", sample, "--completions", sample, "--id-path", "x"],

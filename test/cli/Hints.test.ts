@@ -30,7 +30,7 @@ describe("what is to be done next", () => {
         assert.include(status.stdout, `: prefstream resolve ${expected}\n`)
         const listed = yield* cli(["resolve", ...flags], env)
         assert.include(listed.stdout, ` ${expected} --send-again `)
-        assert.strictEqual((yield* cli(["resolve", "--all", "in-doubt", "--give-up", ...flags], env)).status, 0)
+        assert.strictEqual((yield* cli(["resolve", "--all", "in_doubt", "--give-up", ...flags], env)).status, 0)
         const waiting = yield* cli(["status", ...flags], env)
         assert.include(waiting.stdout, `Next: prefstream collect ${expected}, then prefstream export ${expected}.`)
       }

@@ -111,7 +111,7 @@ describe("README.md", () => {
       for (const args of [
         ["submit", sample],
         ["collect", "--dir", job],
-        ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--listen", "0"],
+        ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--token", "t", "--listen", "0"],
         ["export", "--dir", job],
         ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "nobody"],
         ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "judge:m"],

@@ -125,7 +125,7 @@ describe("resolve", () => {
       assert.deepStrictEqual([after.read, after.submitted, after.rejected, after.status], [4, 3, 1, "done"])
 
       // Later it is decided otherwise.
-      assert.strictEqual((yield* resolve("--all", "given-up", "--send-again")).status, 0)
+      assert.strictEqual((yield* resolve("--all", "given_up", "--send-again")).status, 0)
       assert.strictEqual((yield* run()).status, 0)
       assert.deepStrictEqual(yield* items, ["item-0", "item-1", "item-2", "item-3"])
     }))
@@ -139,7 +139,7 @@ describe("resolve", () => {
       yield* fs.makeDirectory(`${elsewhere}/prefstream-job`)
       yield* write(others, ["of another job"])
       const said = yield* Effect.promise(() =>
-        run(["resolve", "--all", "in-doubt", "--give-up", "--ledger", `${job}/ledger.db`], {}, elsewhere),
+        run(["resolve", "--all", "in_doubt", "--give-up", "--ledger", `${job}/ledger.db`], {}, elsewhere),
       )
       assert.strictEqual(said.status, 0, said.stderr)
       assert.strictEqual(yield* fs.readFileString(others), "of another job\n")
@@ -193,7 +193,7 @@ describe("resolve", () => {
       assert.match((yield* cli(["status", "--dir", job])).stdout, /unsettled +1 task may have been sent/)
       const listed = yield* cli(["resolve", "--dir", job])
       assert.match(listed.stdout, /^Task 1: in doubt, 2 items: memory:1-2\n.*\n +reason +the process was killed/)
-      const inDoubt = yield* cli(["resolve", "--all", "in-doubt", "--json", "--dir", job])
+      const inDoubt = yield* cli(["resolve", "--all", "in_doubt", "--json", "--dir", job])
       assert.deepStrictEqual(inDoubt.stdout.match(/"task":\d/g), ['"task":1'])
       yield* Effect.scoped(
         Effect.gen(function* () {
@@ -236,7 +236,7 @@ describe("resolve", () => {
         [["2", "1", "--give-up"], /cannot give up task 1: its result is here/],
         [["--give-up"], /give task numbers, as listed/],
         [["--adopt", "x"], /give task numbers, as listed/],
-        [["--all", "in-doubt", "--adopt", "x"], /--adopt: name the one task/],
+        [["--all", "in_doubt", "--adopt", "x"], /--adopt: name the one task/],
         [["2", "3", "--adopt", "x"], /--adopt: name the one task/],
         [["2", "--adopt", "task_0"], /task_0 is task 1 already/],
         [["2", "--adopt", " "], /not a valid task id/],

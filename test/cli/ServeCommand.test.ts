@@ -103,6 +103,19 @@ describe("prefstream serve", () => {
       assert.isDefined(tokenIn((yield* said(["--database", database])).stdout), "none was stored")
     }))
 
+  test("a port in use is said to be", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const first = yield* started(["serve", "--port", "0", "--database", `${folder}/first.db`])
+      const { host, port } = yield* listening(first)
+      const second = yield* cli(["serve", "--port", port, "--database", `${folder}/second.db`])
+      assert.strictEqual(second.status, 1)
+      assert.include(
+        second.stderr,
+        `prefstream: ${host} is in use by another program: choose another port with --port\n`,
+      )
+    }))
+
   test("settings that can't be are refused", () =>
     Effect.gen(function* () {
       const database = `${yield* temporaryDirectory}/service.db`

@@ -16,7 +16,7 @@ import { jobFlags } from "../flags/JobFlags.ts"
 import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun, type Loaded, loadPipeline, reported } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
-import { fromEnvironment, serviceFlags, serviceOf, serviceRequired } from "../flags/ServiceFlags.ts"
+import { addressOf, fromEnvironment, serviceFlags, serviceOf, serviceRequired } from "../flags/ServiceFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { isBusy, messageOf } from "../output/Failure.ts"
 import * as Progress from "../output/Progress.ts"
@@ -39,6 +39,7 @@ export const begin = Effect.fnUntraced(function* <F extends Flags>(given: F, pip
   const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
   const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
   yield* check(flags, pipeline)
+  yield* addressOf(flags)
   return { flags, pipeline, place: yield* placeOf(flags, pipeline) } satisfies Job
 })
 

@@ -5,7 +5,7 @@
  * decision is recorded for all tasks that are named, or for none, while no other process works
  * the ledger.
  */
-import { Console, Effect, FileSystem, Option, Struct } from "effect"
+import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -24,22 +24,22 @@ import * as IssueList from "../output/IssueList.ts"
 /** Impossible decisions are reported like errors of the command line. */
 const asUsage = ({ message }: { readonly message: string }) => Effect.fail(new UsageError({ message }))
 
-const states = {
-  "in-doubt": "in_doubt",
-  failed: "failed",
-  invalid: "invalid",
-  refused: "refused",
-  "given-up": "given_up",
-  planned: "planned",
-  submitted: "submitted",
-} as const satisfies { readonly [name: string]: TaskState }
+const states = [
+  "in_doubt",
+  "failed",
+  "invalid",
+  "refused",
+  "given_up",
+  "planned",
+  "submitted",
+] as const satisfies ReadonlyArray<TaskState>
 
 const flags = {
   tasks: Argument.Int("TASK").pipe(
     Argument.withDescription("Task numbers, as listed without a decision"),
     Argument.variadic(),
   ),
-  all: option(Flag.Literals("all", Struct.keys(states)), "STATE", "All tasks in STATE, instead of task numbers"),
+  all: option(Flag.Literals("all", states), "STATE", "All tasks in STATE, instead of task numbers"),
   adopt: text("adopt", "TASK_ID", "Link one task to TASK_ID at the service, and poll it from now on"),
   sendAgain: toggle("send-again", "Send the tasks again in the next run; a task that had arrived is billed twice"),
   giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items without another vote are rejected"),
@@ -144,8 +144,8 @@ const numbersOf = Effect.fnUntraced(function* (
   if (tasks.length > 0) return (yield* ledger.tasksOf(tasks)).map(({ number }) => number)
   const interrupted: ReadonlyArray<TaskState> = isIdle ? ["submitting"] : []
   const wanted: ReadonlyArray<TaskState> = [
-    ...(all === undefined ? (["in_doubt", "failed", "invalid", "refused"] as const) : [states[all]]),
-    ...(all === undefined || all === "in-doubt" ? interrupted : []),
+    ...(all === undefined ? (["in_doubt", "failed", "invalid", "refused"] as const) : [all]),
+    ...(all === undefined || all === "in_doubt" ? interrupted : []),
   ]
   const found = yield* ledger.issues(Number.MAX_SAFE_INTEGER, wanted)
   if (decision !== undefined && found.length === 0) {

@@ -131,20 +131,23 @@ export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<S
   return { ...flags, baseUrl: flags.baseUrl ?? Option.getOrUndefined(environment) }
 })
 
+/** The address and token that are given, if an address is. */
+export const addressOf = Effect.fnUntraced(function* ({ baseUrl, token }: Pick<ServiceFlags, "baseUrl" | "token">) {
+  if (baseUrl === undefined) return undefined
+  if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(baseUrl)) {
+    const message = "--base-url: expected http://… or https://…, without a user or password in it"
+    return yield* new UsageError({ message })
+  }
+  if (token === undefined) return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
+  return { baseUrl, token: yield* usableToken(token) }
+})
+
 /** The service at `--base-url`, or else `otherwise`. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<Layer.Layer<ServiceProfile, E | ServiceSettingsError, R>, UsageError> {
-      if (flags.baseUrl === undefined) return otherwise
-      if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(flags.baseUrl)) {
-        return yield* new UsageError({
-          message: "--base-url: expected http://… or https://…, without a user or password in it",
-        })
-      }
-      if (flags.token === undefined) {
-        return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
-      }
-      return ServiceProfile.layer({ baseUrl: flags.baseUrl, token: yield* usableToken(flags.token) })
+      const address = yield* addressOf(flags)
+      return address === undefined ? otherwise : ServiceProfile.layer(address)
     }),
   )
   const settings = Effect.flatMap(ServiceProfile, (profile) => {

@@ -96,6 +96,10 @@ const sqlMessage = (failure: SqlError.SqlError): string => {
   })
 }
 
+const isPortInUse = Schema.is(
+  Schema.Struct({ code: Schema.Literal("EADDRINUSE"), address: Schema.String, port: Schema.Number }),
+)
+
 const isFileForFolder = Schema.is(
   Schema.Struct({ _tag: Schema.Literal("AlreadyExists"), method: Schema.Literal("makeDirectory") }),
 )
@@ -123,6 +127,10 @@ export const messageOf = (failure: unknown): string => {
     return Option.getOrElse(describe(cause, path), () => failed.message)
   }
   if (!(failure instanceof Error)) return String(failure)
+  if (isPortInUse(failure.cause)) {
+    const { address, port } = failure.cause
+    return `${address}:${port} is in use by another program: choose another port with --port`
+  }
   if (failure.message.trim() !== "") return failure.message.trim().replace(/([.!?])\.$/, "$1")
   return failure.cause === undefined || !Predicate.isError(failure.cause) ? failure.name : messageOf(failure.cause)
 }

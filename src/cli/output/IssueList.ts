@@ -86,7 +86,7 @@ export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): Rea
     ? lines
     : [
         ...lines.slice(0, maxShown),
-        `… and ${digits(more)} more: prefstream resolve --all given-up --json${flags} lists their ids.`,
+        `… and ${digits(more)} more: prefstream resolve --all given_up --json${flags} lists their ids.`,
       ]
 }
 

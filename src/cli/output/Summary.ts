@@ -95,7 +95,10 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "thresholds_exceeded":
       return [`Ended${after}: a threshold is exceeded, and the dataset was not written.`]
     case "done":
-      return [report.seconds === null ? "All tasks are done." : `Done in ${duration(report.seconds)}.`]
+      if (report.seconds === null) return ["All tasks are done."]
+      return [
+        `Done in ${duration(report.seconds)}${report.left_out !== null && report.dataset === null ? ": there is no pair, and no dataset was written" : ""}.`,
+      ]
     case "waiting":
       return [
         unsent === 0
