@@ -5,6 +5,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as HttpClient from "../node/HttpClient.ts"
+import * as YoungGeneration from "../node/YoungGeneration.ts"
 import * as Stdout from "./output/Stdout.ts"
 import { main } from "./Main.ts"
 import * as Signals from "./Signals.ts"
@@ -15,6 +16,8 @@ const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") process.stderr.write(`${name}: ${message}\n`)
 })
+
+YoungGeneration.bound()
 
 let isStopped = false
 

@@ -34,7 +34,7 @@ const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reor
  * the items: the larger the step, the fewer times each page is written.
  */
 export const stepRecords = 4096
-const stepCharacters = 8 * 1024 * 1024
+const stepCharacters = 4 * 1024 * 1024
 
 /** Reads the whole input into the ledger as planned tasks. */
 export const plan = Effect.fnUntraced(function* <E, R>(

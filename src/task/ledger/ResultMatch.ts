@@ -5,6 +5,7 @@
  * names the place; every index points into completions in the order of the input, whatever order was sent.
  */
 import { Effect, Option, Result, Schema } from "effect"
+import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeValue } from "../../io/Values.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
@@ -16,6 +17,7 @@ import { promptOf } from "./Rows.ts"
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+SchemaJITCompiler.enable(Answer.ast)
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
 
 /** The judgments of one task, in the order of its prompts, or the reason why its result does not fit. */

@@ -10,9 +10,8 @@ import type { CompletionOrder } from "../ledger/CompletionOrder.ts"
 /** Numbers below 2^32 that follow from a text. */
 const draws = function* (text: string): Generator<number, never> {
   for (let block = 0; ; block++) {
-    const bytes = Sha256.bytes(`${block}:${text}`)
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-    for (let at = 0; at < bytes.length; at += 4) yield view.getUint32(at)
+    const hex = Sha256.hex(`${block}:${text}`)
+    for (let at = 0; at < hex.length; at += 8) yield Number.parseInt(hex.slice(at, at + 8), 16)
   }
 }
 
