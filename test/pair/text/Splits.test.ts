@@ -87,7 +87,7 @@ describe("Splits", () => {
 
   it("has about the shares that were asked for", () => {
     const { text } = words(4)
-    const count = 100_000
+    const count = 25_000
     const shares = { train: 0.9, validation: 0.02, test: 0.08 } as const
     const splits = open({ shares, seed: 11 })
     const counts = { train: 0, validation: 0, test: 0 }
