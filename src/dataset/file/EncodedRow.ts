@@ -9,13 +9,14 @@ import type { Json, JsonRow } from "./Features.ts"
 
 /** A text as Parquet and JSON Lines have it. */
 export class Text {
-  readonly utf8: Uint8Array
   readonly value: string
+  /** As UTF-8. */
+  readonly bytes: number
   #json: string | undefined
 
   constructor(value: string) {
-    this.utf8 = Buffer.from(value)
     this.value = value
+    this.bytes = Buffer.byteLength(value)
   }
 
   /** In quotes, with escapes. */
@@ -55,10 +56,10 @@ export const encoder = (): Encode => {
     const known = texts.get(key)
     if (known?.value === value) return known
     const text = new Text(value)
-    remembered += text.utf8.length
+    remembered += text.bytes
     if (remembered > maxRememberedBytes) {
       texts.clear()
-      remembered = text.utf8.length
+      remembered = text.bytes
     }
     texts.set(key, text)
     return text
@@ -67,7 +68,7 @@ export const encoder = (): Encode => {
   const cellOf = (value: Json): Cell => {
     if (typeof value === "string") {
       const text = textOf(value)
-      size += 4 + text.utf8.length
+      size += 4 + text.bytes
       return text
     }
     size += typeof value === "number" ? 8 : 4

@@ -108,7 +108,7 @@ const spoils: ReadonlyArray<
   ["items have changed places", "request_unreadable", /item-[01] stands elsewhere/, (sql) =>
     sql`UPDATE item SET seq = 1 - seq WHERE seq < 2`],
   ["a result does not fit", "result_unusable", /task_b.*expected 3 results/, (sql) =>
-    sql`UPDATE task_result SET body = ${Zstd.compress(resultOf("task_b", 2, 2))} WHERE seq = 2`],
+    sql`UPDATE task_result SET body = ${Zstd.compress(Buffer.from(resultOf("task_b", 2, 2)))} WHERE seq = 2`],
   ["a result can't be unpacked", "result_unusable", /task_b/, (sql) => sql`UPDATE task_result SET body = x'00' WHERE seq = 2`],
   ["two tasks have one id", "task_id_repeated", /2 tasks have the id task_a/, (sql) =>
     sql`INSERT INTO task_attempt (partition_id, seq, attempt, idempotency_key, task_id, state, ended_at) VALUES ('default', 2, 0, 'k', 'task_a', 'failed', 0)`],
