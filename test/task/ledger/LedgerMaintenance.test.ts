@@ -102,6 +102,8 @@ const spoils: ReadonlyArray<
   ["a request is gone", "request_missing", ofTask(8), (sql) => sql`DELETE FROM task_request WHERE seq = 7`],
   ["a result is gone", "result_missing", /task 1 \(task_a\)/, (sql) => sql`DELETE FROM task_result WHERE seq = 0`],
   ["a result is of no task", "rows_orphaned", /task_result.*task 78/, (sql) => sql`UPDATE task_result SET seq = 77 WHERE seq = 0`],
+  ["what a result must fit is not what was asked", "request_unreadable", ofTask(1), (sql) =>
+    sql`UPDATE task_request SET expected = '{}' WHERE seq = 0`],
   ["a request can't be unpacked", "request_unreadable", ofTask(1), (sql) => sql`UPDATE task_request SET body = x'28b52ffd00' WHERE seq = 0`],
   ["a request is another task's", "request_unreadable", ofTask(1), (sql) =>
     sql`UPDATE task_request SET (body, items) = (SELECT body, items FROM task_request WHERE seq = 2) WHERE seq = 0`],
