@@ -7,6 +7,7 @@
 import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import { isPipelineFile } from "./cli/flags/PipelineName.ts"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -21,5 +22,6 @@ if (argument === "--version" && others.length === 0) {
 } else {
   // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
   module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
-  await import("./cli/Process.ts")
+  // A pipeline file imports this package and Effect: their modules, and not the bundle, must run it.
+  await (process.argv.slice(2).some(isPipelineFile) ? import("./cli/Process.ts") : import("#cli"))
 }

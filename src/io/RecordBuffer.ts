@@ -4,7 +4,7 @@
  * Guarantees: once a record exceeds the limit, only its first 64 KiB are kept in memory.
  */
 import { Result } from "effect"
-import { Base64 } from "effect/encoding"
+import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"
 import * as Windows1252 from "./Windows1252.ts"
 

@@ -5,7 +5,8 @@
  * own.
  */
 import { Effect, Layer } from "effect"
-import { HttpClient, type HttpClientError, type HttpClientRequest } from "effect/http"
+import type { HttpClientError, HttpClientRequest } from "effect/http"
+import * as HttpClient from "effect/http/HttpClient"
 
 const load = Effect.gen(function* () {
   const Undici = yield* Effect.promise(() => import("@effect/platform-node/NodeHttpClient"))

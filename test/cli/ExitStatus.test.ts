@@ -248,6 +248,7 @@ describe("2: the command line or a setting is wrong", () => {
       ["run", `${root}pipelines/quickstart.ts`, "--batch-size", "3", "--expert", "first"],
       /--batch-size, --expert: not with a pipeline file/,
     ],
+    ["data where a pipeline file belongs", ["collect", "items.jsonl"], /expected a pipeline file .*: items\.jsonl/],
     ["a pipeline file that is missing", ["run", "absent.ts"], /cannot load the pipeline absent\.ts/],
     [
       "a pipeline file without a pipeline",

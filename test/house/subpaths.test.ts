@@ -39,7 +39,7 @@ const loadedBy = (...words: ReadonlyArray<string>): ReadonlySet<string> => {
 const never = ["redis", "@redis/client", "@effect/sql-pg", "pg", "@aws-sdk/client-s3", "eld", "cli", "bin.ts"]
 const neverIn: { readonly [subpath: string]: ReadonlyArray<string> } = {
   ".": [],
-  "./source": ["task", "pair", "dataset", "pipeline", "service", "hyparquet-writer", "yaml", "ws"],
+  "./source": ["task", "pair", "dataset", "pipeline", "service", "hyparquet", "hyparquet-writer", "yaml", "ws"],
   "./tasks": ["source", "pair", "dataset", "pipeline", "service", "hyparquet", "hyparquet-writer", "yaml"],
   "./pairs": ["source", "task", "dataset", "pipeline", "service", "sql", "api", "hyparquet", "@effect/platform-node"],
   "./dataset": ["source", "task", "pair", "pipeline", "service", "sql", "api", "@effect/platform-node"],

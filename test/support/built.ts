@@ -62,25 +62,16 @@ export const setup = async () => {
   rmSync(new URL(".", `file://${link}`), { recursive: true })
 }
 
-/**
- * A module of the sources or a fixture with all that it imports, as one file for Node: it starts
- * in a third of the time that a thousand modules take.
- */
+/** A module of the sources or a fixture with all that it imports, bundled as the package's command line is. */
 export const bundle = async (name: string, entry: string) => {
-  const place = await made(name, ["src/**/*.ts", "test/support/*.ts", entry], async (outDir) => {
+  const place = await made(name, ["vite.config.ts", "src/**/*.ts", "test/support/*.ts", entry], async (outDir) => {
     const { build } = await import("vite")
+    const rolldownOptions = { output: { entryFileNames: `${name}.mjs` } }
     await build({
-      configFile: false,
-      root,
+      configFile: `${root}vite.config.ts`,
       logLevel: "error",
-      resolve: { conditions: ["prefstream-source"] },
-      ssr: { target: "node", noExternal: true, external: ["undici"] },
-      build: {
-        ssr: entry,
-        outDir,
-        minify: false,
-        rolldownOptions: { output: { entryFileNames: `${name}.mjs` } },
-      },
+      mode: "cli",
+      build: { ssr: root + entry, outDir, rolldownOptions },
     })
   })
   return `${place}/${name}.mjs`

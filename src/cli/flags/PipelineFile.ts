@@ -12,6 +12,7 @@ import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { done, Finished, UsageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
+import { isPipelineFile } from "./PipelineName.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */
 export class ServiceUnusable extends Schema.TaggedError<ServiceUnusable>()("ServiceUnusable", {
@@ -31,12 +32,12 @@ export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.map(Option.getOrUndefined),
 )
 
-/** Whether an argument names a program rather than data. */
-export const isPipelineFile = (file: string): boolean => /\.[cm]?[jt]s$/.test(file)
-
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
+  if (!isPipelineFile(file)) {
+    return yield* new UsageError({ message: `expected a pipeline file (.ts, .js, .mts, .mjs, .cts or .cjs): ${file}` })
+  }
   const module: unknown = yield* Effect.tryPromise({
     try: () => import(pathToFileURL(resolve(file)).href),
     catch: (cause) => new UsageError({ message: `cannot load the pipeline ${file}: ${messageOf(cause)}` }),

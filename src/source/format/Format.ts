@@ -19,7 +19,6 @@ import { concat } from "../../io/RecordBuffer.ts"
 import * as JsonArray from "./json/JsonArray.ts"
 import * as JsonLines from "./json/JsonLines.ts"
 import * as Lines from "../../io/Lines.ts"
-import * as Parquet from "./parquet/Parquet.ts"
 import * as Sniff from "./Sniff.ts"
 
 export { formatNames } from "./Sniff.ts"
@@ -93,6 +92,7 @@ export const open: (
       [description, ...(isDecoded ? [encoding] : []), ...(compression === undefined ? [] : [compression])].join(", ")
     if (format === "parquet") {
       const whole = yield* Spool.toFile(input)
+      const Parquet = yield* Effect.promise(() => import("./parquet/Parquet.ts"))
       const packed = auditedLater(name, whole.bytes)
       const file = yield* Parquet.open(
         compression === undefined

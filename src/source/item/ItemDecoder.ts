@@ -7,7 +7,7 @@
  * members. Members that `PromptItem` does not have are left out.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
-import { SchemaJITCompiler } from "effect/schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { type Metadata, PromptItem, WellFormedPromptItem } from "../../domain/PromptItem.ts"

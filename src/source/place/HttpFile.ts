@@ -7,8 +7,10 @@
  * The file is opened by a request for its first byte: a signed URL often permits GET alone.
  */
 import { Effect, Layer, Result, type Scope, Stream } from "effect"
-import { Base64 } from "effect/encoding"
-import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as Base64 from "effect/encoding/Base64"
+import type { HttpClientError, HttpClientResponse } from "effect/http"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as NodeHttpClient from "../../node/HttpClient.ts"
 import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"

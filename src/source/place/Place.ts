@@ -1,12 +1,12 @@
 /**
  * Where files come from: this machine, standard input (`-`), `http://`, `https://` and `s3://`.
  *
- * Guarantees: before a stream of bytes is run, only the existence of the file is checked.
+ * Guarantees: before a stream of bytes is run, only the existence of the file is checked. The HTTP client
+ * is loaded when it is used.
  */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
-import * as HttpFile from "./HttpFile.ts"
 import type { Input } from "./Input.ts"
 import * as LocalFile from "./LocalFile.ts"
 import * as Pipe from "./Pipe.ts"
@@ -24,7 +24,7 @@ export const open: (
       case "standard input":
         return yield* Pipe.standardInput
       case "http":
-        return yield* HttpFile.open(name)
+        return yield* (yield* Effect.promise(() => import("./HttpFile.ts"))).open(name)
       case "s3":
         return yield* S3Object.open(name)
       case "unknown":

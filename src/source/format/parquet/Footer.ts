@@ -5,7 +5,8 @@
  * groups have as many rows as the file, each a chunk for each column, and the chunks are inside the file.
  */
 import { Effect } from "effect"
-import { type ColumnChunk, type FileMetaData, parquetMetadata } from "hyparquet"
+import type { ColumnChunk, FileMetaData } from "hyparquet"
+import { parquetMetadata } from "hyparquet/src/metadata.js"
 import type { Input } from "../../place/Input.ts"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
 import { corrupt, problemOf } from "./CorruptFile.ts"

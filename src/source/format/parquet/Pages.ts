@@ -11,7 +11,7 @@ import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparq
 import { parquetHeader, readPage } from "hyparquet/src/column.js"
 import { convert, DEFAULT_PARSERS } from "hyparquet/src/convert.js"
 import { getTreePath } from "hyparquet/src/schema.js"
-import { flatten } from "hyparquet"
+import { flatten } from "hyparquet/src/utils.js"
 import { concat } from "../../../io/RecordBuffer.ts"
 import * as Zlib from "../../../node/ParquetCodecs.ts"
 import * as Zstd from "../../../node/Zstd.ts"
