@@ -57,6 +57,8 @@ export const parsePrompts = (row: Payloads): ParsedRequest => {
     sent.push(decodePrompt(body.toString("utf8", start, next === -1 ? endOfLast : next - ",".length)))
     start = next
   }
+  // Not as prefstream writes it.
+  if (sent.length !== items.length) return parseRequest(row)
   return { prompts: promptsOf(sent, items), items }
 }
 
