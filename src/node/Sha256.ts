@@ -20,6 +20,3 @@ export const makeHasher = (): Hasher => {
     digest: () => hash.digest("hex"),
   }
 }
-
-/** The same as 32 bytes. */
-export const bytes = (text: string): Uint8Array => hash("sha256", text, "buffer")
