@@ -18,6 +18,9 @@ import type { OutputFile, RowWriter } from "./OutputFile.ts"
 const rowGroupBytes = 32 * 1024 * 1024
 const rowGroupRows = 32 * 1024
 
+/** A small file costs no more memory than it has texts. */
+const smallestBuffer = 64 * 1024
+
 /** Pages of 8 MB make the file 6% smaller than the usual 1 MB. */
 const pageBytes = 8 * 1024 * 1024
 
@@ -115,11 +118,11 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
 
 /**
  * The texts of a row group as UTF-8, whose bounds are in the order of bytes, one after the other in a buffer that all groups
- * use. Each text has one view, by which the writer knows equal ones: otherwise its dictionaries take a tenth of an export.
+ * use, and that is as large as they need. Each text has one view, by which the writer knows equal ones: otherwise its dictionaries take a tenth of an export.
  */
 const makeTexts = () => {
   const views = new Map<Text, Uint8Array>()
-  let buffer = Buffer.allocUnsafeSlow(rowGroupBytes)
+  let buffer = Buffer.allocUnsafeSlow(smallestBuffer)
   let end = 0
 
   const bytesOf = (text: Text): Uint8Array => {
@@ -127,7 +130,7 @@ const makeTexts = () => {
     if (known !== undefined) return known
     // The views of a buffer that is full keep it.
     if (end + text.bytes > buffer.length) {
-      buffer = Buffer.allocUnsafeSlow(Math.max(rowGroupBytes, text.bytes))
+      buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), text.bytes))
       end = 0
     }
     const start = end
