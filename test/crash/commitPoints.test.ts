@@ -212,10 +212,10 @@ describe("submit, to a service that ignores keys", options, () => {
     },
   })
 
-  for (const [when, hook] of [
+  for (const [when, hook] of drawn([
     ["has a request that it has not taken yet", "beforeTaking"],
     ["has taken a task and not answered yet", "afterTaking"],
-  ] as const) {
+  ] as const)) {
     it(`the service ${when}, and the process dies: the task is in doubt, and is found again`, async () => {
       const outcome = await afterwards(hook, async ({ book, job }) => {
         const { child, ended } = start(job, args)
