@@ -118,7 +118,8 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
 
 /**
  * The texts of a row group as UTF-8, whose bounds are in the order of bytes, one after the other in a buffer that all groups
- * use, and that is as large as they need. Each text has one view, by which the writer knows equal ones: otherwise its dictionaries take a tenth of an export.
+ * use, and that is as large as they need. Each text has one view, by which the writer knows equal ones: otherwise its
+ * dictionaries take a tenth of an export.
  */
 const makeTexts = () => {
   const views = new Map<Text, Uint8Array>()
