@@ -71,8 +71,8 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
 /** With more letters of another script a text may be about a language, such as one that asks for a translation. */
 const minShareOfScript = 0.6
 
-/** Parts of a text that are not words: fenced code, inline code, TeX, addresses. */
-const notWords = /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|\w+:\/\/\S+|\S+@\S+/g
+/** Parts of a text that are not words: fenced code, inline code, TeX, addresses, which are looked for only where they may begin. */
+const notWords = /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])\S+@\S+/g
 
 /** Two letters or more, with an apostrophe or hyphen between, and punctuation of sentences around. */
 const word =
