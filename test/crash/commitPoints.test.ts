@@ -13,6 +13,7 @@ import {
   accounts,
   command,
   finish,
+  finishHere,
   type Job,
   killedAt,
   killedInTurn,
@@ -159,7 +160,7 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
 describe("run again, over a growing file", options, () => {
   const growing = Input.write(`${room.folder}/growing.jsonl`, { misfits: true, missing: 20 })
   const run = (file: string) => ["run", file, ...submit.slice(1), ...honored]
-  continued("again", run(input), (job) => finish(job, run(growing)))
+  continued("again", run(input), (job) => finishHere(job, run(growing)))
 })
 
 describe("submit after it was killed, to a service that honors keys", options, () => {
@@ -170,12 +171,12 @@ describe("submit after it was killed, to a service that honors keys", options, (
 })
 
 describe("collect", options, () => {
-  continued("collect", ["collect", ...pace], (job) => finish(job, ["submit", ...submit, ...honored]))
+  continued("collect", ["collect", ...pace], (job) => finishHere(job, ["submit", ...submit, ...honored]))
 })
 
 describe("export, in the place of an older dataset", options, () => {
   const run = ["run", ...submit, ...honored]
-  continued("export", ["export"], (job) => finish(job, run))
+  continued("export", ["export"], (job) => finishHere(job, run))
 })
 
 describe("submit, to a service that ignores keys", options, () => {
@@ -195,7 +196,7 @@ describe("submit, to a service that ignores keys", options, () => {
     room.inTurn(async () => {
       const it = recorded(services.ignores, `submit ${name}`)
       await disturb(it)
-      await finish(it.job, args)
+      await finishHere(it.job, args)
       return settled(it)
     })
 
@@ -243,7 +244,7 @@ describe("submit, to a service that ignores keys", options, () => {
 
 describe("submit --resubmit", options, () => {
   const args = ["submit", ...submit, ...honored, "--resubmit", "failed", "--resubmit", "invalid"]
-  continued("replan", args, (job) => finish(job, ["run", ...submit, ...honored]))
+  continued("replan", args, (job) => finishHere(job, ["run", ...submit, ...honored]))
 })
 
 describe("resolve", options, () => {

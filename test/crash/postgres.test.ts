@@ -4,11 +4,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
+import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { cli } from "../support/cli.ts"
 import { datasetHashes } from "../support/hashes.ts"
+import { platform } from "../support/job.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { type Running } from "../support/process.ts"
-import { run, start } from "../support/program.ts"
+import { start } from "../support/program.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-pg-run-"))
 const store = join(scratch, "service.db")
@@ -18,6 +21,10 @@ const args = (job: string, perSecond = 1000) => [
   "run", "data/sample.jsonl", "--dir", `${scratch}/${job}`, "--batch-size", "2",
   "--idempotency-key", "honored", "--requests-per-second", String(perSecond), "--poll-min", "50ms",
 ] // prettier-ignore
+
+/** `prefstream ARGS` in this process, for the runs in which nothing goes away. */
+const run = (args: ReadonlyArray<string>, env: Record<string, string>) =>
+  Effect.runPromise(Effect.provide(cli(args, env), platform))
 
 describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
   let server: Server

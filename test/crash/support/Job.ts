@@ -58,6 +58,16 @@ export const finish = async (job: Job, args: ReadonlyArray<string>, onStart = no
   return { ...reportOf(ended), exitStatus: ended.status }
 }
 
+/** Runs a command to its end in this process, for what comes before and after the one that is tried. */
+export const command = (job: Job, args: ReadonlyArray<string>) =>
+  Effect.runPromise(Effect.provide(cli([...args, "--dir", job.folder, "--json"], job.env), platform))
+
+/** The same of a command that reports; its report with the exit status. */
+export const finishHere = async (job: Job, args: ReadonlyArray<string>) => {
+  const said = await command(job, args)
+  return { ...reportOf(said), exitStatus: said.status as number | null }
+}
+
 const sha256 = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex")
 
 /** Whatever a process died of: what stands in the dataset's place is a whole one, or nothing. */
@@ -76,10 +86,14 @@ export const killedAt = async (job: Job, args: ReadonlyArray<string>, moment: Mo
   isWhole(job)
 }
 
-/** Runs a command until it ends, killed at whichever of these moments comes first, and never twice at the same one. */
+/**
+ * Runs a command until it ends, killed at whichever of these moments comes first, and never twice at the same one.
+ * Where all have come, it is run to its end in this process.
+ */
 export const killedInTurn = async (job: Job, args: ReadonlyArray<string>, moments: ReadonlyArray<Moment>) => {
   const file = `${job.folder}.killed`
-  for (let left = moments; ;) {
+  let left = moments
+  while (left.length > 0) {
     const ended = await start(job, args, { CRASH_AT: JSON.stringify(left), CRASH_TRACE: file }).ended
     isWhole(job)
     const { killed } = JSON.parse(readFileSync(file, "utf8").trimEnd().split("\n").at(-1)!) as {
@@ -89,11 +103,8 @@ export const killedInTurn = async (job: Job, args: ReadonlyArray<string>, moment
     if (killed === undefined) return { left, report: { ...reportOf(ended), exitStatus: ended.status } }
     left = left.filter((moment) => !killed.some((at) => isDeepStrictEqual(moment, at)))
   }
+  return { left, report: await finishHere(job, args) }
 }
-
-/** Runs a command to its end in this process, for what comes after the one that is tried. */
-export const command = (job: Job, args: ReadonlyArray<string>) =>
-  Effect.runPromise(Effect.provide(cli([...args, "--dir", job.folder, "--json"], job.env), platform))
 
 /** Runs a command that is killed after a time, counted from its first event. Its report where it has ended before. */
 export const killedAfter = async (job: Job, args: ReadonlyArray<string>, millis: number) => {

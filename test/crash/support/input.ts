@@ -19,8 +19,10 @@ const parsed = (line: string) => JSON.parse(line) as Line
 const item = (id: string, prompt: string, completions = ["one", "another"]) =>
   JSON.stringify({ id, prompt, completions })
 
+const junk = Array.from({ length: 20 }, () => "?")
+
 /** More records than are taken in one step of reading, so that the items are planned in several transactions. */
-const junk = Array.from({ length: stepRecords + 50 }, () => "?")
+const repeats = Array.from({ length: stepRecords }, () => sample[0]!)
 
 interface InputOptions {
   /** Also items that come to no good end. */
@@ -43,7 +45,8 @@ const lines = ({ long = true, misfits: withMisfits, repeated = false }: InputOpt
     : []),
   ...(withMisfits ? [item("failed", misfits.failed)] : []),
   sample[0]!,
-  ...(long ? junk : junk.slice(0, 20)),
+  ...junk,
+  ...(long ? repeats : []),
   ...sample.slice(20, 50),
   ...(withMisfits ? [item("invalid", misfits.invalid)] : []),
   sample[30]!,

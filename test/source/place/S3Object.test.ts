@@ -1,3 +1,4 @@
+import { copyFileSync, globSync } from "node:fs"
 import { connect, createServer, type AddressInfo, type Server } from "node:net"
 import { fileURLToPath } from "node:url"
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
@@ -60,7 +61,7 @@ const storage = Effect.fnUntraced(function* (
     Effect.promise(() => client.send(new PutObjectCommand({ Bucket: "data", Key: key, Body: content })))
   yield* Effect.addFinalizer(() => Effect.sync(() => client.destroy()))
   yield* Effect.forEach(Object.entries(objects), ([key, content]) => put(key, content), { concurrency: 16 })
-  return { port, put }
+  return { directory, port, put }
 })
 
 /** Passes on to the port; an answer breaks off after so many bytes. The environment leads to it. */
@@ -241,12 +242,19 @@ describe("names in S3-compatible storage", () => {
 
   test("are found beyond the thousand that an answer holds", () =>
     Effect.gen(function* () {
-      const names = Array.from({ length: 1_050 }, (_, i) => `many/${String(i).padStart(5, "0")}.jsonl`)
-      yield* storage(Object.fromEntries(names.map((name) => [name, "{}"])), { checksSignatures: false })
+      const [first = "", ...others] = Array.from(
+        { length: 1_050 },
+        (_, i) => `many/${String(i).padStart(5, "0")}.jsonl`,
+      )
+      const { directory } = yield* storage({ [first]: "{}" }, { checksSignatures: false })
+      // The server's own files of the first object, under other names: quicker than a thousand requests.
+      for (const file of globSync(`${directory}/data/${first}*`)) {
+        for (const other of others) copyFileSync(file, file.replace(first, other))
+      }
       const { files } = yield* expand(["s3://data/many/"])
       assert.deepStrictEqual(
         files,
-        names.map((name) => `s3://data/${name}`),
+        [first, ...others].map((name) => `s3://data/${name}`),
       )
     }))
 })
