@@ -112,7 +112,8 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
       const job = join(scratch, `ledger-${size}`)
       const ledger = join(small.path, "ledger.db")
       const { status, ...said } = await Program.run(command(job, ledger), service.env)
-      full({ ...said, status: status ?? -1 }, ledger)
+      assert.strictEqual(status, 1, said.stderr)
+      full({ ...said, status: 1 }, ledger)
       // Full as it still is, it says the same again.
       full(await run(command(job, ledger), service.env), ledger)
       small.grow("64m")
