@@ -386,20 +386,22 @@ describe("a process", () => {
   test("ends with these statuses", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      yield* write(`${job}/bad.jsonl`, ["{"])
+      const [bad, items] = [`${job}/bad.jsonl`, `${job}/items.jsonl`]
+      yield* write(bad, ["{"])
+      yield* write(items, itemLines(1))
       const resetting = yield* ScriptedService.make(() => "reset")
       const absent = yield* ScriptedService.make(() => ({ status: 404 }))
-      const slow = ["--expert", "first", "--turnaround", "1h", "--timeout", "1s"]
+      const slow = ["--expert", "first", "--turnaround", "1h", "--once"]
       const of = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
         Effect.promise(() => run(args, env)).pipe(Effect.map(({ status }) => status))
       const statuses = yield* Effect.all(
         [
-          of(["run", sample, "--dir", `${job}/0`, "--expert", "first"]),
-          of(["run", sample, "--dir", `${job}/1`], to(absent)),
+          of(["run", items, "--dir", `${job}/0`, "--expert", "first"]),
+          of(["run", items, "--dir", `${job}/1`], to(absent)),
           of(["run"]),
-          of(["run", sample, "--dir", `${job}/3`, ...slow]),
-          of(["run", sample, "--dir", `${job}/4`, ...quick], to(resetting)),
-          of(["run", `${job}/bad.jsonl`, "--dir", `${job}/5`, "--max-rejects", "0", "--expert", "first"]),
+          of(["run", items, "--dir", `${job}/3`, ...slow]),
+          of(["run", items, "--dir", `${job}/4`, ...quick], to(resetting)),
+          of(["run", bad, "--dir", `${job}/5`, "--max-rejects", "0", "--expert", "first"]),
         ],
         { concurrency: 2 },
       )

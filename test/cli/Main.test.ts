@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Schedule } from "effect"
 import { cli, itemLines, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { bin, root, runSources } from "../support/process.ts"
+import { root } from "../support/process.ts"
 import { run, started } from "../support/program.ts"
 
 const sample = `${root}data/sample.jsonl`
@@ -19,7 +19,7 @@ const mixedLines = [
 const escape = "\u001b"
 
 describe("stdout is data, messages go to stderr", () => {
-  test("run --json prints one line of JSON, and counts every record", () =>
+  test("run --json, in a process of its own, prints one line of JSON, and counts every record", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
       yield* write(`${job}/items.jsonl`, mixedLines)
@@ -108,7 +108,7 @@ describe("stdout is data, messages go to stderr", () => {
   test("in words, too, the report alone stands on stdout, without escape codes", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      const said = yield* Effect.promise(() => run(["run", sample, "--dir", job, "--expert", `gold:${sample}`]))
+      const said = yield* cli(["run", sample, "--dir", job, "--expert", `gold:${sample}`])
       assert.strictEqual(said.status, 0)
       assert.match(said.stdout, /^Done in /)
       assert.match(said.stdout, /dataset +144 pairs in /)
@@ -125,8 +125,8 @@ describe("stdout is data, messages go to stderr", () => {
       const job = yield* temporaryDirectory
       yield* write(`${job}/items.jsonl`, ["{"])
       for (const args of [["run", "absent.jsonl"], ["run", `${job}/items.jsonl`, "--max-rejects", "0"], ["nonesuch"]]) {
-        const said = yield* Effect.promise(() => run([...args, "--dir", job, "--json", "--expert", "first"]))
-        assert.isAbove(said.status ?? 0, 0)
+        const said = yield* cli([...args, "--dir", job, "--json", "--expert", "first"])
+        assert.isAbove(said.status, 0)
         assert.strictEqual(said.stdout, "")
         assert.match(said.stderr, /^prefstream: /m)
       }
@@ -146,7 +146,7 @@ describe("stdout is data, messages go to stderr", () => {
           pairs: () => { throw new Error("a bug in pairs") },
         })`,
       )
-      const said = yield* Effect.promise(() => runSources([bin, "run", `${job}/buggy.ts`]))
+      const said = yield* cli(["run", `${job}/buggy.ts`])
       assert.strictEqual(said.status, 1)
       assert.strictEqual(said.stdout, "")
       assert.match(said.stderr, /a bug in pairs\n\s+at .*buggy\.ts/)
@@ -170,12 +170,13 @@ describe("broken off", () => {
   test("Ctrl+C ends a run with 130; it says how to go on, and the same command does", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      const args = ["run", sample, "--dir", job, "--batch-size", "1", "--expert", "first"]
+      yield* write(`${job}/items.jsonl`, itemLines(2))
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", "--expert", "first"]
       const slow = yield* started([...args, "--turnaround", "1h"])
       const submitted = cli(["status", "--dir", job, "--json"]).pipe(
         Effect.map((said) => (said.status === 3 ? reportOf(said).tasks.submitted.tasks : 0)),
       )
-      yield* Effect.repeat(submitted, { until: (tasks) => tasks > 0 })
+      yield* Effect.repeat(submitted, { until: (tasks) => tasks > 0, schedule: Schedule.spaced("50 millis") })
       slow.child.kill("SIGINT")
       const ended = yield* Effect.promise(() => slow.ended)
       assert.strictEqual(ended.status, 130)

@@ -14,6 +14,18 @@ const workplace = Effect.gen(function* () {
   return folder
 })
 
+/** `prefstream ARGS` in this process, whose folder is the given one meanwhile. */
+const cliIn = (folder: string, args: ReadonlyArray<string>, env: Record<string, string>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const before = process.cwd()
+      process.chdir(folder)
+      return before
+    }),
+    () => cli(args, env),
+    (before) => Effect.sync(() => process.chdir(before)),
+  )
+
 const pairsOf = (folder: string) => Effect.promise(() => jsonl(`${folder}/dataset/jsonl/train-00000-of-00001.jsonl`))
 
 describe("the example pipelines run", () => {
@@ -21,12 +33,8 @@ describe("the example pipelines run", () => {
     Effect.gen(function* () {
       const folder = yield* workplace
       const report = Effect.fnUntraced(function* () {
-        const said = yield* Effect.promise(() =>
-          runSources([bin, "run", "pipelines/quickstart.ts", "--json"], {
-            cwd: folder,
-            env: { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "t" },
-          }),
-        )
+        const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "t" }
+        const said = yield* cliIn(folder, ["run", "pipelines/quickstart.ts", "--json"], env)
         assert.strictEqual(said.status, 0, said.stderr)
         return reportOf(said)
       })
@@ -55,7 +63,7 @@ describe("the example pipelines run", () => {
       for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
     }))
 
-  test("pipelines/own-expert.ts, with records and an expert of its own", () =>
+  test("pipelines/own-expert.ts, with records and an expert of its own, in a process of its own", () =>
     Effect.gen(function* () {
       const folder = yield* workplace
       const said = yield* Effect.promise(() =>

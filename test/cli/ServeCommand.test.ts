@@ -1,25 +1,21 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { cli } from "../support/cli.ts"
+import { cli, cliStarted } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import type { Running } from "../support/process.ts"
-import { started } from "../support/program.ts"
 
-/** Its address, once it has said all that it says at its start. */
-const listening = (service: Running) =>
-  Effect.map(
-    Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/)),
-    (stdout) => new URL(/PREFSTREAM_BASE_URL=(\S+)/.exec(stdout)![1]!),
-  )
+/** A service that has said all that it says at its start, and its address. */
+const started = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
+  const service = yield* cliStarted(["serve", "--port", "0", ...args], env)
+  const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(yield* service.says(/PREFSTREAM_BASE_URL=\S+\n/)) ?? []
+  return { ...service, url: new URL(baseUrl) }
+})
 
 /** What `prefstream serve ARGS` says from its start to its end, and how its dashboard answers. */
 const said = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
-  const service = yield* started(["serve", "--port", "0", ...args], env)
-  const { origin } = yield* listening(service)
-  const dashboard = yield* HttpClient.get(`${origin}/dashboard/`)
-  service.child.kill("SIGTERM")
-  return { base: origin, dashboard: dashboard.status, ...(yield* Effect.promise(() => service.ended)) }
+  const { stop, url } = yield* started(args, env)
+  const dashboard = yield* HttpClient.get(`${url.origin}/dashboard/`)
+  return { base: url.origin, dashboard: dashboard.status, ...(yield* stop()) }
 })
 
 const tokenIn = (stdout: string) => /^PREFSTREAM_TOKEN=(pst_[\w-]{43})$/m.exec(stdout)?.[1]
@@ -44,9 +40,9 @@ describe("prefstream serve", () => {
   test("who has signed in gets another link only by asking for it", () =>
     Effect.gen(function* () {
       const database = `${yield* temporaryDirectory}/service.db`
-      const service = yield* started(["serve", "--port", "0", "--database", database])
-      const { origin } = yield* listening(service)
-      const stderr = yield* Effect.promise(() => service.talks(/set-up=\S+\n/))
+      const service = yield* started(["--database", database])
+      const { origin } = service.url
+      const stderr = yield* service.talks(/set-up=\S+\n/)
       const setUp = (code: string) =>
         HttpClientRequest.post(`${origin}/dashboard/api/set-up`).pipe(
           HttpClientRequest.setHeader("x-prefstream", "1"),
@@ -55,8 +51,7 @@ describe("prefstream serve", () => {
         )
       assert.strictEqual((yield* setUp("guess")).status, 403)
       assert.strictEqual((yield* setUp(linkIn(stderr)!.split("=")[1]!)).status, 200)
-      service.child.kill("SIGTERM")
-      yield* Effect.promise(() => service.ended)
+      yield* service.stop()
 
       const second = yield* said(["--database", database])
       assert.isUndefined(linkIn(second.stderr))
@@ -77,19 +72,9 @@ describe("prefstream serve", () => {
         ["http://annotate.example", true],
         ["http://localhost:8484", true],
       ] as const) {
-        const service = yield* started([
-          "serve",
-          "--port",
-          "0",
-          "--database",
-          `${folder}/2.db`,
-          ...wide,
-          "--public-url",
-          url,
-        ])
-        assert.strictEqual((yield* listening(service)).origin, url)
-        service.child.kill("SIGTERM")
-        const { stderr } = yield* Effect.promise(() => service.ended)
+        const service = yield* started(["--database", `${folder}/2.db`, ...wide, "--public-url", url])
+        assert.strictEqual(service.url.origin, url)
+        const { stderr } = yield* service.stop()
         assert.strictEqual(stderr.includes("Warning"), warned, url)
       }
     }))
@@ -106,8 +91,7 @@ describe("prefstream serve", () => {
   test("a port in use is said to be", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory
-      const first = yield* started(["serve", "--port", "0", "--database", `${folder}/first.db`])
-      const { host, port } = yield* listening(first)
+      const { host, port } = (yield* started(["--database", `${folder}/first.db`])).url
       const second = yield* cli(["serve", "--port", port, "--database", `${folder}/second.db`])
       assert.strictEqual(second.status, 1)
       assert.include(

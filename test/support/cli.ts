@@ -5,8 +5,9 @@
 import { Console as NodeConsole } from "node:console"
 import { writeFile } from "node:fs/promises"
 import { Writable } from "node:stream"
-import { ConfigProvider, Console, Effect, Sink, Stdio, Stream } from "effect"
+import { ConfigProvider, Console, Effect, Fiber, Queue, Sink, Stdio, Stream } from "effect"
 import { main } from "../../src/cli/Main.ts"
+import * as Signals from "../../src/cli/Signals.ts"
 import type { RunReport } from "../../src/pipeline/RunReport.ts"
 import type { ScriptedService } from "./ScriptedService.ts"
 
@@ -18,9 +19,14 @@ export interface Said {
 
 const capture = () => {
   const chunks: Array<string> = []
-  const add = (chunk: string | Uint8Array) => void chunks.push(Buffer.from(chunk).toString())
+  const readers = new Set<() => void>()
+  const text = () => chunks.join("")
+  const add = (chunk: string | Uint8Array) => {
+    chunks.push(Buffer.from(chunk).toString())
+    for (const read of readers) read()
+  }
   return {
-    text: () => chunks.join(""),
+    text,
     stream: new Writable({
       decodeStrings: false,
       write: (chunk: string | Uint8Array, _, done) => {
@@ -29,8 +35,34 @@ const capture = () => {
       },
     }),
     sink: () => Sink.forEach((chunk: string | Uint8Array) => Effect.sync(() => add(chunk))),
+    /** All that was written, as soon as it matches. */
+    matching: (pattern: RegExp) =>
+      Effect.callback<string>((resume) => {
+        const read = () => {
+          if (!pattern.test(text())) return
+          readers.delete(read)
+          resume(Effect.sync(text))
+        }
+        readers.add(read)
+        read()
+        return Effect.sync(() => readers.delete(read))
+      }),
   }
 }
+
+type Output = ReturnType<typeof capture>
+
+const writingTo =
+  (args: ReadonlyArray<string>, provider: ConfigProvider.ConfigProvider, stdout: Output, stderr: Output) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    effect.pipe(
+      Effect.provideService(Console.Console, new NodeConsole(stdout.stream, stderr.stream)),
+      Effect.provideService(
+        Stdio.Stdio,
+        Stdio.make({ args: Effect.succeed(args), stdin: Stream.empty, stdout: stdout.sink, stderr: stderr.sink }),
+      ),
+      Effect.provideService(ConfigProvider.ConfigProvider, provider),
+    )
 
 /** `prefstream ARGS` with the settings of the given provider alone; no terminal. */
 export const cliWith = Effect.fnUntraced(function* (
@@ -39,20 +71,56 @@ export const cliWith = Effect.fnUntraced(function* (
 ) {
   const stdout = capture()
   const stderr = capture()
-  const status = yield* main(args).pipe(
-    Effect.provideService(Console.Console, new NodeConsole(stdout.stream, stderr.stream)),
-    Effect.provideService(
-      Stdio.Stdio,
-      Stdio.make({ args: Effect.succeed(args), stdin: Stream.empty, stdout: stdout.sink, stderr: stderr.sink }),
-    ),
-    Effect.provideService(ConfigProvider.ConfigProvider, provider),
-  )
+  const status = yield* writingTo(args, provider, stdout, stderr)(main(args))
   return { status, stdout: stdout.text(), stderr: stderr.text() } satisfies Said
 })
 
 /** `prefstream ARGS` in this environment, of which the test's own process has no part. */
 export const cli = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   cliWith(args, ConfigProvider.fromEnv({ env }))
+
+/** The same, while it goes on: stopped as by a signal, and in any case with the test's scope. */
+export const cliStarted = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
+  const stdout = capture()
+  const stderr = capture()
+  const signals = yield* Queue.unbounded<Signals.Signal>()
+  const command = writingTo(args, ConfigProvider.fromEnv({ env }), stdout, stderr)
+  const fiber = yield* Effect.forkScoped(command(Signals.supervise(main(args), signals)), { startImmediately: true })
+  const ended = Effect.map(
+    Fiber.join(fiber),
+    (status): Said => ({ status, stdout: stdout.text(), stderr: stderr.text() }),
+  )
+  const matching = (output: Output) => (pattern: RegExp) =>
+    Effect.raceFirst(
+      output.matching(pattern),
+      Effect.flatMap(ended, (said) =>
+        pattern.test(output.text())
+          ? Effect.succeed(output.text())
+          : Effect.die(new Error(`ended without saying ${pattern}: ${said.stdout}${said.stderr}`)),
+      ),
+    )
+  return {
+    ended,
+    /** The output on stdout, as soon as it matches. */
+    says: matching(stdout),
+    /** The same of stderr. */
+    talks: matching(stderr),
+    /** Ends it as the signal does in a process; gives what it printed. */
+    stop: (signal: Signals.Signal = "SIGTERM") => Effect.andThen(Queue.offer(signals, signal), ended),
+  }
+})
+
+/** `prefstream serve` in this process, on a free port; the environment that leads to it. */
+export const cliServed = Effect.fnUntraced(function* (
+  args: ReadonlyArray<string>,
+  token = "token-of-a-test",
+  env: Record<string, string> = {},
+) {
+  const service = yield* cliStarted(["serve", "--port", "0", ...args], { ...env, PREFSTREAM_TOKEN: token })
+  const said = yield* service.says(/PREFSTREAM_BASE_URL=\S+\n/)
+  const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
+  return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }
+})
 
 /** The report that `--json` prints; fails unless it is the one line on standard output. */
 export const reportOf = ({ stderr, stdout }: Pick<Said, "stdout" | "stderr">): RunReport => {
