@@ -1,19 +1,19 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
-import { cli, quick, reportOf } from "../support/cli.ts"
+import { Effect, Schedule } from "effect"
+import { cli, cliServed, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
-import { run, served, started } from "../support/program.ts"
+import { run, started } from "../support/program.ts"
 
 const sample = `${root}data/sample.jsonl`
 
 describe("one job folder", () => {
-  test("submit, collect, export and status work it as processes of their own, against a service in another", () =>
+  test("submit, collect, export and status work it as processes of their own, against a service in this one", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory
       const job = `${folder}/job`
-      const { env } = yield* served(["--database", `${folder}/service.db`, "--expert", `gold:${sample}`])
+      const { env } = yield* cliServed(["--database", `${folder}/service.db`, "--expert", `gold:${sample}`])
       const report = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
         const said = yield* Effect.promise(() => run([...args, "--dir", job, "--json"], env))
         assert.strictEqual(said.status, 0, said.stderr)
@@ -36,11 +36,14 @@ describe("one job folder", () => {
   test("while a run works it: status and export look on, a second run, submit or collect is refused", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      const args = ["run", sample, "--dir", job, "--expert", "first"]
+      yield* write(`${job}/items.jsonl`, itemLines(3))
+      const items = `${job}/items.jsonl`
+      const args = ["run", items, "--dir", job, "--expert", "first"]
       const first = yield* started([...args, "--turnaround", "1h"])
       const status = cli(["status", "--dir", job, "--json"])
       const said = yield* Effect.repeat(status, {
-        until: (said) => said.status === 3 && reportOf(said).tasks.submitted.items === 72,
+        until: (said) => said.status === 3 && reportOf(said).tasks.submitted.items === 3,
+        schedule: Schedule.spaced("50 millis"),
       })
       assert.strictEqual(reportOf(said).status, "waiting")
       const exported = yield* cli(["export", "--dir", job, "--json"])
@@ -51,8 +54,8 @@ describe("one job folder", () => {
       const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:9/v1", PREFSTREAM_TOKEN: "t" }
       const others = [
         cli(args),
-        cli(["run", sample, "--dir", job], env),
-        cli(["submit", sample, "--dir", job], env),
+        cli(["run", items, "--dir", job], env),
+        cli(["submit", items, "--dir", job], env),
         cli(["collect", "--dir", job], env),
       ]
       for (const other of others) {
@@ -67,6 +70,6 @@ describe("one job folder", () => {
       yield* Effect.promise(() => first.ended)
       const next = yield* cli([...args, "--json"])
       assert.strictEqual(next.status, 0, next.stderr)
-      assert.strictEqual(reportOf(next).known, 72)
+      assert.strictEqual(reportOf(next).known, 3)
     }))
 })

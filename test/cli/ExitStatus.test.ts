@@ -391,17 +391,18 @@ describe("a process", () => {
       yield* write(items, itemLines(1))
       const resetting = yield* ScriptedService.make(() => "reset")
       const absent = yield* ScriptedService.make(() => ({ status: 404 }))
-      const slow = ["--expert", "first", "--turnaround", "1h", "--once"]
+      const slow = ["run", items, "--dir", `${job}/3`, "--expert", "first", "--turnaround", "1h", "--once"]
+      assert.strictEqual((yield* cli(slow)).status, 3)
       const of = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
         Effect.promise(() => run(args, env)).pipe(Effect.map(({ status }) => status))
       const statuses = yield* Effect.all(
         [
           of(["run", items, "--dir", `${job}/0`, "--expert", "first"]),
-          of(["run", items, "--dir", `${job}/1`], to(absent)),
+          of(["submit", items, "--dir", `${job}/1`], to(absent)),
           of(["run"]),
-          of(["run", items, "--dir", `${job}/3`, ...slow]),
-          of(["run", items, "--dir", `${job}/4`, ...quick], to(resetting)),
-          of(["run", bad, "--dir", `${job}/5`, "--max-rejects", "0", "--expert", "first"]),
+          of(["status", "--dir", `${job}/3`]),
+          of(["submit", items, "--dir", `${job}/4`, ...quick], to(resetting)),
+          of(["submit", bad, "--dir", `${job}/5`, "--max-rejects", "0"], to(absent)),
         ],
         { concurrency: 2 },
       )

@@ -2,11 +2,10 @@
 import { assert, describe } from "@effect/vitest"
 import { Deferred, Effect, FileSystem } from "effect"
 import * as FileLock from "../../src/node/FileLock.ts"
-import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliStarted, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
-import { started } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const sample = `${root}data/sample.jsonl`
@@ -37,11 +36,11 @@ describe("two runs over one job", () => {
       )
       const tooShort = yield* cli([...args, "--lock-wait", "1ms"], to(service))
       assert.deepStrictEqual([tooShort.status, tooShort.stdout], [75, ""])
-      const second = yield* started([...args, "--lock-wait", "1h"], to(service))
-      yield* Effect.promise(() => second.talks(/Waiting: .*ledger\.db is in use by process \d+/))
+      const second = yield* cliStarted([...args, "--lock-wait", "1h"], to(service))
+      yield* second.talks(/Waiting: .*ledger\.db is in use by process \d+/)
       assert.deepStrictEqual(service.received, [])
       yield* Deferred.succeed(done, undefined)
-      const said = yield* Effect.promise(() => second.ended)
+      const said = yield* second.ended
       assert.strictEqual(said.status, 0, said.stderr)
       assert.strictEqual(said.stderr.match(/Waiting:/g)?.length, 1)
       assert.isDefined(first)

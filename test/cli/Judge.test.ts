@@ -1,11 +1,10 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { cli, quick, reportOf, write } from "../support/cli.ts"
+import { cli, cliServed, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
 import { root } from "../support/process.ts"
-import { run, served } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { traces } from "../support/traces.ts"
 
@@ -126,16 +125,13 @@ describe("serve --expert judge:MODEL", () => {
           : JudgeStub.verdict("A", "The first is better."),
       )
       const args = ["--database", `${folder}/service.db`, "--expert", "judge:m", "--log-level", "all"]
-      const { env, service } = yield* served(args, "a-token", {
+      const { env, service } = yield* cliServed(args, "a-token", {
         ...withKey,
         PREFSTREAM_JUDGE_BASE_URL: model.baseUrl,
       })
-      const submitted = yield* Effect.promise(() =>
-        run(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--json", ...quick], env),
-      )
+      const submitted = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--json", ...quick], env)
       assert.strictEqual(submitted.status, 0, submitted.stderr)
-      service.child.kill("SIGTERM")
-      const { stderr, stdout } = yield* Effect.promise(() => service.ended)
+      const { stderr, stdout } = yield* service.stop()
       assert.include(model.received[0]!.headers.authorization ?? "", key)
       assert.notInclude(stdout + stderr, key)
       const found = traces(folder)

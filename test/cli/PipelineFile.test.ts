@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
+import { cli, cliIn, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { bin, root, runSources } from "../support/process.ts"
@@ -13,18 +13,6 @@ const workplace = Effect.gen(function* () {
   for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
   return folder
 })
-
-/** `prefstream ARGS` in this process, whose folder is the given one meanwhile. */
-const cliIn = (folder: string, args: ReadonlyArray<string>, env: Record<string, string>) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => {
-      const before = process.cwd()
-      process.chdir(folder)
-      return before
-    }),
-    () => cli(args, env),
-    (before) => Effect.sync(() => process.chdir(before)),
-  )
 
 const pairsOf = (folder: string) => Effect.promise(() => jsonl(`${folder}/dataset/jsonl/train-00000-of-00001.jsonl`))
 

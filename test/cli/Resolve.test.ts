@@ -5,9 +5,8 @@ import type { ListedTask } from "../../src/cli/output/IssueList.ts"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import type { JobStatus } from "../../src/pipeline/JobStatus.ts"
-import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliIn, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { run } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { newTasks, plan } from "../task/support.ts"
 
@@ -138,9 +137,14 @@ describe("resolve", () => {
       const others = `${elsewhere}/prefstream-job/rejects.jsonl`
       yield* fs.makeDirectory(`${elsewhere}/prefstream-job`)
       yield* write(others, ["of another job"])
-      const said = yield* Effect.promise(() =>
-        run(["resolve", "--all", "in_doubt", "--give-up", "--ledger", `${job}/ledger.db`], {}, elsewhere),
-      )
+      const said = yield* cliIn(elsewhere, [
+        "resolve",
+        "--all",
+        "in_doubt",
+        "--give-up",
+        "--ledger",
+        `${job}/ledger.db`,
+      ])
       assert.strictEqual(said.status, 0, said.stderr)
       assert.strictEqual(yield* fs.readFileString(others), "of another job\n")
     }))

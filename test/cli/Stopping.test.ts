@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
 import * as FileLock from "../../src/node/FileLock.ts"
-import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliStarted, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
 import { started } from "../support/program.ts"
@@ -50,26 +50,30 @@ describe("a run with a request under way", () => {
       assert.strictEqual(service.received.filter(isPost).length, 1)
     }))
 
-  for (const [keys, status, posts] of [
-    ["honored", 0, 2],
-    ["ignored", 4, 1],
-  ] as const) {
-    test(`the grace time runs out: the process ends, and the next run settles it where keys are ${keys}`, () =>
-      Effect.gen(function* () {
-        const { answer, args, child, ended, report, service } = yield* atPost("--grace", "200ms")
-        child.kill("SIGINT")
-        const said = yield* ended
-        assert.strictEqual(said.status, 130, said.stderr)
-        assert.match(said.stderr, /the grace time is over; left unfinished: 1 request; the next run/)
-        assert.deepStrictEqual((yield* report).tasks.submitting, { tasks: 1, items: 1 })
-        answer()
-        const next = yield* cli([...args, "--idempotency-key", keys], to(service))
-        assert.strictEqual(next.status, status, next.stderr)
-        const sent = service.received.filter(isPost).map(({ headers }) => headers["idempotency-key"])
-        assert.strictEqual(sent.length, posts)
-        assert.strictEqual(new Set(sent).size, 1)
-      }))
-  }
+  test("the grace time runs out: the process ends, and the next run settles it where keys are honored, and not where they are ignored", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const { answer, args, child, ended, job, report, service } = yield* atPost("--grace", "200ms")
+      child.kill("SIGINT")
+      const said = yield* ended
+      assert.strictEqual(said.status, 130, said.stderr)
+      assert.match(said.stderr, /the grace time is over; left unfinished: 1 request; the next run/)
+      assert.deepStrictEqual((yield* report).tasks.submitting, { tasks: 1, items: 1 })
+      answer()
+      const other = yield* temporaryDirectory
+      yield* fs.copy(job, other)
+      const ignored = yield* cli([...args, "--idempotency-key", "ignored"], to(service))
+      assert.strictEqual(ignored.status, 4, ignored.stderr)
+      assert.strictEqual(service.received.filter(isPost).length, 1)
+      const honored = yield* cli(
+        [...args.map((word) => (word === job ? other : word)), "--idempotency-key", "honored"],
+        to(service),
+      )
+      assert.strictEqual(honored.status, 0, honored.stderr)
+      const sent = service.received.filter(isPost).map(({ headers }) => headers["idempotency-key"])
+      assert.strictEqual(sent.length, 2)
+      assert.strictEqual(new Set(sent).size, 1)
+    }))
 
   test("a second signal ends it at once", () =>
     Effect.gen(function* () {
@@ -96,13 +100,17 @@ describe("a run with a request under way", () => {
 test("serve: to be stopped is its normal end", () =>
   Effect.gen(function* () {
     const job = yield* temporaryDirectory
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      const service = yield* started(["serve", "--database", `${job}/s.db`, "--port", "0"])
-      yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/))
-      service.child.kill(signal)
-      const said = yield* Effect.promise(() => service.ended)
+    const args = ["serve", "--database", `${job}/s.db`, "--port", "0"]
+    const ready = /PREFSTREAM_BASE_URL=\S+\n/
+    const service = yield* started(args)
+    yield* Effect.promise(() => service.says(ready))
+    service.child.kill("SIGTERM")
+    const inThisProcess = yield* cliStarted(args)
+    yield* inThisProcess.says(ready)
+    for (const said of [yield* Effect.promise(() => service.ended), yield* inThisProcess.stop("SIGINT")]) {
       assert.strictEqual(said.status, 0, said.stderr)
       assert.match(said.stderr, /^prefstream: stopped$/m)
+      assert.notInclude(said.stderr, "Warning")
     }
   }))
 
@@ -113,19 +121,9 @@ describe("schedule", () => {
   test("says the next time; to be stopped while it waits is its normal end", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      const { child, ended, talks } = yield* started([
-        ...newYear,
-        "--",
-        "run",
-        sample,
-        "--dir",
-        job,
-        "--expert",
-        "first",
-      ])
-      yield* Effect.promise(() => talks(/next run at \d{4}-01-01T00:00:00(Z|\+00:00)/))
-      child.kill("SIGTERM")
-      const said = yield* Effect.promise(() => ended)
+      const { stop, talks } = yield* cliStarted([...newYear, "--", "run", sample, "--dir", job, "--expert", "first"])
+      yield* talks(/next run at \d{4}-01-01T00:00:00(Z|\+00:00)/)
+      const said = yield* stop()
       assert.strictEqual(said.status, 0, said.stderr)
       assert.strictEqual(said.stdout, "")
     }))
@@ -157,7 +155,9 @@ describe("schedule", () => {
   test("stopped during a run, it stops the run as a signal does, and waits for it", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      const args = ["run", sample, "--dir", job, "--batch-size", "1", "--expert", "first", "--turnaround", "1h"]
+      const items = `${job}/items.jsonl`
+      yield* write(items, itemLines(2))
+      const args = ["run", items, "--dir", job, "--batch-size", "1", "--expert", "first", "--turnaround", "1h"]
       const { child, ended } = yield* started([...newYear, "--now", "--", ...args])
       const submitted = cli(["status", "--dir", job, "--json"]).pipe(
         Effect.map((said) => (said.status === 3 ? reportOf(said).tasks.submitted.tasks : 0)),
@@ -196,7 +196,8 @@ describe("schedule", () => {
       const job = yield* temporaryDirectory
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(`${job}/backups`)
-      assert.strictEqual((yield* cli(["run", sample, "--dir", job, "--expert", "first"])).status, 0)
+      yield* write(`${job}/items.jsonl`, itemLines(2))
+      assert.strictEqual((yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first"])).status, 0)
       const args = ["ledger", "backup", "--dir", job, `${job}/backups`]
       const { child, ended, talks } = yield* started([...newYear, "--now", "--", ...args])
       yield* Effect.promise(() => talks(/ended with 0 .*\n.*next run at/))
@@ -213,7 +214,8 @@ describe("schedule", () => {
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
       yield* write(`${job}/items.jsonl`, ["{"])
-      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--max-rejects", "0", "--expert", "first"]
+      const nowhere = ["--base-url", "http://127.0.0.1:9/v1", "--token", "x"]
+      const args = ["submit", `${job}/items.jsonl`, "--dir", job, "--max-rejects", "0", ...nowhere]
       const goesOn = yield* started([...newYear, "--now", "--", ...args])
       const talk = yield* Effect.promise(() => goesOn.talks(/ended with .*\n.*next run at/))
       assert.match(talk, /ended with 5 \(too many rejects\) after /)

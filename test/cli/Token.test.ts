@@ -1,9 +1,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, itemLines, quick, type Said, to, write } from "../support/cli.ts"
+import { cli, cliServed, itemLines, quick, type Said, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root } from "../support/process.ts"
-import { run, served } from "../support/program.ts"
+import { run } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { traces } from "../support/traces.ts"
 
@@ -24,12 +23,12 @@ describe("the token appears nowhere", () => {
   test("in what a run prints and keeps, here or at the service, at any log level", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory
-      const { env, service } = yield* served(["--database", `${folder}/service.db`, "--expert", "first"], token)
-      const command = ["run", `${root}data/sample.jsonl`, "--dir", `${folder}/job`, "--json", "--log-level", "all"]
+      const { env, service } = yield* cliServed(["--database", `${folder}/service.db`, "--expert", "first"], token)
+      yield* write(`${folder}/items.jsonl`, itemLines(3))
+      const command = ["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--json", "--log-level", "all"]
       const said = yield* Effect.promise(() => run([...command, ...quick], env))
       assert.strictEqual(said.status, 0, said.stderr)
-      service.child.kill("SIGTERM")
-      const { stderr, stdout } = yield* Effect.promise(() => service.ended)
+      const { stderr, stdout } = yield* service.stop()
       assertNowhere(folder, { stdout: said.stdout + stdout, stderr: said.stderr + stderr })
       const seen = traces(folder).filter(([, text]) => text.includes('"task_type"'))
       assert.isNotEmpty(seen, "what is packed in the databases is looked into")

@@ -2,11 +2,10 @@ import { createHmac } from "node:crypto"
 import { networkInterfaces } from "node:os"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, itemLines, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliStarted, itemLines, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { started } from "../support/program.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
-import { completed, deliver, otherSecret, secret, send, urlOf } from "../support/webhooks.ts"
+import { completed, deliver, otherSecret, secret, send } from "../support/webhooks.ts"
 
 const seldom = ["--poll-min", "5h", "--poll-max", "10h", "--requests-per-second", "1000"]
 
@@ -22,10 +21,12 @@ const hasIPv6 = Object.values(networkInterfaces()).some((found) => found?.some((
 
 const isPost = ({ method }: ScriptedService.Received) => method === "POST"
 
-/** A process that receives webhooks, and where. */
+/** A command that receives webhooks, and where. */
 const receiving = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string>) {
-  const running = yield* started(args, env)
-  return { ...running, url: yield* urlOf(running) }
+  const running = yield* cliStarted(args, env)
+  const [, url = ""] =
+    /^Webhooks are received at (\S+)$/m.exec(yield* running.talks(/^Webhooks are received at \S+$/m)) ?? []
+  return { ...running, url }
 })
 
 describe("--listen", () => {
@@ -47,7 +48,7 @@ describe("--listen", () => {
           assert.strictEqual(yield* deliver(url, completed(["task_0", "task_1"]), { secret: otherSecret }), 204)
           assert.strictEqual(yield* deliver(url, completed(["task_2"])), 204)
         }
-        const said = yield* Effect.promise(() => ended)
+        const said = yield* ended
         assert.strictEqual(said.status, 0, said.stderr)
         assert.strictEqual(reportOf(said).tasks.completed.tasks, command[0] === "run" ? 4 : 3)
         assert.notInclude(said.stderr, secret)
@@ -62,11 +63,10 @@ describe("--listen", () => {
       const env = { ...to(service), PREFSTREAM_WEBHOOK_SECRET: secret }
       const host = hasIPv6 ? "[::1]" : "127.0.0.1"
       const flags = ["--listen", `${host}:0`, "--webhook-path", "/hooks/annotation", ...seldom]
-      const { child, ended, url } = yield* receiving(["run", ...args, ...flags], env)
+      const { stop, url } = yield* receiving(["run", ...args, ...flags], env)
       assert.strictEqual(url.replace(/:\d+\//, "/"), `http://${host}/hooks/annotation`)
       // Stopped while it listens: it goes at once, and leaves what a later run goes on from.
-      child.kill("SIGTERM")
-      const said = yield* Effect.promise(() => ended)
+      const said = yield* stop()
       assert.match(said.stderr, /stopped; the next run continues from here/)
     }))
 
@@ -141,7 +141,7 @@ describe("--listen", () => {
       assert.strictEqual(yield* sent({ id: 2, event: "all" }, "another"), 204)
       assert.deepInclude(yield* send(new URL("/healthz", url).href, { method: "GET" }), { status: 200 })
       assert.strictEqual(yield* sent(finished("task_2", 3), "another"), 204)
-      const said = yield* Effect.promise(() => ended)
+      const said = yield* ended
       assert.strictEqual(said.status, 0, said.stderr)
       assert.match(said.stderr, /a webhook delivery was refused: its signature fits none of the secrets$/m)
       assert.strictEqual(service.received.filter((request) => !isPost(request)).length, 3)

@@ -79,17 +79,30 @@ export const cliWith = Effect.fnUntraced(function* (
 export const cli = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
   cliWith(args, ConfigProvider.fromEnv({ env }))
 
-/** The same, while it goes on: stopped as by a signal, and in any case with the test's scope. */
+/** The same in a folder, which is this process's own meanwhile. */
+export const cliIn = (folder: string, args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      const before = process.cwd()
+      process.chdir(folder)
+      return before
+    }),
+    () => cli(args, env),
+    (before) => Effect.sync(() => process.chdir(before)),
+  )
+
+/** A command while it goes on: stopped as by a signal, and in any case with the test's scope. */
 export const cliStarted = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
   const stdout = capture()
   const stderr = capture()
   const signals = yield* Queue.unbounded<Signals.Signal>()
   const command = writingTo(args, ConfigProvider.fromEnv({ env }), stdout, stderr)
   const fiber = yield* Effect.forkScoped(command(Signals.supervise(main(args), signals)), { startImmediately: true })
-  const ended = Effect.map(
-    Fiber.join(fiber),
-    (status): Said => ({ status, stdout: stdout.text(), stderr: stderr.text() }),
-  )
+  const ended = Effect.map(Fiber.join(fiber), (status): Said => ({
+    status,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+  }))
   const matching = (output: Output) => (pattern: RegExp) =>
     Effect.raceFirst(
       output.matching(pattern),
