@@ -5,7 +5,8 @@
  * tenth of the rows and then all of them: memory that is flat is the same for both. Time is from
  * the first byte read to the last one written. The text is drawn from a fixed vocabulary with a
  * fixed seed: it compresses about as prose does, and each run writes the same bytes. Prints a
- * table in Markdown.
+ * table in Markdown. Exits with 1 where Parquet alone has less than 0.5 of DuckDB's throughput, or the whole dataset
+ * less than 0.4.
  *
  * - prefstream, Parquet: `src/dataset/file/Parquet.ts` alone
  * - prefstream, dataset: `Dataset.write`, that is Parquet, JSON Lines, card and manifest
@@ -203,12 +204,20 @@ const compare = async (rows: number, bytesPerRow: number) => {
     )
     console.log(`| | rows a second | seconds | peak MB, ${few} rows | peak MB, ${all} rows | GB written |`)
     console.log("| --- | ---: | ---: | ---: | ---: | ---: |")
+    const took = new Map<string, number>()
     for (const name of Object.keys(contenders)) {
       const before = apart(name, inputs[0]!, scratch)
       const { bytes, peakMb, seconds } = apart(name, inputs[1]!, scratch)
       const cells = [name, Math.round(all / seconds), seconds.toFixed(1), Math.round(before.peakMb), Math.round(peakMb)]
       console.log(`| ${[...cells, (bytes / 1e9).toFixed(2)].join(" | ")} |`)
+      took.set(name, seconds)
     }
+    const ratio = (name: string) => took.get("DuckDB COPY")! / took.get(name)!
+    const [parquet, dataset] = [ratio("prefstream, Parquet"), ratio("prefstream, dataset")]
+    console.log(
+      `\nthroughput beside DuckDB: Parquet ${parquet.toFixed(2)} (at least 0.5), dataset ${dataset.toFixed(2)} (at least 0.4)`,
+    )
+    process.exitCode = parquet >= 0.5 && dataset >= 0.4 ? 0 : 1
   } finally {
     rmSync(scratch, { recursive: true, force: true })
   }
