@@ -6,7 +6,7 @@ import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import { cli, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const words = ["amber", "basalt", "cedar", "dune", "ember", "fjord", "grove", "harbour", "island", "juniper"]
@@ -18,22 +18,22 @@ const items = Array.from({ length: 40 }, (_, i) => ({
   completions: [`short ${i}`, `somewhat longer ${i}`, `the longest of the three ${i}`],
 }))
 
-const job = Effect.gen(function* () {
-  const directory = yield* temporaryDirectory
-  yield* write(
+const writeItems = (directory: string) =>
+  write(
     `${directory}/items.jsonl`,
     items.map((item) => JSON.stringify(item)),
   )
-  return directory
-})
 
-/** Items, judged by the embedded service: the longest is best. */
-const judged = Effect.gen(function* () {
-  const directory = yield* job
+const job = Effect.tap(temporaryDirectory, writeItems)
+
+/** Has the items judged by the embedded service: the longest is best. */
+const judge = Effect.fnUntraced(function* (directory: string) {
+  yield* writeItems(directory)
   const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick])
   assert.strictEqual(said.status, 0, said.stderr)
-  return directory
 })
+
+const judged = copiesOf(judge)
 
 const rowsOf = (directory: string, split: string) =>
   Effect.promise(() => jsonl(`${directory}/dataset/jsonl/${split}-00000-of-00001.jsonl`))
@@ -216,7 +216,7 @@ describe("a dataset", () => {
   test("tells in its manifest what it was made of", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const directory = yield* judged
+      const directory = yield* Effect.tap(temporaryDirectory, judge)
       const manifest = JSON.parse(yield* fs.readFileString(`${directory}/dataset/manifest.json`))
       const bytes = yield* fs.readFile(`${directory}/items.jsonl`)
       assert.deepStrictEqual(manifest.inputs, [

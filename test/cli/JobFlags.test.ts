@@ -133,7 +133,8 @@ describe("who judges, unattended", () => {
           said.stderr,
           new RegExp(`^prefstream: ${flag}: choose who judges: .*PREFSTREAM_BASE_URL.*--expert`, "m"),
         )
-        const named = yield* cli(["run", sample, "--dir", `${job}/named`, flag, "--expert", "first"])
+        yield* write(`${job}/items.jsonl`, itemLines(2))
+        const named = yield* cli(["run", `${job}/items.jsonl`, "--dir", `${job}/named`, flag, "--expert", "first"])
         // With --once, it depends on how quick the expert is.
         assert.include([0, 3], named.status, named.stderr)
       }))

@@ -3,18 +3,25 @@ import { Effect, FileSystem } from "effect"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import { cli } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as SmallDisk from "../support/smallDisk.ts"
 
 const sample = "data/sample.jsonl"
 
+const argsOf = (dir: string) => ["run", sample, "--dir", dir, "--expert", `gold:${sample}`, "--batch-size", "5"]
+
+const finished = copiesOf(
+  Effect.fnUntraced(function* (directory) {
+    const { status, stderr } = yield* cli(argsOf(`${directory}/job`))
+    assert.strictEqual(status, 0, stderr)
+  }),
+)
+
 /** A job that is done: 72 items in 15 tasks, in the folder `job`. */
 const job = Effect.gen(function* () {
-  const directory = yield* temporaryDirectory
+  const directory = yield* finished
   const dir = `${directory}/job`
-  const args = ["run", sample, "--dir", dir, "--expert", `gold:${sample}`, "--batch-size", "5"]
-  const { status, stderr } = yield* cli(args)
-  assert.strictEqual(status, 0, stderr)
+  const args = argsOf(dir)
   const ledger = (...args: ReadonlyArray<string>) => cli(["ledger", ...args, "--dir", dir])
   return { args, dir, directory, file: `${dir}/ledger.db`, ledger }
 })

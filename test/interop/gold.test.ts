@@ -5,11 +5,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
+import { Effect } from "effect"
 import { afterAll, assert, describe, it } from "vitest"
 import type { PromptItem } from "../../src/domain/PromptItem.ts"
+import { cli } from "../support/cli.ts"
 import * as readers from "../support/datasetReaders.ts"
+import { platform } from "../support/job.ts"
 import { root } from "../support/process.ts"
-import { run } from "../support/program.ts"
 import { sharedData } from "../support/sharedData.ts"
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-interop-"))
@@ -23,7 +25,7 @@ interface Report {
 }
 
 const runJson = async (...args: ReadonlyArray<string>): Promise<Report> => {
-  const { status, stderr, stdout } = await run(["run", ...args, "--json"])
+  const { status, stderr, stdout } = await Effect.runPromise(Effect.provide(cli(["run", ...args, "--json"]), platform))
   assert.strictEqual(status, 0, stderr)
   return JSON.parse(stdout) as Report
 }

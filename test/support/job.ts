@@ -1,5 +1,8 @@
+import { cp, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { it } from "@effect/vitest"
+import { afterAll, it } from "@effect/vitest"
 import { Effect, FileSystem, Layer, type Scope } from "effect"
 import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
@@ -15,6 +18,27 @@ export const job = (directory: string, profile: Layer.Layer<ServiceProfile>) =>
 export const temporaryDirectory = FileSystem.FileSystem.use((fs) =>
   fs.makeTempDirectoryScoped({ prefix: "prefstream-test-" }),
 )
+
+/** A folder for each test, with what is made once for all tests of a file. Call it outside of tests. */
+export const copiesOf = (
+  fill: (directory: string) => Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof platform>>,
+) => {
+  let made: Promise<string> | undefined
+  const make = async () => {
+    const directory = await mkdtemp(join(tmpdir(), "prefstream-test-"))
+    await Effect.runPromise(Effect.provide(Effect.scoped(fill(directory)), platform))
+    return directory
+  }
+  afterAll(async () => {
+    if (made !== undefined) await rm(await made, { recursive: true })
+  })
+  return Effect.gen(function* () {
+    const original = yield* Effect.promise(() => (made ??= make()))
+    const directory = yield* temporaryDirectory
+    yield* Effect.promise(() => cp(original, directory, { recursive: true }))
+    return directory
+  })
+}
 
 /** Runs an effect as one process would: over the job's ledger, which is closed at the end. */
 export const inProcess =

@@ -33,15 +33,3 @@ export const scoped = (spawn: () => Running) =>
 /** `prefstream ARGS` for as long as the test's scope. */
 export const started = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root) =>
   scoped(() => start(args, env, cwd))
-
-/** `prefstream serve` on a free port; the environment that leads to it. */
-export const served = Effect.fnUntraced(function* (
-  args: ReadonlyArray<string>,
-  token = "token-of-a-test",
-  env: Record<string, string> = {},
-) {
-  const service = yield* started(["serve", "--port", "0", ...args], { ...env, PREFSTREAM_TOKEN: token })
-  const said = yield* Effect.promise(() => service.says(/PREFSTREAM_BASE_URL=\S+\n/))
-  const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
-  return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }
-})

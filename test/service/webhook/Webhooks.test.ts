@@ -668,7 +668,7 @@ describe("what is stored", () => {
       const target = yield* receiver()
       const service = yield* Webhooks
       yield* set(target.url)
-      const delivered = yield* Effect.forEach(Array.from({ length: 1_200 }), (_, i) => complete(`g${i}`))
+      const delivered = yield* Effect.forEach(Array.from({ length: 600 }), (_, i) => complete(`g${i}`))
       yield* attempted(delivered.at(-1)!, 1)
       yield* until(sql`SELECT 1 FROM webhook_message WHERE state = 'waiting'`, (rows) => rows.length === 0)
       target.react = () => ({ status: 410 })
