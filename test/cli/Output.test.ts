@@ -2,20 +2,20 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { cli, quick, reportOf, write } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { copiesOf, test } from "../support/job.ts"
 import { spawned } from "../support/process.ts"
 import { prefstream, run } from "../support/program.ts"
 
 const long = "x".repeat(90_000)
 
 /** A finished job whose report has more than a pipe takes at once. */
-const finished = Effect.gen(function* () {
-  const job = yield* temporaryDirectory
-  yield* write(`${job}/items.jsonl`, [JSON.stringify({ id: "a", prompt: long, completions: ["b", "c"] })])
-  const said = yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--quiet", ...quick])
-  assert.strictEqual(said.status, 0, said.stderr)
-  return job
-})
+const finished = copiesOf(
+  Effect.fnUntraced(function* (job) {
+    yield* write(`${job}/items.jsonl`, [JSON.stringify({ id: "a", prompt: long, completions: ["b", "c"] })])
+    const said = yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--quiet", ...quick])
+    assert.strictEqual(said.status, 0, said.stderr)
+  }),
+)
 
 /** `prefstream ARGS` with its output redirected by a shell. */
 const redirected = (args: ReadonlyArray<string>, how: string) =>
