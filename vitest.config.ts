@@ -28,7 +28,7 @@ export default defineConfig({
     exclude: ["test/bench/**"],
     pool: "forks",
     // Some of the time is waiting for processes and disks. A share above 100% would count as 100%.
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     allowOnly: false,
     globalSetup: "test/support/built.ts",
