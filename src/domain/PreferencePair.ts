@@ -3,6 +3,8 @@
  *
  * Guarantees: `chosen` and `rejected` differ; `chosen_index` and `rejected_index` refer to the input's order, whatever
  * order the experts saw; the weights of an item's rows add up to 1.
+ *
+ * A new member is a new column: `dataset/Columns` has its type and place.
  */
 import { Schema } from "effect"
 import { Prompt } from "./Message.ts"

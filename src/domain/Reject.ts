@@ -3,6 +3,8 @@
  *
  * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. Of an
  * oversized record only the beginning is included, and `raw_bytes` is its full size.
+ *
+ * Reasons are worded where a record is read: `io/RecordBuffer`, `io/Json`, `source/format`, `source/item`.
  */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"

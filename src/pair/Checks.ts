@@ -3,6 +3,8 @@
  *
  * Guarantees: dropped items still count in the value, since a threshold is about what was found. A check with a
  * threshold but without a value fails.
+ *
+ * A new check is a definition here, and a value in `Curation`.
  */
 import { Struct } from "effect"
 import type { Check } from "../domain/QualityReport.ts"

@@ -2,26 +2,26 @@
  * One side of durability.ts, in a process of its own:
  * `durabilityRun.ts ledger|memory|stream URL INPUT FOLDER PROMPTS`. A line of JSON on stdout.
  *
- * `memory` is the same flow as an Effect program without a ledger: source, batches, client,
- * matching, pairs and dataset are the library's own; tasks and results are kept in memory, and
- * made a dataset of when all are there. `stream` keeps nothing, and writes each task's pairs as they come.
+ * `ledger` is `Tasks.submit`, `Tasks.collect` and `Tasks.judgments`. `memory` is the same flow as an Effect program
+ * without a ledger: source, batches, client, matching, pairs and dataset are the library's own; tasks and results are
+ * kept in memory until all are there. `stream` keeps nothing, and writes each task's pairs as they come. None of them
+ * checks pairs or reports on them.
  */
-import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { NodeHttpClient, NodeServices } from "@effect/platform-node"
-import { type Array as Arr, Effect, Layer, Redacted, Result, Stream } from "effect"
+import { type Array as Arr, Effect, Latch, Layer, Redacted, Result, Stream } from "effect"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
-import * as ItemBytes from "../../src/domain/ItemBytes.ts"
-import { toTaskPrompt, type SourceItem } from "../../src/domain/PromptItem.ts"
+import type { Manifest } from "../../src/dataset/Manifest.ts"
+import type { Judgment } from "../../src/domain/Judgment.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
-import * as Sha256 from "../../src/node/Sha256.ts"
 import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as Source from "../../src/source/Source.ts"
+import * as Tasks from "../../src/task/Tasks.ts"
 import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
 import * as Batch from "../../src/task/plan/Batch.ts"
-import { newTasks } from "../../src/task/plan/TaskRequests.ts"
+import { identify, newTasks } from "../../src/task/plan/TaskRequests.ts"
 import type { BatchItem } from "../../src/task/ledger/Model.ts"
 import { match } from "../../src/task/ledger/ResultMatch.ts"
 
@@ -41,16 +41,22 @@ const service = ServiceProfile.layer({
 const source = Source.files(input)
 const guidelines = "Prefer the completion that is correct."
 
-const withLedger = Pipeline.run({ directory, source, guidelines, batch: limits }).pipe(
-  Effect.provide(Pipeline.layer({ directory, service })),
-)
+const writtenFrom = <E, R>(judgments: Stream.Stream<ReadonlyArray<Judgment>, E, R>) =>
+  judgments.pipe(
+    Stream.map((judgments) => judgments.flatMap(bestAgainstRest)),
+    Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
+    Stream.flattenArray,
+    Stream.run(Dataset.write({ directory: `${directory}/dataset` })),
+  )
 
-const identify = ({ item, origin }: SourceItem): BatchItem => {
-  const { prompt } = toTaskPrompt(item)
-  const bytes = ItemBytes.make(prompt, item.completions)
-  const contentHash = Sha256.hex(bytes.utf8)
-  return { item, origin, prompt, bytes, contentHash, itemId: item.id ?? contentHash }
-}
+const withLedger = Effect.gen(function* () {
+  const submittingDone = yield* Latch.make()
+  const submitting = Tasks.submit(source.records, { guidelines, batch: limits, shuffleSeed: false })
+  yield* Effect.all([Effect.ensuring(submitting, submittingDone.open), Tasks.collect({ submittingDone })], {
+    concurrency: 2,
+  })
+  return yield* writtenFrom(Stream.chunks(Tasks.judgments()))
+}).pipe(Effect.provide(Pipeline.layer({ directory, service })))
 
 const withoutLedger = Effect.gen(function* () {
   const client = yield* AnnotationClient
@@ -97,12 +103,7 @@ const withoutLedger = Effect.gen(function* () {
 
   const judged = Stream.mapEffect(tasks, judge, { concurrency })
   const kept = side === "memory" ? Stream.fromIterable(yield* Stream.runCollect(judged)) : judged
-  const pairs = kept.pipe(
-    Stream.map(({ judgments }) => judgments().flatMap(bestAgainstRest)),
-    Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
-    Stream.flattenArray,
-  )
-  return yield* Stream.run(pairs, Dataset.write({ directory: `${directory}/dataset` }))
+  return yield* writtenFrom(Stream.map(kept, ({ judgments }) => judgments()))
 }).pipe(Effect.provide(AnnotationClient.layer.pipe(Layer.provide(service))))
 
 const start = performance.now()
@@ -116,9 +117,12 @@ await Effect.runPromise(
 const seconds = (performance.now() - start) / 1000
 const { system, user } = process.cpuUsage(before)
 const main = process.threadCpuUsage(beforeMain)
-const dataset = createHash("sha256")
-  .update(readFileSync(`${directory}/dataset/manifest.json`))
-  .digest("hex")
+// The pairs: card and report also tell of a ledger, and of times.
+const { files } = JSON.parse(readFileSync(`${directory}/dataset/manifest.json`, "utf8")) as Manifest
+const dataset = files
+  .filter(({ path }) => /^(data|jsonl)/.test(path))
+  .map(({ path, sha256 }) => `${path} ${sha256}`)
+  .join(", ")
 console.log(
   JSON.stringify({
     seconds,
