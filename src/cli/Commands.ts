@@ -22,7 +22,7 @@ const commands = [
   command("schedule", "Run another command at the times of a cron expression", () =>
     import("./commands/Schedule.ts").then((module) => module.scheduleCommand),
   ),
-  command("serve", "Serve the annotation service", () =>
+  command("serve", "Run the annotation service", () =>
     import("./commands/Serve.ts").then((module) => module.serveCommand),
   ),
 ] as const

@@ -4,7 +4,7 @@
  * | status | meaning |
  * | --- | --- |
  * | 0 | done |
- * | 1 | failure; or tasks that failed, or with unusable results |
+ * | 1 | failure, including failed tasks and unusable results |
  * | 2 | invalid command line or setting |
  * | 3 | results are outstanding |
  * | 4 | tasks in doubt: they may have arrived, and are not sent again |
