@@ -45,8 +45,8 @@ export const exportCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Write the dataset of all results in the ledger. The same ledger gives the same bytes. " +
-      "Results that are still missing come with a later export.",
+    "Write the dataset from all results so far. The same ledger gives the same bytes. " +
+      "A later export adds results that are still missing.",
   ),
   Command.withExamples([
     { command: "prefstream export --dir week-48", description: "Write week-48/dataset" },

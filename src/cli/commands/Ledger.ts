@@ -1,5 +1,5 @@
 /**
- * `prefstream ledger`: the care of a ledger, with a command for each of its verbs.
+ * `prefstream ledger`: ledger maintenance, one command per task.
  */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

@@ -1,8 +1,8 @@
 /**
  * `prefstream resolve`: a person's decisions about tasks that need attention.
  *
- * Guarantees: without a decision nothing changes, and the ledger may be worked meanwhile; a
- * decision is recorded for all tasks that are named, or for none, while no other process works
+ * Guarantees: without a decision nothing changes, and another process may use the ledger meanwhile; a
+ * decision is recorded for all tasks that are named, or for none, while no other process uses
  * the ledger.
  */
 import { Console, Effect, FileSystem, Option } from "effect"

@@ -67,7 +67,7 @@ export const serveCommand = Command.make(
     port: option(
       integer("port", { min: 0, max: 65_535 }),
       "PORT",
-      `Port to listen on; 0 is a free one (default: ${defaults.port})`,
+      `Port to listen on; 0 picks a free one (default: ${defaults.port})`,
     ),
     token: option(
       Flag.Redacted("token").pipe(Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN"))),
@@ -113,7 +113,7 @@ export const serveCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Serve the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts.",
+    "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts.",
   ),
   Command.withExamples([
     { command: "prefstream serve --votes 3 --gold gold.jsonl", description: "For a team with its own experts" },

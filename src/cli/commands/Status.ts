@@ -1,4 +1,4 @@
-/** `prefstream status`: what the ledger says, also while another process works it. */
+/** `prefstream status`: what the ledger says, also while another process uses it. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as JobStatus from "../../pipeline/JobStatus.ts"
@@ -22,8 +22,8 @@ export const statusCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Show what the last run read, the tasks by state, what is outstanding and for how long, how fast results come in, " +
-      "when the last may arrive, which process is running, and which tasks need attention. " +
+    "Show the state of a job: what the last run read, the tasks by state, and which tasks need attention. " +
+      "For outstanding tasks, show how old they are, how fast results arrive, and when the last may arrive. " +
       "Exit status: 0 all done, 3 waiting, 4 tasks in doubt, 1 unusable results, or input that was not read to its end.",
   ),
 )

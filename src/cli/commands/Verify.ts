@@ -8,8 +8,8 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { count, printable } from "../output/Text.ts"
 
-const directory = Argument.Directory("dataset", { mustExist: true }).pipe(
-  Argument.withDescription("The dataset's folder, such as week-48/dataset"),
+const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
+  Argument.withDescription("Dataset folder, such as week-48/dataset"),
 )
 
 const textOf = ({ directory, files, findings, rows }: Dataset.Verification) =>
@@ -27,9 +27,9 @@ export const verifyCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Check a dataset: every file against the manifest's size and SHA-256, Parquet against JSON Lines row by row, " +
-      "trainer formats against what their trainers need, that no prompt is in two splits, and that the numbers of card and report agree. " +
-      "Prints one line per finding; the exit status is 1 if there are any, else 0.",
+    "Check a dataset: the size and SHA-256 of every file, Parquet against JSON Lines row by row, and trainer formats. " +
+      "Also check that no prompt is in two splits, and that the numbers of card and report agree. " +
+      "Prints one line per finding. Exit status: 1 if there are any, else 0.",
   ),
   Command.withExamples([{ command: "prefstream verify week-48/dataset", description: "Check the dataset of a job" }]),
 )

@@ -20,7 +20,7 @@ export const embeddedFlags = {
     "EXPERT",
     "judge:MODEL, gold:FILE, first, last, longest, shortest or random; repeat for a fallback",
   ),
-  turnaround: duration("turnaround", "Time that automatic experts take per task, to try out waiting (default: 0s)"),
+  turnaround: duration("turnaround", "Simulated time per task of automatic experts (default: 0s)"),
 }
 
 export const expertFlags = {

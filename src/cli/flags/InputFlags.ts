@@ -49,7 +49,11 @@ export const inputFlags = {
   key: text("key", "PATH", "Join key in all files (default: id); layout long: key of an item (default: detected)"),
   modelPath: text("model-path", "PATH", "Name of a completion's model; layout items: list of names"),
   idPath: text("id-path", "PATH", "Item id (default: id, if present)"),
-  goldPath: text("gold-path", "PATH", "Known correct answer: an index, or the name of a completion's column"),
+  goldPath: text(
+    "gold-path",
+    "PATH",
+    "Correct answer: zero-based index (layout items), or name of a completion's column or model",
+  ),
   metadataPath: text("metadata-path", "PATH", "Object to copy into the dataset as metadata"),
   keep: repeated(
     Flag.String("keep"),

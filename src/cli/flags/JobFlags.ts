@@ -1,4 +1,4 @@
-/** The flags of the commands that work a job, `run`, `submit` and `collect`: when they stop, wait, and keep silent. */
+/** The flags of the commands that run a job (`run`, `submit`, and `collect`): when they stop, wait, and print nothing. */
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { choice, duration, formatDuration, toggle } from "./Values.ts"

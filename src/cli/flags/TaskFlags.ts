@@ -21,11 +21,15 @@ export const batchFlags = {
     "keep-reordered",
     "Treat items that differ only in the order of their completions as different items",
   ),
-  batchSize: option(integer("batch-size", { min: 1 }), "N", `Prompts per task (default: ${defaultLimits.maxPrompts})`),
+  batchSize: option(
+    integer("batch-size", { min: 1 }),
+    "N",
+    `Maximum prompts per task (default: ${defaultLimits.maxPrompts})`,
+  ),
   batchBytes: option(
     integer("batch-bytes", { min: 1 }),
     "N",
-    `Bytes of prompts and completions per task (default: ${defaultLimits.maxBytes})`,
+    `Maximum bytes of prompts and completions per task (default: ${defaultLimits.maxBytes})`,
   ),
   votes: option(
     integer("votes", { min: 1, max: maxVotes }),
@@ -50,10 +54,7 @@ export const itemFlags = {
     "Shuffle each item's completions for each vote; --no-shuffle keeps their order (default: true)",
   ),
   shuffleSeed: option(integer("shuffle-seed"), "N", `Seed for shuffling completions (default: ${defaultShuffleSeed})`),
-  gold: file(
-    "gold",
-    "File of items with known answers, of any input format, to measure experts; they are in no dataset",
-  ),
+  gold: file("gold", "Gold items (known answers), in any input format, to measure experts; never exported"),
   goldRate: option(
     Flag.Finite("gold-rate").pipe(Flag.withSchema(Rate)),
     "SHARE",

@@ -27,13 +27,13 @@ export const webhookFlags = {
       Flag.filterMap(parseAddress, () => "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
     ),
     "[HOST:]PORT",
-    "Receive webhooks here while waiting; port 0 is a free one (default host: 127.0.0.1)",
+    "Receive webhooks here while waiting; port 0 picks a free one (default host: 127.0.0.1)",
   ),
   webhookPath: text("webhook-path", "PATH", `Path of the webhook URL (default: ${WebhookReceiver.defaultPath})`),
   webhookSecret: option(
     Flag.Redacted("webhook-secret"),
     "SECRET",
-    "Secrets: one per line, whsec_… also by spaces; safer in the environment [PREFSTREAM_WEBHOOK_SECRET]",
+    "Secrets, one per line (whsec_… also by spaces); safer in the environment [PREFSTREAM_WEBHOOK_SECRET]",
   ),
   webhookScheme: text(
     "webhook-scheme",

@@ -108,7 +108,7 @@ const remember = (memory: Memory, piece: Uint8Array): void => {
 const isGone = (name: string) =>
   unreadable(
     name,
-    `more than ${memoryLimit / 1024 / 1024} MiB were read from it, and it cannot be read anew; put it into a file first`,
+    `more than ${memoryLimit / 1024 / 1024} MiB were read from it, and it cannot be read again; save it to a file first`,
   )
 
 const broken = (name: string, cause: unknown) =>

@@ -1,8 +1,8 @@
 /**
  * How many records of a run may be refused: a number, or a share of those that are read.
  *
- * Guarantees: exact, whatever digits a share has. A number is held to at once; a share at the end of the reading, and before
- * that from 1,000 records on. Without a limit, 100,000 records of which none can be used are too many.
+ * Guarantees: exact, whatever digits a share has. A number is checked after each record; a percentage from the 1,000th
+ * record on, and at the end. Without a limit, reading stops after 100,000 records if none is usable.
  */
 import { Effect, Option, Schema } from "effect"
 
@@ -57,7 +57,7 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
   override get message() {
     const { limit, read, rejected } = this
     if (limit === null) {
-      return `the first ${grouped(read)} records were all rejected: are these the right files, and their layout? prefstream validate says why; --max-rejects 100% reads on`
+      return `the first ${grouped(read)} records were all rejected. Check the files and their layout with prefstream validate; --max-rejects 100% continues`
     }
     const of = typeof limit === "number" ? "" : ` of ${grouped(read)}`
     const records = (of === "" ? rejected : read) === 1 ? "record" : "records"

@@ -57,7 +57,7 @@ describe("standard input", () => {
       assert.deepStrictEqual(yield* bytesOf(input), large)
       assert.match(
         yield* failureOf(bytesOf(input)),
-        /^standard input: cannot be read: more than 16 MiB were read from it, .*put it into a file first$/,
+        /^standard input: cannot be read: more than 16 MiB were read from it, .*save it to a file first$/,
       )
     }).pipe(withInput(large)))
 
@@ -94,6 +94,6 @@ describe("a spool", () => {
       assert.strictEqual(yield* Spool.toFile(sliced), sliced)
       const failing = yield* Place.open("-")
       yield* bytesOf(failing)
-      assert.match(yield* failureOf(Spool.toFile(failing)), /^standard input: .*put it into a file first$/)
+      assert.match(yield* failureOf(Spool.toFile(failing)), /^standard input: .*save it to a file first$/)
     }).pipe(withInput(large)))
 })

@@ -93,7 +93,7 @@ describe("without a limit", () => {
     Effect.gen(function* () {
       assert.strictEqual(
         (yield* Effect.flip(fill(undefined, 0))).message,
-        "the first 104,999 records were all rejected: are these the right files, and their layout? prefstream validate says why; --max-rejects 100% reads on",
+        "the first 104,999 records were all rejected. Check the files and their layout with prefstream validate; --max-rejects 100% continues",
       )
       yield* fill(undefined, 1)
       yield* fill("100%", 0)
