@@ -1,7 +1,7 @@
 /**
- * prefstream: prompts and completions in, preference pairs out. One namespace for each room, in the order of the flow,
+ * prefstream: prompts and completions in, preference pairs out. One namespace per module, in the order of the flow,
  * and the types that all of them share. `prefstream/source`, `/tasks`, `/pairs`, `/dataset`, `/trainer-formats`,
- * `/pipeline` and `/service` are these namespaces by themselves, and load no other room than they need.
+ * `/pipeline` and `/service` are these namespaces by themselves, and load only what they need.
  */
 export * as Source from "./source/Source.ts"
 export * as Tasks from "./task/Tasks.ts"

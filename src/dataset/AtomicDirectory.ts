@@ -1,8 +1,8 @@
 /**
- * Writes a directory atomically, in place of an older one.
+ * Replaces a directory by two renames.
  *
- * Guarantees: at any time, also after a crash, the old or the new directory is complete at its path, except between two
- * renames; the next write, or `recover`, repairs that. Only directories that prefstream wrote are replaced. Files are
+ * Guarantees: the directory at the path is complete, the old or the new one. A crash between the two renames leaves
+ * none at the path; the next write, or `recover`, repairs that. Only directories that prefstream wrote are replaced. Files are
  * written in `.NAME.partial-XXXXXX` beside the path: `next` is the new directory, `previous` the old one, and a lock
  * marks a running writer.
  */

@@ -1,5 +1,5 @@
 /**
- * Adapter: Zstandard from `node:zlib`, for payloads of up to some megabytes.
+ * Adapter: Zstandard from `node:zlib`, for payloads of up to a few megabytes.
  *
  * Guarantees: on one version of Node, the same input gives the same output; input that would decompress to more than
  * the limit is refused.

@@ -107,7 +107,7 @@ export const isCheckName = (name: string): name is CheckName => Object.hasOwn(ch
 
 /**
  * Thresholds by check, in the unit and range of its value: a share from 0 to 1, Cohen's d from 0, a p-value, or kappa from -1
- * to 1. Values of `position-bias`, `kappa` and `gold-accuracy` must be at least the threshold, the others at most.
+ * to 1. `position-bias`, `kappa`, and `gold-accuracy` must not be below the threshold; others must not exceed it.
  */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 

@@ -3,7 +3,7 @@
  *
  * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
  * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs and count only for
- * gold and experts. Memory grows by some hundred bytes per item, most of them for near-duplicates.
+ * gold and experts. Memory grows by several hundred bytes per item, most of them for near-duplicates.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Effect, Option, Stream } from "effect"

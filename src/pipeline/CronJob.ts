@@ -2,7 +2,7 @@
  * A job that is started at the times of a cron expression, in one process: for machines without cron.
  *
  * Guarantees: runs never overlap; a time that comes during a run is skipped. A time that passes while the machine sleeps,
- * or that its clock jumps over, is made up for by one run within half a minute of wake-up. All of this is logged.
+ * or that its clock jumps over, is followed by one run within 30 seconds of wake-up. All of this is logged.
  * Daylight saving: what falls into the hour left out in spring runs after it; of the hour repeated in autumn, the first
  * counts, unless the job runs every hour.
  *

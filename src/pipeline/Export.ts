@@ -1,13 +1,11 @@
 /**
- * From the ledger to the dataset: judgments to pairs, held to the checks, written with card and report.
+ * From the ledger to the dataset: turns judgments into pairs, checks them, and writes them with card and report.
  *
- * Guarantees: a pure function of the ledger at one moment and of the settings: the same ledger gives the same
- * bytes, and others may work it meanwhile. A dataset that is there is replaced neither by an empty one nor by
- * one that exceeds a threshold; of that one, the report is in the job's folder `refused`. Memory grows by some 800 bytes for each item, and by
- * some 300 more where there are splits.
+ * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; others may write to the ledger
+ * meanwhile. An empty dataset, or one that exceeds a threshold, never replaces an existing one; the report of the latter
+ * is in the job's folder `refused`. Memory grows by about 800 bytes per item, and by 300 more with splits.
  *
- * The ledger is passed over once; once more before that where there are splits, since these are settled
- * for all items that were ever planned, judged or not, and once more where votes are weighed.
+ * The ledger is read once, and once more for splits (settled for all planned items, judged or not) and for weighted votes.
  */
 import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"

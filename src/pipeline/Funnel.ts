@@ -1,9 +1,9 @@
 /**
  * The way from records to pairs, step by step, with what was lost where.
  *
- * Guarantees: each count is the one before, less what was lost in between, but for pairs, of which an item may
- * give several. Items are those of the campaign, in whatever run they were read, each once, however many votes it
- * has; of duplicates and rejects, which may stand in the input of each run, those of the campaign's last run count.
+ * Guarantees: each count is the one before, less what was lost in between, except pairs: an item may give several.
+ * Each item of the campaign counts once, whichever run read it and however many votes it has. Duplicates and rejects may
+ * be in the input of each run; those of the campaign's last run count.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"

@@ -1,11 +1,11 @@
 /**
  * The whole flow on one screen: source, tasks, judgments, pairs, dataset.
  *
- * Guarantees: a run may be broken off at any point and started again over the same
+ * Guarantees: a run may be stopped at any point and started again over the same
  * job folder; it then finishes what is left and submits nothing twice. The dataset
  * depends on nothing but the ledger.
  *
- * `run` is `submit` and `collect` at once, and then `exportDataset`. Each of the
+ * `run` is `submit` and `collect` concurrently, and then `exportDataset`. Each of the
  * three may also be run alone, in other processes and on other days.
  */
 import { Cause, type Duration, Effect, Exit, Latch, Layer, Option } from "effect"

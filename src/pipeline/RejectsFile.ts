@@ -1,11 +1,9 @@
 /**
- * Every record that was refused, one JSON object per line: by the source of the
- * last run that read input, in the order of reading, and then, of that run's campaign, by
- * the service, and by a person who gave tasks up. An item with several votes is listed once, and
- * only where none of them is left.
+ * Every refused record, one JSON object per line. First come those that the source refused in the last run that read
+ * input, in the order of reading; then those of that run's campaign that the service refused or a person gave up. An
+ * item with several votes is listed once, and only if none of them is left.
  *
- * Guarantees: the file appears whole or not at all, and is absent where nothing
- * was refused. The ledger holds the same records, so a run that was killed before
+ * Guarantees: the file is complete or absent; it is absent if nothing was refused. The ledger holds the same records, so a run that was killed before
  * it wrote the file loses none.
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"

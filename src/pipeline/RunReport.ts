@@ -1,15 +1,15 @@
 /**
  * The counts of a run, for the summary on the terminal and as JSON.
  *
- * Guarantees: `read = submitted + not_submitted + duplicates + rejected`, where
- * `submitted` counts the items of this run's input whose tasks were sent, `known` of
- * them and of those not sent yet by an earlier run, and `rejected` the records that the
- * source or the service refused, or whose task a person gave up. Once a run is through,
- * `not_submitted` is 0.
+ * Guarantees: `read = submitted + not_submitted + duplicates + rejected`.
  *
- * An item with several votes counts once: as not submitted as long as one of its tasks is to be
- * sent, and as rejected where all of them were refused or given up; else it comes to the dataset
- * with the votes that it got. Gold items that were mixed in are no part of these.
+ * - `submitted`: items of this run's input whose tasks were sent.
+ * - `not_submitted`: items with a task that is still to be sent; 0 when a run has finished.
+ * - `known`: those of both that an earlier run had read.
+ * - `rejected`: records that the source or the service refused, or whose task a person gave up.
+ *
+ * An item with several votes counts once. It is rejected only if all its tasks are refused or given up; otherwise it is
+ * exported with the votes that it got. Gold items that were mixed in are not counted.
  */
 import { DateTime, Duration, Effect, Option, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

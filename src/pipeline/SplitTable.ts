@@ -2,10 +2,10 @@
  * The split of each item, settled before any is written.
  *
  * Guarantees: a split follows from the items planned up to this one, in all campaigns, judged or not, so it does not
- * change when data grow or results arrive. Items pruned from the ledger do not count: a near-duplicate of a pruned item
+ * change when the data grows or results arrive. Items pruned from the ledger do not count: a near-duplicate of a pruned item
  * may get another split; an equal item gets the same.
  *
- * Memory: 8 bytes for each item, beside what `Splits` takes.
+ * Memory: 8 bytes per item, in addition to what `Splits` takes.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"

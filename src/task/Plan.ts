@@ -1,7 +1,7 @@
 /**
- * Reads the input into the ledger, as tasks that are planned.
+ * Reads the input into the ledger, as planned tasks.
  *
- * Guarantees: each record counts once, as new, known, duplicate, or rejected. A step of reading is recorded whole or not at all;
+ * Guarantees: each record counts once, as new, known, duplicate, or rejected. A step of reading is recorded atomically;
  * items whose batch is still open are recorded with the step that closes it, so a run that was killed reads them again.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"

@@ -1,7 +1,7 @@
 /**
- * One run that submits: checks the options, settles what earlier runs left, then plans and sends at once.
+ * One run that submits: checks the options, settles what earlier runs left, then plans and sends concurrently.
  *
- * Guarantees: it may be stopped at any point and started again; when reading or sending fails, requests under way are finished
+ * Guarantees: it may be stopped at any point and started again; when reading or sending fails, pending requests are finished
  * and recorded first. The ledger records why a run failed.
  */
 import { Cause, Deferred, Duration, Effect, Exit, identity, Latch, type Result, Schema, type Stream } from "effect"

@@ -1,11 +1,11 @@
 /**
  * Prompts in one file or several and completions in others, joined by a key.
  *
- * Guarantees: memory has 40 bytes and the key itself for each key, and is else bounded however large the files are: all
+ * Guarantees: memory grows by 40 bytes plus the key's length per key; otherwise it is bounded. All
  * rows go through a scratch file. Records are the rows of the prompts files, in order, and
  * then the rows of the completions files that could not be used, in the order of files and lines: bad ones, later ones
  * with the same key, those without a prompt. The rows of a refused prompt are no rejects of their own. An item's
- * completions stand in the order of the prompt's own list of models, where it has one, or else of the files.
+ * completions follow the order of the prompt's list of models, if any, otherwise the order of the files.
  */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"

@@ -2,8 +2,8 @@
  * Records that are found by the numbers of their keys, in a scratch file: a hash join in partitions (Kitsuregawa, Tanaka,
  * Moto-oka 1983), with neighbors in the order of the keys for partitions, so that keys come back in their order.
  *
- * Guarantees: records come back in batches of at most `maxBatchBytes`, if it is not one key that has more. Those of a
- * key stand in the order in which they were added.
+ * Guarantees: records come back in batches of at most `maxBatchBytes`, unless one key alone exceeds it. Those of a
+ * key are in the order in which they were added.
  */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 

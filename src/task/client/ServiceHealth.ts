@@ -2,10 +2,10 @@
  * Whether the service is up: after `downAfter` failures in a row all requests wait, and one probe at a time finds out.
  *
  * Guarantees: a probe is a GET, so it creates nothing; probes are about different tasks, 1 to 30 seconds apart with jitter, and
- * no sooner than the service asks for. After `patience` all that waits fails with `Down`. Where the service answers only
- * probes about made-up tasks with an error, requests go on one at a time, polls first; no creation where keys are ignored.
+ * no sooner than the service asks for. After `patience`, all waiting requests fail with `Down`. If only probes for unknown
+ * tasks fail, requests continue one at a time, polls first; nothing is created if the service ignores keys.
  *
- * Effect's `CircuitBreaker` turns calls away, where here they wait, and takes the next call, maybe a creation, for its probe.
+ * Effect's `CircuitBreaker` rejects calls, which wait here, and uses the next call as its probe, even one that creates a task.
  */
 import { Clock, Duration, Effect, Random, Result } from "effect"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"

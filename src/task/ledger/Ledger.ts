@@ -1,10 +1,10 @@
 /**
- * The durable record of every prompt item, task, and result: the only truth of a job.
+ * The durable record of every prompt item, task, and result: the source of truth of a job.
  *
  * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a task is `submitting` before its
  * request leaves; an item belongs to one task in each campaign and vote. Request and answer are kept as they were, so
- * neither resuming nor exporting needs the input files again. `LedgerReader` cannot write; one process at a time works a
- * partition through `Ledger`, which `layerFile` and `layerPostgres` lock.
+ * neither resuming nor exporting needs the input files again. `LedgerReader` cannot write; one process at a time writes to
+ * a partition through `Ledger`, which `layerFile` and `layerPostgres` lock.
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"

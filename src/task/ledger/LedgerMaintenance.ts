@@ -1,8 +1,8 @@
 /**
  * Check, backup, compact, and prune.
  *
- * Guarantees: `check` and `backup` also work while a process works the ledger; `compact` and `prune` need it for themselves. A
- * backup appears whole, synced, and checked, or not at all. Pruning keeps identities, so that nothing is submitted again, and
+ * Guarantees: `check` and `backup` also work while a process writes to the ledger; `compact` and `prune` need
+ * exclusive access. A backup is complete, synced, and checked, or absent. Pruning keeps identities, so that nothing is submitted again, and
  * removes the results of an item's votes together. PostgreSQL has its own tools for backup and compacting.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"

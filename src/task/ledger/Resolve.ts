@@ -4,7 +4,7 @@
  * Guarantees: an attempt that reached the service is kept when another follows it, under another key; no two tasks have the
  * same id at the service; a decision about several tasks is recorded for all of them or for none.
  *
- * Not for tasks that a loop works at the same time.
+ * Not for tasks that a running job uses at the same time.
  */
 import { Array as Arr, Clock, Effect, type Latch, Option, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

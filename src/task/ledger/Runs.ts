@@ -2,7 +2,7 @@
  * Campaigns, runs, and the files that they read.
  *
  * Guarantees: all runs under the same terms belong to one campaign; terms other than the last run's need `newCampaign`, so that
- * a changed word in the guidelines does not buy everything again. Tasks of another campaign that were never sent are not sent
+ * a changed word in the guidelines does not resubmit (and bill) everything. Tasks of another campaign that were never sent stay unsent
  * unless a person asked for it.
  */
 import { Array as Arr, Clock, Effect, Option, Record } from "effect"

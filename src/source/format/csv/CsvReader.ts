@@ -5,13 +5,13 @@
  * in a line of white space. A cell is text as it is in the file, without the quotes around it and with `""` as
  * `"`; an empty cell without quotes is `null`. A quote that is not first in its cell (`5" pipe`) is a character
  * like any other, as for DuckDB and pandas. A record that is not UTF-8, is larger than the limit, or whose
- * quotes are at fault is a reject; of one that is too large only the beginning is held.
+ * quotes are malformed is a reject; of one that is too large only the beginning is held.
  *
- * After text behind a closing quote (`"abc"def`) nothing says for certain where the record ends. It is taken
- * to end with the first LF outside quotes when a quote closes only before a delimiter or a line's end, or
- * before which the quotes are even in number. A quote that is never closed takes the rest of the file along,
+ * After text behind a closing quote (`"abc"def`), the end of the record is uncertain. The record ends at the first LF that is outside
+ * quotes by either of two rules: a quote closes only before a delimiter or a line's end; or the number of quotes before
+ * the LF is even. A quote that is never closed takes the rest of the file along,
  * into one reject, since its lines may be those of a cell that was cut off. For the same reason a record behind
- * one whose quotes are at fault is refused if it has a quote within a cell.
+ * one with malformed quotes is refused if it has a quote within a cell.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"

@@ -1,5 +1,5 @@
 /**
- * JSON Lines: a record a line.
+ * JSON Lines: one record per line.
  *
  * Guarantees: every line that is not blank gives one record, in order.
  */
