@@ -42,6 +42,8 @@ const keyOf = (text: string): number => {
   return key
 }
 
+const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
+
 export type Encode = (row: JsonRow) => EncodedRow
 
 const maxRememberedBytes = 8 * 1024 * 1024
@@ -65,6 +67,12 @@ export const encoder = (): Encode => {
     return text
   }
 
+  /** Of a format that no compiler has checked: as for `JSON.stringify`, `undefined` is no member. */
+  const membersOf = (value: { readonly [name: string]: Json | undefined }): Cell =>
+    Object.fromEntries(
+      Object.entries(value).flatMap(([name, member]) => (member === undefined ? [] : [[name, cellOf(member)]])),
+    )
+
   const cellOf = (value: Json): Cell => {
     if (typeof value === "string") {
       const text = textOf(value)
@@ -73,9 +81,7 @@ export const encoder = (): Encode => {
     }
     size += typeof value === "number" ? 8 : 4
     if (typeof value !== "object" || value === null) return value
-    return Array.isArray(value)
-      ? value.map(cellOf)
-      : Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cellOf(member)]))
+    return isList(value) ? value.map((member) => cellOf(member ?? null)) : membersOf(value)
   }
 
   return (row) => {

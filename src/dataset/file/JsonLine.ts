@@ -14,7 +14,8 @@ export const make = (features: Features): ((row: EncodedRow) => string) => {
   return ({ columns }) => {
     let members = ""
     for (const column in columns) {
-      const value = columns[column]!
+      const value = columns[column]
+      if (value === undefined) continue
       const point = floats.has(column) && Number.isSafeInteger(value) ? ".0" : ""
       members += `${members === "" ? "" : ","}${JSON.stringify(column)}:${jsonOf(value)}${point}`
     }

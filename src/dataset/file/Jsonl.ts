@@ -1,8 +1,7 @@
 /**
  * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
  *
- * Guarantees: buffers 1 MB, or a row if that is larger, whatever the number of rows; the same rows give the same bytes,
- * however they are chunked.
+ * Guarantees: buffers 1 MB, whatever the number of rows; the same rows give the same bytes, however they are chunked.
  */
 import { Effect } from "effect"
 import type { Features } from "./Features.ts"
@@ -16,7 +15,7 @@ const maxUnitBytes = 3
 
 export const make = (file: OutputFile, features: Features): RowWriter => {
   const lineOf = JsonLine.make(features)
-  let buffer = Buffer.allocUnsafe(bufferBytes)
+  const buffer = Buffer.allocUnsafe(bufferBytes)
   let length = 0
 
   const flush = Effect.suspend(() => file.append(buffer.subarray(0, length))).pipe(
@@ -31,8 +30,8 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
         const line = `${lineOf(row)}\n`
         const maxBytes = maxUnitBytes * line.length
         if (length + maxBytes > buffer.length) yield* flush
-        if (maxBytes > buffer.length) buffer = Buffer.allocUnsafe(maxBytes)
-        length += buffer.write(line, length)
+        if (maxBytes > buffer.length) yield* file.append(Buffer.from(line))
+        else length += buffer.write(line, length)
       }
     }),
     end: flush,

@@ -19,7 +19,7 @@ const rowGroupBytes = 32 * 1024 * 1024
 const rowGroupRows = 32 * 1024
 
 /** A small file costs no more memory than it has texts. */
-const smallestBuffer = 64 * 1024
+const minBufferBytes = 64 * 1024
 
 /** Pages of 8 MB make the file 6% smaller than the usual 1 MB. */
 const pageBytes = 8 * 1024 * 1024
@@ -123,7 +123,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
  */
 const makeTexts = () => {
   const views = new Map<Text, Uint8Array>()
-  let buffer = Buffer.allocUnsafeSlow(smallestBuffer)
+  let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
   let end = 0
 
   const bytesOf = (text: Text): Uint8Array => {
@@ -152,6 +152,7 @@ const makeTexts = () => {
     encode,
     clear: (): void => {
       views.clear()
+      if (buffer.length > rowGroupBytes) buffer = Buffer.allocUnsafeSlow(rowGroupBytes)
       end = 0
     },
   }

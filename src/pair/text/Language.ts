@@ -72,7 +72,8 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
 const minShareOfScript = 0.6
 
 /** Parts of a text that are not words: fenced code, inline code, TeX, addresses, which are looked for only where they may begin. */
-const notWords = /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])\S+@\S+/g
+const notWords =
+  /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 
 /** Two letters or more, with an apostrophe or hyphen between, and punctuation of sentences around. */
 const word =

@@ -3,7 +3,7 @@
  */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ItemBytes } from "../../domain/ItemBytes.ts"
+import type { ItemBytes } from "./ItemBytes.ts"
 import { Origin } from "../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"

@@ -187,7 +187,7 @@ const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
   migrations: {
-    "0001_ledger_tables": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
+    "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
   },
 }
 

@@ -3,9 +3,11 @@
  *
  * Guarantees: no batch exceeds a limit, except one item that alone exceeds `maxBytes`; no prompt occurs twice in a batch. First
  * fit, in the order of the input, so that leaving out the items of closed batches changes no other batch: a run that was
- * killed builds the same rest. A gold item stands behind its item, in the same batch if both fit.
+ * killed builds the same rest. A gold item stands behind its item, in the same batch if both fit. An item that waits for its
+ * batch to fill holds the memory of its own bytes and no more.
  */
 import { Array as Arr } from "effect"
+import * as ItemBytes from "../ledger/ItemBytes.ts"
 import type { BatchItem } from "../ledger/Model.ts"
 
 export interface BatchLimits {
@@ -93,6 +95,12 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
     /** Adds items of the input; the batches that this closes. */
     add: (items: Iterable<BatchItem>): ReadonlyArray<Batch> => {
       for (const item of items) place(item)
+      for (const { items } of open) {
+        items.forEach((item, i) => {
+          const bytes = ItemBytes.alone(item.bytes)
+          if (bytes !== item.bytes) items[i] = { ...item, bytes }
+        })
+      }
       return taken()
     },
     /** Closes the batches that are open, since no more items come. */

@@ -5,7 +5,7 @@
  * completion is always drawn, and a text twice only where there are too few others. The item keeps its identity.
  */
 import { Predicate } from "effect"
-import * as ItemBytes from "../../domain/ItemBytes.ts"
+import * as ItemBytes from "../ledger/ItemBytes.ts"
 import type { Metadata, SourceItem } from "../../domain/PromptItem.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { apply } from "../ledger/CompletionOrder.ts"

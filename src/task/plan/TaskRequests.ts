@@ -6,7 +6,7 @@
  */
 import { Array as Arr } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import * as ItemBytes from "../../domain/ItemBytes.ts"
+import * as ItemBytes from "../ledger/ItemBytes.ts"
 import { content, type SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../../domain/Task.ts"

@@ -16,6 +16,11 @@ describe("JsonLine", () => {
     assert.strictEqual(lineOf({ text: '"a":1', count: -1, score: -1 }), '{"text":"\\"a\\":1","count":-1,"score":-1.0}')
   })
 
+  it("writes what no compiler has checked as JSON.stringify does", () => {
+    const row = { text: undefined, count: [undefined, 1], score: { none: undefined, some: [null, { a: "b" }] } }
+    assert.strictEqual(lineOf(row as unknown as JsonRow), JSON.stringify(row))
+  })
+
   it("gives a line that JSON.parse gives back, whatever the row holds", () => {
     const score = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.constant(1e300))
     const text = fc.string({ unit: "binary" })

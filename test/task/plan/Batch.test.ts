@@ -33,6 +33,17 @@ const ids = (batches: ReadonlyArray<Batch.Batch>) => batches.map((batch) => batc
 describe("Batch", () => {
   const limits = { maxPrompts: 2, maxBytes: 100 }
 
+  it("holds of what waits only its own bytes", () => {
+    const batches = Batch.make({ maxPrompts: 3, maxBytes: 100 })
+    const shared = new Uint8Array(1000)
+    const sharing = [0, 1].map((i) => ({ ...item(1, i), bytes: { utf8: shared.subarray(i, i + 1), starts: [] } }))
+    assert.deepStrictEqual(batches.add(sharing), [])
+    assert.deepStrictEqual(
+      batches.waiting().map(({ bytes }) => bytes.utf8.buffer.byteLength),
+      [1, 1],
+    )
+  })
+
   it("closes a batch by count", () => {
     const { closed, open } = gather(
       [0, 1, 2, 3, 4].map((i) => item(1, i)),

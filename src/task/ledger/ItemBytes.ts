@@ -2,8 +2,8 @@
  * An item as bytes: its element of a task's `prompts`, as JSON in UTF-8.
  *
  * Guarantees: the bytes are those of `content`. Each text is encoded once; another order of the completions copies bytes.
- * Items share blocks of memory, which are freed when none of a block's items is held: a buffer for each text costs more time than
- * encoding it.
+ * Items that are not large share blocks of memory, each freed when none of its items is held: a buffer for each text
+ * costs more time than encoding it. Who holds an item for long takes it out of its block with `alone`.
  */
 export interface ItemBytes {
   /** With the completions in the order of the input. */
@@ -16,13 +16,8 @@ const encoder = new TextEncoder()
 
 const blockBytes = 1024 * 1024
 
-let block = new Uint8Array(0)
-let used = 0
-
-/** The text's UTF-8 at the end of the block. The caller made room. */
-const append = (text: string): void => {
-  used += encoder.encodeInto(text, block.subarray(used)).written
-}
+let shared = new Uint8Array(0)
+let sharedEnd = 0
 
 export const comma = 0x2c
 const head = '{"prompt":'
@@ -34,11 +29,17 @@ export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBy
   const first = `${head}${JSON.stringify(prompt)}${middle}`
   // A UTF-16 unit takes at most three bytes.
   const room = 3 * texts.reduce((sum, { length }) => sum + length + 1, first.length) + tail.length
-  if (block.length - used < room) {
-    block = new Uint8Array(Math.max(room, blockBytes))
-    used = 0
+  const isLarge = room > blockBytes
+  if (!isLarge && shared.length - sharedEnd < room) {
+    shared = new Uint8Array(blockBytes)
+    sharedEnd = 0
   }
-  const start = used
+  const block = isLarge ? new Uint8Array(room) : shared
+  const start = isLarge ? 0 : sharedEnd
+  let used = start
+  const append = (text: string) => {
+    used += encoder.encodeInto(text, block.subarray(used)).written
+  }
   append(first)
   const starts: Array<number> = []
   texts.forEach((text, i) => {
@@ -49,8 +50,14 @@ export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBy
   starts.push(used - start + 1)
   block.set(tail, used)
   used += tail.length
+  if (isLarge) return { utf8: block.slice(0, used), starts }
+  sharedEnd = used
   return { utf8: block.subarray(start, used), starts }
 }
+
+/** The same, in memory of its own. */
+export const alone = (bytes: ItemBytes): ItemBytes =>
+  bytes.utf8.length === bytes.utf8.buffer.byteLength ? bytes : { ...bytes, utf8: bytes.utf8.slice() }
 
 /** Writes the item with its completions in another order, if there is one; gives the place after it. */
 export const write = (

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ItemBytes from "../../src/domain/ItemBytes.ts"
-import { content } from "../../src/domain/PromptItem.ts"
+import * as ItemBytes from "../../../src/task/ledger/ItemBytes.ts"
+import { content } from "../../../src/domain/PromptItem.ts"
 
 const texts = [
   "",
@@ -40,5 +40,14 @@ describe("ItemBytes", () => {
     const [first, second] = [large, small].map(({ completions, prompt }) => ItemBytes.make(prompt, completions))
     assert.isTrue(Buffer.from(content(large)).equals(first!.utf8))
     assert.isTrue(Buffer.from(content(small)).equals(second!.utf8))
+    assert.strictEqual(ItemBytes.alone(first!), first)
+  })
+
+  it("are alone in their memory where they are taken out of their block", () => {
+    const one = ItemBytes.make("p", ["a", "b"])
+    const alone = ItemBytes.alone(one)
+    assert.isAbove(one.utf8.buffer.byteLength, one.utf8.length)
+    assert.strictEqual(alone.utf8.buffer.byteLength, one.utf8.length)
+    assert.deepStrictEqual(alone, one)
   })
 })
