@@ -117,7 +117,7 @@ describe("a pipeline file", () => {
       assert.strictEqual((yield* work("submit", [], 'guidelines: "new", newCampaign: true'))[0], 0)
       assert.match(
         (yield* work("submit", ["--no-new-campaign"], 'guidelines: "newer", newCampaign: true'))[1],
-        /say --new-campaign/,
+        /add --new-campaign/,
       )
       assert.strictEqual((yield* work("collect", [], "once: true"))[0], 3)
       assert.strictEqual((yield* work("collect", [], 'timeout: "1 milli"'))[0], 3)

@@ -1,5 +1,5 @@
 /**
- * The words of the ledger: what it keeps of a task, and in which states a task may be.
+ * The ledger's data model: what it records of a task, and the states of a task.
  */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -245,7 +245,7 @@ export class OtherService extends Schema.TaggedError<OtherService>()("OtherServi
   }
 }
 
-/** The items of this ledger were judged under other terms, and no new campaign was asked for. */
+/** The items of this ledger were judged with other settings, and no new campaign was requested. */
 export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChanged", {
   /** The campaign that the ledger is in. */
   campaign: Schema.Int,
@@ -257,8 +257,8 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
   override get message() {
     const changes = this.changes.join("; ")
     return this.earlier === undefined
-      ? `this job was begun under other terms (campaign ${this.campaign}): ${changes}. Give the earlier ones again, or say --new-campaign to have all items judged anew under these; the earlier results stay`
-      : `the last run was in campaign ${this.campaign}, under other terms: ${changes}; they were those of campaign ${this.earlier}. Give those of campaign ${this.campaign} again, or say --new-campaign to go back to campaign ${this.earlier}`
+      ? `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. Use the earlier settings, or add --new-campaign to judge all items anew; earlier results are kept`
+      : `the settings differ from the last run's (campaign ${this.campaign}): ${changes}. They are those of campaign ${this.earlier}. Use the settings of campaign ${this.campaign}, or add --new-campaign to return to campaign ${this.earlier}`
   }
 }
 
