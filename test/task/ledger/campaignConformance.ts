@@ -113,7 +113,10 @@ export const campaignConformance = (test: LedgerTest) =>
         const failure = yield* Effect.flip(ledger.startRun(kind))
         assert(failure._tag === "TermsChanged")
         assert.deepStrictEqual([failure.campaign, failure.earlier], [2, 1])
-        assert.match(failure.message, /^the settings differ from the last run.s \(campaign 2\).*those of campaign 1.*--new-campaign to return to campaign 1/)
+        assert.match(
+          failure.message,
+          /^the settings differ from the last run.s \(campaign 2\).*those of campaign 1.*--new-campaign to return to campaign 1/,
+        )
         assert.deepStrictEqual(yield* ledger.startRun(strict), { run: 3, campaign: 2 })
         assert.deepStrictEqual(yield* planUnder({ ...kind, newCampaign: true }, newTasks([1], 4)), {
           run: 4,
