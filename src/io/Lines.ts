@@ -3,7 +3,7 @@
  *
  * Guarantees: the result does not depend on chunk boundaries. Lines end with LF or CR LF; the end of the last one is
  * optional. A byte order mark is dropped; blank lines are skipped, but counted. A line that is not UTF-8 or exceeds the
- * limit is a `Reject`. Chunks are decoded at once, which is several times faster than line by line.
+ * limit is a `Reject`. A chunk is decoded as a whole, which is several times faster than line by line.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"

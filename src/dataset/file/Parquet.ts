@@ -3,7 +3,7 @@
  *
  * Guarantees: the schema is declared, never inferred, so a file without rows has it, too; every column is nullable
  * (readers ignore the `huggingface` metadata otherwise); the same rows give the same bytes, however they are chunked.
- * Each row group is encoded synchronously, in some tenths of a second: the writer has no interface for row groups that
+ * Each row group is encoded synchronously, in a few tenths of a second: the writer has no interface for row groups that
  * were encoded in another thread.
  */
 import { Effect, Record } from "effect"

@@ -1,11 +1,11 @@
 /**
  * Lists of records in a temporary file, for joins and groups that exceed memory.
  *
- * Guarantees: memory holds at most `bufferBytes` twice, and of each of them some bytes for each list: records wait
- * until the buffer is full, and are then written list by list, so that the disk writes and reads long stretches. A list
- * has its records in the order in which they were added, with their texts as they were. Only the owner can read the
- * file; it is deleted with the scope or the process: where the system permits, it is unlinked once it is open (so `df`
- * shows its size, `du` does not); leftovers on other systems are removed by the next one in the same folder.
+ * Guarantees: memory holds two buffers of at most `bufferBytes`, and a few bytes per list. Records wait until the buffer
+ * is full, and are then written list by list, so that the disk writes and reads long stretches. The records of a list are
+ * in the order in which they were added, with their texts unchanged. Only the owner can read the file. It is deleted with
+ * the scope or the process: where the system permits, it is unlinked once it is open (so `df` shows its size, `du` does
+ * not). On other systems, the next one in the same folder removes what was left behind.
  */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"

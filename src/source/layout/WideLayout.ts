@@ -1,8 +1,8 @@
 /**
  * Records that have a column for each completion: the layouts `wide` and `pairs`.
  *
- * Guarantees: completions stand in the order of their fields, a reject names the column, and gold stays with its completion
- * where others are missing. A prompt and completions that are lists of one text, as in the LMSYS Chatbot Arena's files, are
+ * Guarantees: completions are in the order of their fields, a reject names the column, and gold stays with its completion
+ * if others are missing. A prompt and completions that are lists of one text, as in the LMSYS Chatbot Arena's files, are
  * this text; longer ones are refused, since the models' earlier turns differ.
  */
 import { Result } from "effect"

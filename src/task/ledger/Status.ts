@@ -1,8 +1,8 @@
 /**
  * Counts and times of tasks and items, and the tasks that wait for a person.
  *
- * Guarantees: the counts of all states were true at one moment; they pass over the tasks' small rows once or twice,
- * so that they stay quick at a hundred thousand tasks. An item counts once, by the task of it that has come furthest.
+ * Guarantees: the counts of all states are of the same moment. They read each task's small row once or twice, which is
+ * quick for a hundred thousand tasks. An item counts once, by the task of it that is furthest along.
  */
 import { Clock, Duration, Effect, Option, Record } from "effect"
 import { inCampaign, isAskedBy } from "./Rows.ts"

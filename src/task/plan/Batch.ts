@@ -3,8 +3,8 @@
  *
  * Guarantees: no batch exceeds a limit, except one item that alone exceeds `maxBytes`; no prompt occurs twice in a batch. First
  * fit, in the order of the input, so that leaving out the items of closed batches changes no other batch: a run that was
- * killed builds the same rest. A gold item stands behind its item, in the same batch if both fit. An item that waits for its
- * batch to fill holds the memory of its own bytes and no more.
+ * killed builds the same rest. A gold item follows its item, in the same batch if both fit. An item that waits for its
+ * batch to fill holds no memory but its own bytes.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../ledger/ItemBytes.ts"

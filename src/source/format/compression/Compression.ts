@@ -3,7 +3,7 @@
  *
  * Guarantees: all members or frames of the file are read, and its last byte is accounted for: a file that is cut
  * short, damaged, or followed by other bytes gives what came before (but for the last 64 kB), then a
- * `SourceError`. Memory is bounded by some hundred kB and the decoder's window, at most 128 MiB. A file that
+ * `SourceError`. Memory is bounded by several hundred kB and the decoder's window, at most 128 MiB. A file that
  * decompresses to more than 1 GiB and to more than 1,000 times its size is refused; texts stay below 20 times.
  *
  * Not guaranteed: Brotli has no checksum, and a Zstandard frame may lack one: damage in them can go unnoticed.
