@@ -2,7 +2,8 @@
  * Combines the votes on an item into one judgment.
  *
  * Guarantees: the same votes give the same judgment. By majority: the result of a single task is used as it is, several
- * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability.
+ * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability. Which of
+ * them is used is `aggregate` of `pipeline/DatasetSettings`.
  */
 import { Array as Arr, Option } from "effect"
 import { flagsIn } from "../../domain/Flag.ts"

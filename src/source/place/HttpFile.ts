@@ -5,6 +5,7 @@
  * was opened (`ETag`, `Last-Modified`, size) is a failure. Redirects are followed, but not from `https` to `http`, and
  * authorization stays with the host in the URL. A URL's user and query, which are secrets, are in no name and no message.
  * The file is opened by a request for its first byte: a signed URL often permits GET alone.
+ * Retries and time limits are those of `Remote`.
  */
 import { Effect, Layer, Result, type Scope, Stream } from "effect"
 import * as Base64 from "effect/encoding/Base64"

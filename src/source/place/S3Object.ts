@@ -1,7 +1,7 @@
 /**
  * An object of S3-compatible storage: `s3://bucket/key`. The key is as it is stored, with nothing encoded.
  *
- * Guarantees: an object that was changed since it was opened is a failure.
+ * Guarantees: an object that was changed since it was opened is a failure. Retries and time limits are those of `Remote`.
  */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
