@@ -260,9 +260,11 @@ describe("2: the command line or a setting is wrong", () => {
     test(what, () =>
       Effect.gen(function* () {
         const job = `${yield* temporaryDirectory}/job`
-        assertTold(yield* cli(args, { PREFSTREAM_DIR: job }), 2, message)
+        const said = yield* cli(args, { PREFSTREAM_DIR: job })
+        assertTold(said, 2, message)
+        assert.notMatch(said.stderr, /^Reading /m)
         const fs = yield* FileSystem.FileSystem
-        assert.isFalse(yield* fs.exists(`${job}/ledger.db`), "nothing was begun")
+        assert.isFalse(yield* fs.exists(job), "nothing was begun")
       }),
     )
   }

@@ -2,7 +2,7 @@
  * What `run`, `submit` and `collect` share: from flags and pipeline file, over a service and a ledger, to a report and
  * an exit status.
  */
-import { Cause, Console, type Duration, Effect, type Layer, Schedule, Schema, type Stdio } from "effect"
+import { Cause, Console, type Duration, Effect, Layer, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { ThresholdsExceeded } from "../../pipeline/Export.ts"
@@ -49,10 +49,11 @@ export const limitsOf = ({ flags, pipeline }: Job) => ({
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** The service at `--base-url`, or else the job's own, if it has one. Here a dry run ends. */
+/** The service at `--base-url`, whose settings are checked, or else the job's own, if it has one. Here a dry run ends. */
 export const ready = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
-  yield* endOfDryRun(own === undefined || flags.baseUrl !== undefined ? service : undefined)
+  if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
+  yield* endOfDryRun()
   return service
 })
 

@@ -73,11 +73,7 @@ export const reported = (
 /** Whether a command line is only checked, not carried out: `schedule` does so before its first wait. */
 export const DryRun = Context.Reference<boolean>("prefstream/cli/DryRun", { defaultValue: () => false })
 
-/** Ends a dry run here, once flags and files, and the settings of `service`, are known to be right. */
-export const endOfDryRun = Effect.fnUntraced(function* <E = never, R = never>(
-  service?: Layer.Layer<ServiceProfile, E, R>,
-) {
-  if (!(yield* DryRun)) return
-  if (service !== undefined) yield* Effect.scoped(Layer.build(service))
-  return yield* new Finished({ status: done })
+/** Ends a dry run here, once flags, files and settings are known to be right. */
+export const endOfDryRun = Effect.fnUntraced(function* () {
+  if (yield* DryRun) return yield* new Finished({ status: done })
 })
