@@ -107,6 +107,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   let example = Option.none<PreferencePair>()
   /** Pairs with a system message. */
   let withSystem = 0
+  let repeatedVotes = 0
 
   const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
     // Of every item, also of one without pairs: the table is asked in order.
@@ -114,6 +115,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     if (pairs.length === 0) return pairs
     if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
     if (hasSystem(item)) withSystem += pairs.length
+    repeatedVotes += Math.max(0, item.judgments.length - pairs[0]!.votes)
     const { items, pairs: count } = inSplits.get(split) ?? { items: 0, pairs: 0 }
     inSplits.set(split, { items: items + 1, pairs: count + pairs.length })
     example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
@@ -176,6 +178,9 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       ),
     ),
   )
+  if (repeatedVotes > 0) {
+    yield* Effect.logWarning(`${repeatedVotes} votes do not count: their experts had voted on the same item before`)
+  }
   if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
     const { ranked_items, unranked_items } = rankings
     yield* Effect.logWarning(

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliServed, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -311,6 +311,17 @@ describe("several votes and gold items", () => {
       }
     }))
 })
+
+test("votes of one expert on the same item count once, and the export says so", () =>
+  Effect.gen(function* () {
+    const directory = yield* job
+    const { env } = yield* cliServed(["--database", `${directory}/service.db`, "--expert", "first"])
+    const args = ["run", `${directory}/items.jsonl`, "--dir", directory, "--votes", "3", ...quick]
+    const said = yield* cli(args, env)
+    assert.strictEqual(said.status, 0, said.stderr)
+    assert.isTrue((yield* rowsOf(directory, "train")).every(({ votes }) => votes === 1))
+    assert.match(said.stderr, /80 votes do not count: their experts had voted on the same item before/)
+  }))
 
 test("the funnel: what goes on from a step is what came in, less what was lost", () =>
   Effect.gen(function* () {

@@ -215,6 +215,11 @@ describe("2: the command line or a setting is wrong", () => {
       /--expert: not with a base URL/,
     ],
     [
+      "several votes of automatic experts, which give one together",
+      ["run", sample, "--expert", "first", "--expert", "last", "--votes", "2"],
+      /--votes: .* one vote per item together: .*--base-url/,
+    ],
+    [
       "guidelines twice",
       ["run", sample, "--guidelines", "a", "--guidelines-file", sample],
       /--guidelines-file: not with --guidelines/,

@@ -79,6 +79,12 @@ const fromFlags = Effect.fnUntraced(function* (
   flags: Command.Command.Config.Infer<typeof runFlags>,
   directory: string,
 ) {
+  if (flags.baseUrl === undefined && (flags.votes ?? 1) > 1) {
+    return yield* new UsageError({
+      message:
+        "--votes: the embedded service's automatic experts give one vote per item together: start a service where several people judge (prefstream serve), and give its --base-url",
+    })
+  }
   const source = yield* sourceOf(flags, directory)
   const options = yield* itemOptionsOf(flags)
   if (flags.baseUrl === undefined && flags.expert.length === 0) {
