@@ -47,7 +47,7 @@ describe("one job folder", () => {
       })
       assert.strictEqual(reportOf(said).status, "waiting")
       const exported = yield* cli(["export", "--dir", job, "--json"])
-      assert.strictEqual(exported.status, 0, exported.stderr)
+      assert.strictEqual(exported.status, 3, exported.stderr)
       assert.isNull(reportOf(exported).dataset)
       assert.match(exported.stderr, /there are no results yet: no dataset is written/)
 

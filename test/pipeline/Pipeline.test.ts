@@ -123,7 +123,7 @@ describe("export", () => {
         Effect.map(cli([...args, "--dir", job], to(service)), ({ status }) => status)
       assert.strictEqual(yield* of("submit", `${job}/items.jsonl`, "--batch-size", "1", ...quick), 0)
       assert.strictEqual(yield* of("collect", "--once", ...quick), 3)
-      assert.strictEqual(yield* of("export"), 0)
+      assert.strictEqual(yield* of("export"), 3)
       assert.strictEqual((yield* pairsOf(job)).length, 1)
       completed = 3
       assert.strictEqual(yield* of("collect", ...quick), 0)

@@ -39,14 +39,14 @@ export const exportCommand = Command.make(
       // The summary counts what the dataset was made of, though results come in meanwhile.
       LedgerReader.snapshot,
       orReported,
-      Effect.flatMap((report) => Summary.finishExport(report, { ...place, json: flags.json })),
+      Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),
       Effect.provide(existingLedger(place.location)),
     )
   }),
 ).pipe(
   Command.withDescription(
     "Write the dataset from all results so far. The same ledger gives the same bytes. " +
-      "A later export adds results that are still missing.",
+      "A later export adds results that are still missing; while there are any, the exit status is 3.",
   ),
   Command.withExamples([
     { command: "prefstream export --dir week-48", description: "Write week-48/dataset" },

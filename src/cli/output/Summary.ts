@@ -29,10 +29,6 @@ export interface TextOptions {
   readonly ledger?: string | undefined
 }
 
-/** Prints the report. */
-export const print = (report: RunReport, options: Options) =>
-  Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
-
 /** Ends the command with the report's status. */
 export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "status">) {
   const status = ExitStatus.ofRun[report.status]
@@ -41,7 +37,7 @@ export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "
 
 /** Prints the report, and ends the command with its status. */
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
-  yield* print(report, options)
+  yield* Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
   yield* end(report)
 })
 
@@ -52,12 +48,6 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
       report.status === "waiting" && report.not_submitted === 0 ? Effect.void : end,
     ),
   )
-})
-
-/** Like `finish`, but succeeds unless the dataset exceeds a threshold and was not written. */
-export const finishExport = Effect.fn("Summary.finishExport")(function* (report: RunReport, options: Options) {
-  yield* print(report, options)
-  if (report.status === "thresholds_exceeded") yield* end(report)
 })
 
 /** The report in words, with more rows of the same table. */
