@@ -68,8 +68,7 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,
     empty: empty.map(PlaceName.describe),
-    layout:
-      sample.length === 0 && opened.every(({ isEmpty }) => isEmpty) ? undefined : `${layout.description}${naming}`,
+    layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,
     hints: JsonTexts.hints(sample, complete),
     ignored:

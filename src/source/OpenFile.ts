@@ -27,7 +27,6 @@ export interface SampledFile {
   readonly file: Format.RowFile
   /** Of its first records those that can be read. */
   readonly sample: ReadonlyArray<Row>
-  readonly isEmpty: boolean
 }
 
 /** Of records; fewer where these are large, so that a pipe, which keeps 16 MiB, can be read again. */
@@ -45,8 +44,7 @@ export const sampled = Effect.fnUntraced(function* (name: string, options: Forma
     }),
     Stream.runCollect,
   )
-  const opened: SampledFile = { file, sample: Array.getSuccesses(rows), isEmpty: rows.length === 0 }
-  return opened
+  return { file, sample: Array.getSuccesses(rows) } satisfies SampledFile
 })
 
 /** Files up to the first that has records. */

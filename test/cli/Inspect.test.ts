@@ -249,6 +249,9 @@ describe("inspect", () => {
       const folder = yield* temporaryDirectory
       yield* write(`${folder}/bad.jsonl`, ['{"prompt":1,"completions":[]}'])
       assert.strictEqual((yield* cli(["inspect", `${folder}/bad.jsonl`])).status, 1)
+      yield* write(`${folder}/junk.jsonl`, ["not JSON"])
+      const junk = yield* cli(["run", `${folder}/junk.jsonl`, "--expert", "first", "--dir", `${folder}/job`])
+      assert.match(junk.stderr, /^Found in .*junk\.jsonl: JSONL; no readable record at its start$/m)
       yield* write(`${folder}/odd.jsonl`, ['{"x":"some text","y":"other text"}'])
       const odd = yield* cli(["inspect", `${folder}/odd.jsonl`])
       assert.strictEqual(odd.status, 2)

@@ -201,8 +201,7 @@ describe("files", () => {
         const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
         assert.deepStrictEqual(found.unknownFields, ['"winer" (--gold-path)'])
         assert.deepStrictEqual(found.ignored, ["score"])
-        const empty = yield* foundIn("")
-        assert.strictEqual(empty.layout, undefined)
+        for (const unreadable of ["", "not JSON\n"]) assert.strictEqual((yield* foundIn(unreadable)).layout, undefined)
       }),
     )
 

@@ -97,7 +97,7 @@ const foundRows = ({
   ),
   ["", files > sampled.length && `and ${count(files - sampled.length, "more file")}, each in its own format`],
   ...empty.map((name) => ["", `${name}: no matching file`] as const),
-  ["layout", layout ?? "unknown: no records"],
+  ["layout", layout ?? "unknown: no readable record at the start"],
   ["", unknownFields.length > 0 && `fields not in the first records: ${unknownFields.join(", ")}`],
   ...hints.map((hint) => ["", hint] as const),
   ["not used", ignored.length > 0 && shorten(ignored.join(", "), maxShownCharacters)],

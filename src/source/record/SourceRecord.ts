@@ -22,7 +22,7 @@ export interface InputSummary {
   readonly count: number
   /** Folders and patterns without a file. */
   readonly empty: ReadonlyArray<string>
-  /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing where there is no record. */
+  /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing if no record can be read. */
   readonly layout: string | undefined
   /** Fields that are set and that none of the first records has: `"winer" (--gold-path)`. */
   readonly unknownFields: ReadonlyArray<string>
