@@ -80,7 +80,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const unsent = report.tasks.planned.tasks + report.tasks.submitting.tasks
   const open = unsent + report.tasks.submitted.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
-  const beside = besideOf(unusable, unsent, report.tasks.submitted.tasks)
+  const beside = besideOf(unusable, report.tasks)
   switch (report.status) {
     case "thresholds_exceeded":
       return [`Ended${after}: a threshold is exceeded, and the dataset was not written.`]
@@ -91,9 +91,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       ]
     case "waiting":
       return [
-        unsent === 0
-          ? `Results are outstanding${after}.`
-          : `Results are outstanding${after}: ${count(unsent, "task")} not sent yet, ${number(report.tasks.submitted.tasks)} without results.`,
+        `Results are outstanding${after}${unsent === 0 ? "" : `: ${beside}`}.`,
         `Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}, then prefstream export ${given}` : "run the submitting command again")}.`,
       ]
     case "stopped":
@@ -133,11 +131,13 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
 }
 
 /** Tasks without a usable result, and tasks that are not finished. */
-const besideOf = (unusable: number, unsent: number, waiting: number): string =>
+const besideOf = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   present([
     unusable > 0 && `${count(unusable, "task")} without a usable result`,
-    unsent > 0 && `${count(unsent, "task")} ${unsent === 1 ? "is" : "are"} not sent yet`,
-    waiting > 0 && `${count(waiting, "task")} still ${waiting === 1 ? "waits" : "wait"} for results`,
+    planned.tasks > 0 && `${count(planned.tasks, "task")} ${planned.tasks === 1 ? "is" : "are"} not sent yet`,
+    submitting.tasks > 0 && `${count(submitting.tasks, "task")} may have been sent`,
+    submitted.tasks > 0 &&
+      `${count(submitted.tasks, "task")} still ${submitted.tasks === 1 ? "waits" : "wait"} for results`,
   ]).join(", and ")
 
 /** Such as `30 duplicates (28 with the completions in another order)`. */
