@@ -148,11 +148,21 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
     }
   })
 
+const knownNames = new WeakMap<StatementSync, ReadonlyArray<string>>()
+
+/** Found anew each time for `SELECT *`, whose columns can change. */
+const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
+  const known = knownNames.get(statement)
+  if (known !== undefined) return known
+  const names = statement.columns().map((column) => column.name)
+  if (!statement.sourceSQL.includes("*")) knownNames.set(statement, names)
+  return names
+}
+
 /** Faster than having `node:sqlite` make them, and plain objects. */
 const toRows = (statement: StatementSync, values: Values, transformRows: TransformRows): ReadonlyArray<object> => {
   if (values.length === 0) return []
-  // Asked for anew each time, because the columns of `SELECT *` can change.
-  const names = statement.columns().map((column) => column.name)
+  const names = namesOf(statement)
   const rows = values.map((value) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < names.length; i++) row[names[i]!] = value[i]

@@ -129,7 +129,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           const { answer, status } = task.value
           if (Option.isNone(answer)) return { task_id, status }
           // Stored as the JSON text that is sent.
-          return HttpServerResponse.text(answer.value, { contentType: "application/json" })
+          return HttpServerResponse.uint8Array(answer.value, { contentType: "application/json" })
         }),
       })
     }),

@@ -158,8 +158,8 @@ const make = Effect.gen(function* () {
     (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),
   ).pipe(Effect.withSpan("Tokens.list"))
 
-  const accept = Effect.fnUntraced(function* (token: string) {
-    const entry = accepted.get(Secrets.hash(token))
+  const accept = Effect.fnUntraced(function* (hash: string) {
+    const entry = accepted.get(hash)
     if (entry === undefined) return Option.none<AcceptedToken>()
     const now = yield* Clock.currentTimeMillis
     if (entry.expiresAt !== null && entry.expiresAt <= now) return Option.none<AcceptedToken>()
@@ -190,8 +190,8 @@ export class Tokens extends Context.Service<
     readonly revoke: (tokenId: string) => Effect.Effect<void, NoSuchToken | SqlError>
     /** All tokens, revoked ones too, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<TokenSummary>, SqlError>
-    /** Whose token it is; none where it is not accepted. */
-    readonly accept: (token: string) => Effect.Effect<Option.Option<AcceptedToken>>
+    /** Whose token it is, by its hash (`Secrets.hash`); none where it is not accepted. */
+    readonly accept: (hash: string) => Effect.Effect<Option.Option<AcceptedToken>>
   }
 >()("prefstream/service/Tokens") {
   static readonly layer = Layer.effect(Tokens, make).pipe(Layer.provide(SecureRandom.layerWebCrypto))

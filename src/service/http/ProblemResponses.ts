@@ -99,11 +99,14 @@ export const withProblems = (options: {
     // close the connection while the body is being read, and nobody would learn why.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
-      Effect.forkScoped,
+      Effect.forkScoped({ startImmediately: true }),
     )
-    const response = yield* Fiber.join(fiber).pipe(
+    const inTime = Fiber.join(fiber).pipe(
       Effect.timeoutOrElse({ duration: options.timeout, orElse: () => tooSlow(request) }),
       Effect.interruptible,
+    )
+    // What waits for nothing has been answered already, and needs no timer.
+    const response = yield* (fiber.pollUnsafe() ?? inTime).pipe(
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         const error = Cause.squash(cause)

@@ -122,8 +122,9 @@ const make = Effect.gen(function* () {
 
   /** One task, and once it is completed its `TaskResult` as JSON text. */
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
-    const rows = yield* sql<{ status: TaskStatus; answer: string | null }>`
-      SELECT task.status, task_result.answer FROM task LEFT JOIN task_result USING (seq)
+    // As bytes, which are sent as they are: a string would be decoded and encoded again.
+    const rows = yield* sql<{ status: TaskStatus; answer: Uint8Array | null }>`
+      SELECT task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ status, answer }) => ({
       taskId,
@@ -159,7 +160,7 @@ export class TaskStore extends Context.Service<
     readonly find: (
       organization: string,
       taskId: string,
-    ) => Effect.Effect<Option.Option<TaskState & { readonly answer: Option.Option<string> }>, SqlError>
+    ) => Effect.Effect<Option.Option<TaskState & { readonly answer: Option.Option<Uint8Array> }>, SqlError>
     /** Says that an open task will get no results. False where there is no such task, or it has ended. */
     readonly cancel: (taskId: string) => Effect.Effect<boolean, SqlError>
     /** The same because no expert has an answer: the task is opened again at the next start. */

@@ -6,11 +6,12 @@ import type { SqlError } from "effect/sql/SqlError"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
+import * as Secrets from "../../../src/service/account/Secrets.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
 import { inProcess, platform, temporaryFile } from "../web/support.ts"
 
 const isAccepted = (token: Redacted.Redacted<string>) =>
-  Tokens.use((tokens) => Effect.map(tokens.accept(Redacted.value(token)), Option.isSome))
+  Tokens.use((tokens) => Effect.map(tokens.accept(Secrets.hash(Redacted.value(token))), Option.isSome))
 
 const storedLastUse = Database.use(({ sql }) =>
   Effect.map(

@@ -92,9 +92,9 @@ export const next = (expertId: string) =>
 /** The results of a task, decoded; fails where it is not completed. */
 export const results = Effect.fnUntraced(function* (taskId: string) {
   const found = yield* Effect.flatMap((yield* TaskStore).find("default", taskId), Effect.fromOption)
-  const text = yield* Effect.fromOption(found.answer)
+  const bytes = yield* Effect.fromOption(found.answer)
   // oxlint-disable-next-line typescript/no-explicit-any
-  return (JSON.parse(text) as { readonly results: ReadonlyArray<any> }).results
+  return (JSON.parse(new TextDecoder().decode(bytes)) as { readonly results: ReadonlyArray<any> }).results
 })
 
 export const statusOf = Effect.fnUntraced(function* (taskId: string) {
