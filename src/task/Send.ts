@@ -4,13 +4,13 @@
  * Guarantees: a task is claimed when its turn comes, so only one that is being sent can come to be in doubt. A task whose request
  * may have arrived unanswered is sent again only where the service honors idempotency keys and still remembers this one;
  * elsewhere it is held as in doubt. 400 and 422 refuse one task, unless the service refuses the first tasks of a run; 413
- * halves it; 401, 402, 403, 407, 426, and an address without a service end the run.
+ * halves it, and those that follow with at least as many items and bytes before they are sent; 401, 402, 403, 407, 426, and an address without a service end the run.
  */
 import { Clock, Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
-import type { AnnotationClientError } from "./client/AnnotationClientError.ts"
+import { AnnotationClientError, TooLarge } from "./client/AnnotationClientError.ts"
 import * as FailureStreak from "./client/FailureStreak.ts"
 import { firstPollDelay } from "./Collect.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -67,6 +67,11 @@ export const send = Effect.fnUntraced(function* <E>(
           if (!doubtful) sentAt = now
         }),
       ),
+      Effect.filterOrFail(
+        () => doubtful || task.wasDoubted || task.itemCount === 1 || !isTooLarge(task.itemCount, body.length),
+        () =>
+          new AnnotationClientError({ baseUrl: profile.baseUrl, reason: new TooLarge({ detail: "as others were" }) }),
+      ),
     )
     const giveBack = Effect.suspend(() => (doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)))
     const release = Effect.andThen(
@@ -86,6 +91,11 @@ export const send = Effect.fnUntraced(function* <E>(
         }),
       )
   }, Effect.uninterruptible)
+
+  /** Requests of several items that this run was answered 413. */
+  const tooLarge: Array<{ readonly items: number; readonly bytes: number }> = []
+  const isTooLarge = (items: number, bytes: number) =>
+    tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
   /** Why the last of the tasks left for the next run was not accepted. */
   let left: AnnotationClientError | undefined
@@ -114,7 +124,10 @@ export const send = Effect.fnUntraced(function* <E>(
         return yield* refuse(task, failure.message, reason.status, reason.detail)
       case "TooLarge": {
         if (task.itemCount === 1) return yield* refuse(task, `refused (413): ${reason.detail}`, 413, reason.detail)
-        const halves = halve(yield* ledger.request(task.seq), task.vote)
+        const whole = yield* ledger.request(task.seq)
+        const bytes = whole.body.length
+        if (!isTooLarge(task.itemCount, bytes)) tooLarge.push({ items: task.itemCount, bytes })
+        const halves = halve(whole, task.vote)
         yield* ledger.split(task.seq, halves)
         let seq = task.seq
         for (const half of halves) {

@@ -255,6 +255,27 @@ describe("submit", () => {
       assert.strictEqual(judged.completed.items, 7)
     }))
 
+  test("after a 413 halves tasks of as many items and bytes before they are sent, and no others", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(
+        (request, before) =>
+          request.method === "POST" && request.body.length > 1_000
+            ? problem(413, "too large")
+            : ScriptedService.obliging(request, before),
+        { concurrency: 1 },
+      )
+      // Three batches of four items, of which those of the second are short.
+      const input = items(12, (i) => ({ prompt: `prompt ${i} ${"x".repeat(i < 4 || i >= 8 ? 700 : 0)}` }))
+      yield* submit(records(input), { batch: { maxPrompts: 4, maxBytes: 1_000_000 }, shuffleSeed: false }).pipe(
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual(
+        posts(service).map((request) => promptsOf(request).length),
+        [4, 2, 1, 1, 1, 1, 4, 1, 1, 1, 1],
+      )
+    }))
+
   test("sends each half once while the input is still being read", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
