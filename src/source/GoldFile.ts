@@ -1,11 +1,10 @@
 /**
- * Reads files of prompt items that all have a gold answer, to be mixed in among others.
+ * Reads files of prompt items with gold answers, to be mixed in among others, or to answer by.
  *
- * Guarantees: an invalid record is a failure with file, line and field. All items are held in memory.
+ * Guarantees: an invalid record is a failure with file, line and field. `read` holds all items in memory.
  */
-import { Effect, Result, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"
-import type { SourceItem } from "../domain/PromptItem.ts"
 import { originOf } from "./record/Row.ts"
 import * as Files from "./Files.ts"
 
@@ -20,28 +19,28 @@ export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("Un
   }
 }
 
-/** Reads the whole of a file, of any format and layout in which `Files.files` finds gold answers. */
-export const read = Effect.fn("GoldFile.read")(function* (file: string) {
-  const items: Array<SourceItem> = []
-  yield* Stream.runForEachArray(
-    Files.files(file).records,
-    Effect.forEach(
-      Effect.fnUntraced(function* (record) {
-        if (Result.isFailure(record)) {
-          const { reason, ...place } = record.failure
-          return yield* new UnusableGoldFile({ ...originOf(place), problem: reason })
-        }
-        const { item, origin } = record.success
-        if (item.gold === undefined) {
-          const problem =
-            'gold: expected the right answer, found nothing; set "gold" to {"best_completion_index": N}, or a column "winner" to the name of the best completion\'s column'
-          return yield* new UnusableGoldFile({ ...origin, problem })
-        }
-        items.push(record.success)
-      }),
-      { discard: true },
+/** The items of a file of any format and layout that `Files.files` reads, with gold answers or without. */
+export const items = (file: string) =>
+  Files.files(file).records.pipe(
+    Stream.mapError(
+      ({ reason }) =>
+        new UnusableGoldFile({ file, problem: "problem" in reason ? reason.problem : "there is no such file" }),
+    ),
+    Stream.mapEffect((record) =>
+      Effect.mapError(
+        Effect.fromResult(record),
+        ({ reason, ...place }) => new UnusableGoldFile({ ...originOf(place), problem: reason }),
+      ),
     ),
   )
-  if (items.length === 0) return yield* new UnusableGoldFile({ file, problem: "expected items, found none" })
-  return items
+
+/** Reads the whole of a file in which all items have gold answers. */
+export const read = Effect.fn("GoldFile.read")(function* (file: string) {
+  const all = yield* Stream.runCollect(items(file))
+  if (all.length === 0) return yield* new UnusableGoldFile({ file, problem: "expected items, found none" })
+  const without = all.find(({ item }) => item.gold === undefined)
+  if (without === undefined) return all
+  const problem =
+    'gold: expected the right answer, found nothing; set "gold" to {"best_completion_index": N}, or a column "winner" to the name of the best completion\'s column'
+  return yield* new UnusableGoldFile({ ...without.origin, problem })
 })

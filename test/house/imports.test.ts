@@ -24,7 +24,7 @@ const mayImport: { readonly [room: string]: string } = {
   pipeline: "domain io node api source task pair dataset",
   "service/pages":
     "service/pageApi/AnnotateApi.ts service/pageApi/DashboardApi.ts preact markdown-it dompurify highlight.js diff katex",
-  service: "domain io node sql api ipaddr.js",
+  service: "domain io node sql api source ipaddr.js",
   cli: "domain io node sql api source task pair dataset pipeline service node:* @effect/platform-node",
   "bin.ts": "cli node node:* #cli",
   "index.ts": "domain api source task pair dataset pipeline service",

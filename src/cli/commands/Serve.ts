@@ -83,7 +83,7 @@ export const serveCommand = Command.make(
       `Votes per prompt, unless a task sets its own number (default: ${defaults.votes})`,
     ),
     undoGrace: duration("undo-grace", "Time to undo a task's last votes, before it is completed (default: 30s)"),
-    gold: file("gold", "JSONL file of items with known answers, to measure experts"),
+    gold: file("gold", "Gold items (known answers), in any input format, to measure experts"),
     rateLimit: option(
       integer("rate-limit", { min: 0, max: 100_000 }),
       "N",

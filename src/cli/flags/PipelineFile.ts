@@ -58,7 +58,7 @@ export const reported = (
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
-    const isSetting = ["UnknownExpert", "GoldFileError", "JudgeSettingsError", "ServiceSettingsError"].some((tag) =>
+    const isSetting = ["UnknownExpert", "UnusableGoldFile", "JudgeSettingsError", "ServiceSettingsError"].some((tag) =>
       Predicate.isTagged(failure, tag),
     )
     const reason: ServiceUnusable | UsageError | FileLock.FileLockError =

@@ -4,8 +4,9 @@
  * Guarantees: a rule answers every prompt, always in the same way, also after a restart. An expert without an answer
  * does not guess.
  */
-import { Effect, type FileSystem, Option, Random, Schema } from "effect"
+import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
 import * as HttpClient from "../../node/HttpClient.ts"
+import type { UnusableGoldFile } from "../../source/GoldFile.ts"
 import type { Expert, JudgeVote } from "./Expert.ts"
 import * as Gold from "./GoldExpert.ts"
 import * as JudgeExpert from "./JudgeExpert.ts"
@@ -78,8 +79,8 @@ export const parse = (
   judge?: JudgeSettings.JudgeSettings,
 ): Effect.Effect<
   Expert,
-  UnknownExpert | Gold.GoldFileError | JudgeSettings.JudgeSettingsError,
-  FileSystem.FileSystem
+  UnknownExpert | UnusableGoldFile | JudgeSettings.JudgeSettingsError,
+  FileSystem.FileSystem | Path.Path
 > => {
   const file = /^gold:(.+)$/s.exec(text)?.[1]
   if (file !== undefined) return gold(file)

@@ -79,6 +79,15 @@ describe("gold", () => {
     }).pipe(Effect.provide(NodeServices.layer)),
   )
 
+  it.effect("reads any format and layout of the input, such as a JSON array of two outputs with a label", () =>
+    Effect.gen(function* () {
+      const row = { input: "p", output_1: "a", output_2: "b", label: 2 }
+      const gold = yield* Expert.gold(yield* goldFile([[row, { ...row, input: "q", label: 1 }]]))
+      assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 0)
+      assert.strictEqual((yield* judge(gold, "q", ["b", "a"]))?.best_completion_index, 1)
+    }).pipe(Effect.provide(NodeServices.layer)),
+  )
+
   it.effect("tells records of one prompt apart by their completions", () =>
     Effect.gen(function* () {
       const file = yield* goldFile([
