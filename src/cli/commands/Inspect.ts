@@ -52,7 +52,7 @@ export const inspectCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Show the format and layout of files, how many items they contain, which records are rejected and why, " +
-      "how many tasks a first run would submit, and the first items as experts would see them. Reads all of the input, but stops after 100,000 records if all are rejected. Sends no item and writes nothing.",
+      "how many tasks a first run would submit (items that share a prompt go into different tasks), and the first items as experts would see them. Reads all of the input, but stops after 100,000 records if all are rejected. Sends no item and writes nothing.",
   ),
   Command.withExamples([
     { command: "prefstream inspect items.parquet", description: "Show what a file contains" },
