@@ -1,11 +1,10 @@
 /**
  * Turns the issues of a schema into messages.
  *
- * Guarantees: one line per path, `expected …`, with `found …` if the decoder was run with `reportInput`. The message of
+ * Guarantees: one message per path, `expected …`, with `found …` if the decoder was run with `reportInput`. The message of
  * a custom check is used unchanged.
  */
 import { SchemaIssue } from "effect"
-import * as FieldPath from "./FieldPath.ts"
 import { describeValue } from "./Values.ts"
 
 export interface SchemaProblem {
@@ -57,9 +56,3 @@ export const problems = (issue: SchemaIssue.Issue): ReadonlyArray<SchemaProblem>
 export const keysOf = (
   path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> = [],
 ): ReadonlyArray<PropertyKey> => path.map((segment) => (typeof segment === "object" ? segment.key : segment))
-
-/** All issues on one line: `prompt[0].role: expected a string; …`. */
-export const describe = (issue: SchemaIssue.Issue): string =>
-  problems(issue)
-    .map(({ message, path }) => (path.length === 0 ? message : `${FieldPath.format(path)}: ${message}`))
-    .join("; ")
