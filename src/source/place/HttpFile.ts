@@ -34,47 +34,46 @@ interface Version {
   readonly lastModified: string | undefined
 }
 
-export const open: (url: string) => Effect.Effect<Input, SourceError, Scope.Scope> = Effect.fn("HttpFile.open")(
-  function* (text) {
-    const target = yield* parse(text)
-    const context = yield* Layer.build(NodeHttpClient.layer)
-    const get = (headers: Readonly<Record<string, string>>) => Effect.provideContext(request(target, headers), context)
-    const probe = Effect.scoped(
-      Effect.flatMap(get({ range: "bytes=0-0" }), (response) =>
-        // An empty file has no first byte.
-        response.status === 416 && totalOf(response) === 0
-          ? Effect.succeed({ response, size: 0 })
-          : Effect.map(accepted(target, response), () => ({
-              response,
-              size: response.status === 206 ? totalOf(response) : lengthOf(response),
-            })),
-      ),
-    )
-    const { response, size } = yield* Remote.withRetries(target.name, probe)
-    const version = versionOf(response, size)
-    const condition = conditionOf(version)
-    const hasRanges = response.status === 206 && size !== undefined && condition !== undefined
-    return yield* Remote.input({
-      name: target.name,
-      size,
-      hasRanges,
-      version: {
-        ...(version.etag === undefined ? undefined : { etag: version.etag }),
-        ...(version.lastModified === undefined ? undefined : { last_modified: version.lastModified }),
-      },
-      read: Effect.fnUntraced(function* (start, end) {
-        if (size === 0) return Stream.empty
-        const range =
-          start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
-        const response = yield* get(range === undefined ? {} : { range, "if-range": condition ?? "" })
-        yield* accepted(target, response)
-        yield* unchanged(target, version, response)
-        yield* requireRange(target, response, range === undefined ? undefined : start)
-        return Stream.mapError(response.stream, (error) => Remote.disconnected(target.name, error))
-      }),
-    })
-  },
-)
+export const open = Effect.fn("HttpFile.open")(function* (
+  text: string,
+): Effect.fn.Return<Input, SourceError, Scope.Scope> {
+  const target = yield* parse(text)
+  const context = yield* Layer.build(NodeHttpClient.layer)
+  const get = (headers: Readonly<Record<string, string>>) => Effect.provideContext(request(target, headers), context)
+  const probe = Effect.scoped(
+    Effect.flatMap(get({ range: "bytes=0-0" }), (response) =>
+      // An empty file has no first byte.
+      response.status === 416 && totalOf(response) === 0
+        ? Effect.succeed({ response, size: 0 })
+        : Effect.map(accepted(target, response), () => ({
+            response,
+            size: response.status === 206 ? totalOf(response) : lengthOf(response),
+          })),
+    ),
+  )
+  const { response, size } = yield* Remote.withRetries(target.name, probe)
+  const version = versionOf(response, size)
+  const condition = conditionOf(version)
+  const hasRanges = response.status === 206 && size !== undefined && condition !== undefined
+  return yield* Remote.input({
+    name: target.name,
+    size,
+    hasRanges,
+    version: {
+      ...(version.etag === undefined ? undefined : { etag: version.etag }),
+      ...(version.lastModified === undefined ? undefined : { last_modified: version.lastModified }),
+    },
+    read: Effect.fnUntraced(function* (start, end) {
+      if (size === 0) return Stream.empty
+      const range = start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
+      const response = yield* get(range === undefined ? {} : { range, "if-range": condition ?? "" })
+      yield* accepted(target, response)
+      yield* unchanged(target, version, response)
+      yield* requireRange(target, response, range === undefined ? undefined : start)
+      return Stream.mapError(response.stream, (error) => Remote.disconnected(target.name, error))
+    }),
+  })
+})
 
 const parse = Effect.fnUntraced(function* (text: string) {
   const url = URL.parse(text)

@@ -19,24 +19,22 @@ export interface Listed {
   readonly empty: ReadonlyArray<string>
 }
 
-export const expand: (
+export const expand = Effect.fn("Listing.expand")(function* (
   names: ReadonlyArray<string>,
-) => Effect.Effect<Listed, SourceError, FileSystem.FileSystem | Path.Path> = Effect.fn("Listing.expand")(
-  function* (names) {
-    const path = yield* Path.Path
-    const files = new Map<string, string>()
-    const empty = new Set<string>()
-    for (const name of names) {
-      const found = yield* filesOf(name)
-      if (found.length === 0) empty.add(name)
-      for (const file of found) {
-        const key = kindOf(file) === "local" ? path.resolve(file) : file
-        if (!files.has(key)) files.set(key, file)
-      }
+): Effect.fn.Return<Listed, SourceError, FileSystem.FileSystem | Path.Path> {
+  const path = yield* Path.Path
+  const files = new Map<string, string>()
+  const empty = new Set<string>()
+  for (const name of names) {
+    const found = yield* filesOf(name)
+    if (found.length === 0) empty.add(name)
+    for (const file of found) {
+      const key = kindOf(file) === "local" ? path.resolve(file) : file
+      if (!files.has(key)) files.set(key, file)
     }
-    return { files: [...files.values()], empty: [...empty] }
-  },
-)
+  }
+  return { files: [...files.values()], empty: [...empty] }
+})
 
 const filesOf = (name: string) => {
   switch (kindOf(name)) {

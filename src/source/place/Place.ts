@@ -14,21 +14,19 @@ import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 
 /** The input lives as long as the scope. */
-export const open: (
+export const open = Effect.fn("Place.open")(function* (
   name: string,
-) => Effect.Effect<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn("Place.open")(
-  function* (name): Effect.fn.Return<Input, SourceError, FileSystem.FileSystem | Scope.Scope> {
-    switch (kindOf(name)) {
-      case "local":
-        return yield* LocalFile.open(name)
-      case "standard input":
-        return yield* Pipe.standardInput
-      case "http":
-        return yield* (yield* Effect.promise(() => import("./HttpFile.ts"))).open(name)
-      case "s3":
-        return yield* S3Object.open(name)
-      case "unknown":
-        return yield* unreadable(name, unknownPlace)
-    }
-  },
-)
+): Effect.fn.Return<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  switch (kindOf(name)) {
+    case "local":
+      return yield* LocalFile.open(name)
+    case "standard input":
+      return yield* Pipe.standardInput
+    case "http":
+      return yield* (yield* Effect.promise(() => import("./HttpFile.ts"))).open(name)
+    case "s3":
+      return yield* S3Object.open(name)
+    case "unknown":
+      return yield* unreadable(name, unknownPlace)
+  }
+})

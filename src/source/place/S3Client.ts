@@ -42,80 +42,80 @@ export interface Connection {
 }
 
 /** @param name for messages */
-export const connect: (name: string) => Effect.Effect<Connection, SourceError, Scope.Scope> = Effect.fnUntraced(
-  function* (name) {
-    const { GetObjectCommand, ListObjectsV2Command, S3Client } = yield* library(name)
-    const hasEndpoint = yield* endpointIsSet
-    const make = (region?: string) =>
-      Effect.acquireRelease(
-        Effect.sync(
-          () => new S3Client({ forcePathStyle: hasEndpoint, ...(region === undefined ? undefined : { region }) }),
+export const connect = Effect.fnUntraced(function* (
+  name: string,
+): Effect.fn.Return<Connection, SourceError, Scope.Scope> {
+  const { GetObjectCommand, ListObjectsV2Command, S3Client } = yield* library(name)
+  const hasEndpoint = yield* endpointIsSet
+  const make = (region?: string) =>
+    Effect.acquireRelease(
+      Effect.sync(
+        () => new S3Client({ forcePathStyle: hasEndpoint, ...(region === undefined ? undefined : { region }) }),
+      ),
+      (client) => Effect.sync(() => client.destroy()),
+    )
+  const found = yield* make()
+  const hasRegion = yield* Effect.isSuccess(Effect.tryPromise(() => found.config.region()))
+  if (!hasRegion && !hasEndpoint) {
+    return yield* unreadable(name, "no region is set; set AWS_REGION to that of the bucket")
+  }
+  const client = hasRegion ? found : yield* make(regionOfEndpoints)
+  yield* Effect.tryPromise({
+    try: () => client.config.credentials(),
+    catch: (cause) =>
+      unreadable(
+        name,
+        "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+        cause,
+      ),
+  })
+  const sent = <A>(send: (options: { readonly abortSignal: AbortSignal }) => Promise<A>) =>
+    Effect.tryPromise({ try: (abortSignal) => send({ abortSignal }), catch: (cause) => new Refused({ cause }) })
+  const failed = ({ cause }: Refused) => Effect.fail(failure(name, cause))
+  const connection: Connection = {
+    get: ({ bucket, etag, key, range }) =>
+      sent((options) =>
+        client.send(
+          new GetObjectCommand({
+            Bucket: bucket,
+            Key: key,
+            ...(range === undefined ? undefined : { Range: range }),
+            ...(etag === undefined ? undefined : { IfMatch: etag }),
+          }),
+          options,
         ),
-        (client) => Effect.sync(() => client.destroy()),
-      )
-    const found = yield* make()
-    const hasRegion = yield* Effect.isSuccess(Effect.tryPromise(() => found.config.region()))
-    if (!hasRegion && !hasEndpoint) {
-      return yield* unreadable(name, "no region is set; set AWS_REGION to that of the bucket")
-    }
-    const client = hasRegion ? found : yield* make(regionOfEndpoints)
-    yield* Effect.tryPromise({
-      try: () => client.config.credentials(),
-      catch: (cause) =>
-        unreadable(
-          name,
-          "no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
-          cause,
+      ).pipe(
+        Effect.map(({ Body, ContentLength, ContentRange, ETag }) => ({
+          body: isBytes(Body) ? Body : undefined,
+          length: ContentLength,
+          range: ContentRange,
+          etag: ETag,
+        })),
+        Effect.catch((refused) =>
+          codeOf(refused.cause) === "InvalidRange" ? Effect.succeed(undefined) : failed(refused),
         ),
-    })
-    const sent = <A>(send: (options: { readonly abortSignal: AbortSignal }) => Promise<A>) =>
-      Effect.tryPromise({ try: (abortSignal) => send({ abortSignal }), catch: (cause) => new Refused({ cause }) })
-    const failed = ({ cause }: Refused) => Effect.fail(failure(name, cause))
-    const connection: Connection = {
-      get: ({ bucket, etag, key, range }) =>
-        sent((options) =>
-          client.send(
-            new GetObjectCommand({
-              Bucket: bucket,
-              Key: key,
-              ...(range === undefined ? undefined : { Range: range }),
-              ...(etag === undefined ? undefined : { IfMatch: etag }),
-            }),
-            options,
-          ),
-        ).pipe(
-          Effect.map(({ Body, ContentLength, ContentRange, ETag }) => ({
-            body: isBytes(Body) ? Body : undefined,
-            length: ContentLength,
-            range: ContentRange,
-            etag: ETag,
-          })),
-          Effect.catch((refused) =>
-            codeOf(refused.cause) === "InvalidRange" ? Effect.succeed(undefined) : failed(refused),
-          ),
+      ),
+    list: ({ bucket, isFlat, next, prefix }) =>
+      sent((options) =>
+        client.send(
+          new ListObjectsV2Command({
+            Bucket: bucket,
+            Prefix: prefix,
+            ...(isFlat ? { Delimiter: "/" } : undefined),
+            ...(next === undefined ? undefined : { ContinuationToken: next }),
+          }),
+          options,
         ),
-      list: ({ bucket, isFlat, next, prefix }) =>
-        sent((options) =>
-          client.send(
-            new ListObjectsV2Command({
-              Bucket: bucket,
-              Prefix: prefix,
-              ...(isFlat ? { Delimiter: "/" } : undefined),
-              ...(next === undefined ? undefined : { ContinuationToken: next }),
-            }),
-            options,
-          ),
-        ).pipe(
-          Effect.map(({ Contents = [], IsTruncated, NextContinuationToken }) => ({
-            keys: Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])),
-            next: IsTruncated === true ? NextContinuationToken : undefined,
-          })),
-          Effect.catch(failed),
-        ),
-    }
-    return connection
-  },
-)
+      ).pipe(
+        Effect.map(({ Contents = [], IsTruncated, NextContinuationToken }) => ({
+          keys: Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])),
+          next: IsTruncated === true ? NextContinuationToken : undefined,
+        })),
+        Effect.catch(failed),
+      ),
+  }
+  return connection
+})
 
 class Refused extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
 

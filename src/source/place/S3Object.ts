@@ -9,32 +9,31 @@ import type { Input } from "./Input.ts"
 import * as Remote from "./Remote.ts"
 import * as S3Client from "./S3Client.ts"
 
-export const open: (name: string) => Effect.Effect<Input, SourceError, Scope.Scope> = Effect.fn("S3Object.open")(
-  function* (name) {
-    const { bucket, key } = yield* parse(name)
-    const connection = yield* S3Client.connect(name)
-    const { etag, size } = yield* Remote.withRetries(name, head(connection, bucket, key))
-    return yield* Remote.input({
-      name,
-      size,
-      hasRanges: true,
-      version: etag === undefined ? {} : { etag },
-      read: Effect.fnUntraced(function* (start, end) {
-        if (size === 0) return Stream.empty
-        const range =
-          start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
-        const answer = yield* connection.get({ bucket, key, range, etag })
-        if (answer === undefined) return yield* changed(name)
-        const isSame = etag === undefined || answer.etag === undefined || answer.etag === etag
-        if (!isSame) return yield* changed(name)
-        if (range !== undefined && answer.range?.startsWith(`bytes ${start}-`) !== true) {
-          return yield* unreadable(name, `asked for ${range}, its storage sent ${answer.range ?? "all of it"}`)
-        }
-        return bytesOf(name, answer)
-      }),
-    })
-  },
-)
+export const open = Effect.fn("S3Object.open")(function* (
+  name: string,
+): Effect.fn.Return<Input, SourceError, Scope.Scope> {
+  const { bucket, key } = yield* parse(name)
+  const connection = yield* S3Client.connect(name)
+  const { etag, size } = yield* Remote.withRetries(name, head(connection, bucket, key))
+  return yield* Remote.input({
+    name,
+    size,
+    hasRanges: true,
+    version: etag === undefined ? {} : { etag },
+    read: Effect.fnUntraced(function* (start, end) {
+      if (size === 0) return Stream.empty
+      const range = start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
+      const answer = yield* connection.get({ bucket, key, range, etag })
+      if (answer === undefined) return yield* changed(name)
+      const isSame = etag === undefined || answer.etag === undefined || answer.etag === etag
+      if (!isSame) return yield* changed(name)
+      if (range !== undefined && answer.range?.startsWith(`bytes ${start}-`) !== true) {
+        return yield* unreadable(name, `asked for ${range}, its storage sent ${answer.range ?? "all of it"}`)
+      }
+      return bytesOf(name, answer)
+    }),
+  })
+})
 
 /** All keys that begin with the prefix. @param request `isFlat`: without those that have a further `/` */
 export const list: (request: {

@@ -10,17 +10,15 @@ import * as LocalFile from "./LocalFile.ts"
 import * as Pipe from "./Pipe.ts"
 
 /** The same input with `slice`; where it has one already, it stays as it is. */
-export const toFile: (
+export const toFile = Effect.fn("Spool.toFile")(function* (
   input: Input,
-) => Effect.Effect<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn("Spool.toFile")(
-  function* (input) {
-    if (input.slice !== undefined) return input
-    if (!Pipe.isPipe(input)) return yield* copied(input)
-    const copy = yield* Scope.provide(copied(input), yield* Scope.make())
-    Pipe.keep(input, copy)
-    return copy
-  },
-)
+): Effect.fn.Return<Input, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  if (input.slice !== undefined) return input
+  if (!Pipe.isPipe(input)) return yield* copied(input)
+  const copy = yield* Scope.provide(copied(input), yield* Scope.make())
+  Pipe.keep(input, copy)
+  return copy
+})
 
 const copied = Effect.fnUntraced(function* (input: Input) {
   const fs = yield* FileSystem.FileSystem
