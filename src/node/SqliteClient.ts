@@ -33,19 +33,13 @@ export interface SqliteClientConfig {
    * bytes. Of a page that is written often, only the last version is copied. Default: SQLite's own, 4 MB.
    */
   readonly walBytes?: number | undefined
-  /** Maximum number of cached prepared statements. Default 200. */
-  readonly prepareCacheSize?: number | undefined
-  /** How long a prepared statement is cached. Default 10 minutes. */
-  readonly prepareCacheTTL?: Duration.Input | undefined
-  readonly spanAttributes?: Record<string, unknown> | undefined
-  readonly transformResultNames?: ((name: string) => string) | undefined
-  readonly transformQueryNames?: ((name: string) => string) | undefined
 }
 
-type TransformRows = Parameters<SqlConnection.Connection["execute"]>[2]
 type Values = ReadonlyArray<ReadonlyArray<unknown>>
 
 const STREAM_CHUNK_ROWS = 128
+
+const cachedStatements = 200
 
 // Extended result codes that `classifySqliteError` doesn't count as unique violations, as PostgreSQL does.
 const PRIMARY_KEY = 1555
@@ -160,15 +154,14 @@ const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
 }
 
 /** Faster than having `node:sqlite` make them, and plain objects. */
-const toRows = (statement: StatementSync, values: Values, transformRows: TransformRows): ReadonlyArray<object> => {
+const toRows = (statement: StatementSync, values: Values): ReadonlyArray<object> => {
   if (values.length === 0) return []
   const names = namesOf(statement)
-  const rows = values.map((value) => {
+  return values.map((value) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < names.length; i++) row[names[i]!] = value[i]
     return row
   })
-  return transformRows === undefined ? rows : transformRows(rows)
 }
 
 const makeConnection = Effect.fnUntraced(function* (
@@ -190,8 +183,8 @@ const makeConnection = Effect.fnUntraced(function* (
     })
 
   const statements = yield* Cache.makeWith(prepare, {
-    capacity: config.prepareCacheSize ?? 200,
-    timeToLive: (exit) => (Exit.isSuccess(exit) ? (config.prepareCacheTTL ?? "10 minutes") : Duration.zero),
+    capacity: cachedStatements,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? "10 minutes" : Duration.zero),
   })
   const cached = (sql: string) => Cache.get(statements, sql)
 
@@ -213,21 +206,17 @@ const makeConnection = Effect.fnUntraced(function* (
   const values = (statement: StatementSync, params: ReadonlyArray<unknown>) =>
     use(statement, () => all(statement, params))
 
-  const rows = (statement: StatementSync, params: ReadonlyArray<unknown>, transformRows: TransformRows) =>
-    use(statement, () => toRows(statement, all(statement, params), transformRows))
+  const rows = (statement: StatementSync, params: ReadonlyArray<unknown>) =>
+    use(statement, () => toRows(statement, all(statement, params)))
 
   const raw = (statement: StatementSync, params: ReadonlyArray<unknown>) =>
     use(statement, () =>
       statement.columns().length > 0
-        ? toRows(statement, all(statement, params), undefined)
+        ? toRows(statement, all(statement, params))
         : statement.run(...bind(params, refuseNul)),
     )
 
-  const stream = Effect.fnUntraced(function* (
-    sql: string,
-    params: ReadonlyArray<unknown>,
-    transformRows: TransformRows,
-  ) {
+  const stream = Effect.fnUntraced(function* (sql: string, params: ReadonlyArray<unknown>) {
     // Not from the cache: a cached statement may be run again in the same transaction while this one is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
@@ -246,20 +235,20 @@ const makeConnection = Effect.fnUntraced(function* (
         if (done) ended = true
         else chunk.push(value)
       }
-      return toRows(statement, chunk, transformRows)
+      return toRows(statement, chunk)
     })
     const pull = Effect.filterOrElse(next, Array.isReadonlyArrayNonEmpty, () => Cause.done())
     return Stream.fromPull(Effect.succeed(pull))
   })
 
   return {
-    execute: (sql, params, transformRows) => Effect.flatMap(cached(sql), (it) => rows(it, params, transformRows)),
+    // Each row is passed as it is: the client is made without a transformation of names.
+    execute: (sql, params) => Effect.flatMap(cached(sql), (it) => rows(it, params)),
     executeRaw: (sql, params) => Effect.flatMap(cached(sql), (it) => raw(it, params)),
-    executeStream: (sql, params, transformRows) => Stream.unwrap(stream(sql, params, transformRows)),
+    executeStream: (sql, params) => Stream.unwrap(stream(sql, params)),
     executeValues: (sql, params) => Effect.flatMap(cached(sql), (it) => values(it, params)),
     executeValuesUnprepared: (sql, params) => Effect.flatMap(prepare(sql), (it) => values(it, params)),
-    executeUnprepared: (sql, params, transformRows) =>
-      Effect.flatMap(prepare(sql), (it) => rows(it, params, transformRows)),
+    executeUnprepared: (sql, params) => Effect.flatMap(prepare(sql), (it) => rows(it, params)),
   }
 })
 
@@ -277,21 +266,19 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   const db = yield* open(config)
   const connection = yield* makeConnection(db, config)
-  const { transformResultNames } = config
   const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({
       connection: Effect.succeed(connection),
       semaphore: yield* Semaphore.make(1),
       isTransaction: () => db.isTransaction,
     }),
-    compiler: Statement.makeCompilerSqlite(config.transformQueryNames),
+    compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
     // Takes the write lock at once: a transaction that reads first can't be refused when it comes to write.
     beginTransaction: "BEGIN IMMEDIATE",
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
-    spanAttributes: [...Object.entries(config.spanAttributes ?? {}), ["db.system.name", "sqlite"]],
-    ...(transformResultNames && { transformRows: Statement.defaultTransforms(transformResultNames).array }),
+    spanAttributes: [["db.system.name", "sqlite"]],
   })
   const reserve = Effect.flatMap(open(config), (db) => makeConnection(db, config))
   return isFile(config) ? Object.assign(client, { reserve }) : client
