@@ -13,7 +13,8 @@ import * as Judging from "./Judging.ts"
 import { retryForever } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
-import { type Claim, type Claims, type Judged, VoteQueue } from "../store/VoteQueue.ts"
+import { VoteQueue } from "../store/VoteQueue.ts"
+import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
   /** Asked in this order. */

@@ -5,7 +5,8 @@ import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { type ClaimRequest, type Claim, VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import type { ClaimRequest, Claim } from "../../../src/service/store/VoteQueueModel.ts"
 import { create, next, results, statusOf, type Store, store } from "./support.ts"
 
 const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>

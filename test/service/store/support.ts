@@ -6,7 +6,8 @@ import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { type PersonVote, VoteQueue, type VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
+import { VoteQueue, type VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
+import type { PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
 import { type GroupCompleted, Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 
 /** Group events in the order in which they were stored. */

@@ -38,35 +38,33 @@ export const Deliveries = ({ before, sent }: { readonly before: number | undefin
 }
 
 const Log = ({ deliveries, reload }: { readonly deliveries: ReadonlyArray<Delivery>; readonly reload: () => void }) => (
-  <div class="card table-card">
-    <Table
-      label="Deliveries"
-      rows={deliveries}
-      keyOf={({ message_id }) => message_id}
-      columns={[
-        {
-          label: "Delivery",
-          cell: (delivery) => (
-            <>
-              <a class="code" href={format({ page: "delivery", messageId: delivery.message_id })}>
-                {delivery.type}
-              </a>
-              <span class="group anywhere">
-                {delivery.tasks > 0 && <bdi>{delivery.group_id}</bdi>}
-                {delivery.tasks > 1 && `, ${count(delivery.tasks)} tasks`}
-              </span>
-            </>
-          ),
-        },
-        { label: "State", cell: ({ state }) => <Badge label={deliveryLabel[state]} /> },
-        { label: "Attempts", cell: ({ attempts }) => count(attempts) },
-        { label: "Last answer", cell: ({ last_status }) => last_status },
-        { label: "Next attempt", cell: ({ next_attempt_at }) => next_attempt_at && <Time at={next_attempt_at} /> },
-        { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-        { label: "", cell: (delivery) => <Resend delivery={delivery} reload={reload} /> },
-      ]}
-    />
-  </div>
+  <Table
+    label="Deliveries"
+    rows={deliveries}
+    keyOf={({ message_id }) => message_id}
+    columns={[
+      {
+        label: "Delivery",
+        cell: (delivery) => (
+          <>
+            <a class="code" href={format({ page: "delivery", messageId: delivery.message_id })}>
+              {delivery.type}
+            </a>
+            <span class="group anywhere">
+              {delivery.tasks > 0 && <bdi>{delivery.group_id}</bdi>}
+              {delivery.tasks > 1 && `, ${count(delivery.tasks)} tasks`}
+            </span>
+          </>
+        ),
+      },
+      { label: "State", cell: ({ state }) => <Badge label={deliveryLabel[state]} /> },
+      { label: "Attempts", cell: ({ attempts }) => count(attempts) },
+      { label: "Last answer", cell: ({ last_status }) => last_status },
+      { label: "Next attempt", cell: ({ next_attempt_at }) => next_attempt_at && <Time at={next_attempt_at} /> },
+      { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+      { label: "", cell: (delivery) => <Resend delivery={delivery} reload={reload} /> },
+    ]}
+  />
 )
 
 export const Resend = ({ delivery, reload }: { readonly delivery: Delivery; readonly reload: () => void }) => (

@@ -136,49 +136,47 @@ const ExpertTable = ({
   readonly experts: ReadonlyArray<ExpertSummary>
   readonly onRenew: (expert: ExpertSummary) => void
 }) => (
-  <div class="card table-card">
-    <Table
-      label="Experts"
-      rows={experts}
-      keyOf={({ expert_id }) => expert_id}
-      columns={[
-        { label: "Expert", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
-        { label: "State", cell: (expert) => <Badge label={stateOf(expert)} /> },
-        { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
-        { label: "Judged", cell: ({ judged }) => count(judged) },
-        {
-          label: "Agrees with majority",
-          nothing: "nothing to compare",
-          cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
-        },
-        {
-          label: "Right on gold items",
-          nothing: "nothing to compare",
-          cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
-        },
-        {
-          label: "Last seen",
-          nothing: "never",
-          cell: ({ last_seen_at }) => last_seen_at && <Time at={last_seen_at} />,
-        },
-        {
-          label: "",
-          cell: (expert) =>
-            expert.kind === "person" &&
-            expert.active && (
-              <button
-                type="button"
-                class="button compact"
-                aria-label={`New link for ${expert.name}`}
-                onClick={() => onRenew(expert)}
-              >
-                New link
-              </button>
-            ),
-        },
-      ]}
-    />
-  </div>
+  <Table
+    label="Experts"
+    rows={experts}
+    keyOf={({ expert_id }) => expert_id}
+    columns={[
+      { label: "Expert", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
+      { label: "State", cell: (expert) => <Badge label={stateOf(expert)} /> },
+      { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
+      { label: "Judged", cell: ({ judged }) => count(judged) },
+      {
+        label: "Agrees with majority",
+        nothing: "nothing to compare",
+        cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
+      },
+      {
+        label: "Right on gold items",
+        nothing: "nothing to compare",
+        cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
+      },
+      {
+        label: "Last seen",
+        nothing: "never",
+        cell: ({ last_seen_at }) => last_seen_at && <Time at={last_seen_at} />,
+      },
+      {
+        label: "",
+        cell: (expert) =>
+          expert.kind === "person" &&
+          expert.active && (
+            <button
+              type="button"
+              class="button compact"
+              aria-label={`New link for ${expert.name}`}
+              onClick={() => onRenew(expert)}
+            >
+              New link
+            </button>
+          ),
+      },
+    ]}
+  />
 )
 
 const Active = ({ expert, onStop, reload }: RowProps & { readonly expert: ExpertSummary }) => {

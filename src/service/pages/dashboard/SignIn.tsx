@@ -78,28 +78,6 @@ const PasswordField = ({
   )
 }
 
-const NameField = ({ value, onInput }: { readonly value: string; readonly onInput: (value: string) => void }) => {
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id}>Name</label>
-      <input
-        class="input"
-        id={id}
-        type="text"
-        name="username"
-        autocomplete="username"
-        autocapitalize="off"
-        spellcheck={false}
-        required
-        maxLength={100}
-        value={value}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </div>
-  )
-}
-
 const CredentialsForm = ({
   isNew = false,
   submit,
@@ -114,6 +92,7 @@ const CredentialsForm = ({
   readonly ask: (name: string, password: string) => ReturnType<typeof client.signIn>
   readonly onSignedIn: (name: string) => void
 }) => {
+  const id = useId()
   const [name, setName] = useState("")
   const [password, setPassword] = useState("")
   const action = useAction(signInWords)
@@ -128,7 +107,22 @@ const CredentialsForm = ({
         )
       }}
     >
-      <NameField value={name} onInput={setName} />
+      <div class="field">
+        <label for={id}>Name</label>
+        <input
+          class="input"
+          id={id}
+          type="text"
+          name="username"
+          autocomplete="username"
+          autocapitalize="off"
+          spellcheck={false}
+          required
+          maxLength={100}
+          value={name}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+      </div>
       <PasswordField isNew={isNew} value={password} onInput={setPassword} />
       <Problem words={action.problem} />
       <button type="submit" class="button primary" aria-disabled={action.busy}>

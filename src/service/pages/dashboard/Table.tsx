@@ -23,39 +23,43 @@ export const Table = <A,>({
   readonly columns: readonly [Column<A>, ...ReadonlyArray<Column<A>>]
   readonly rows: ReadonlyArray<A>
   readonly keyOf: (row: A) => string
+  /** Of a table that is in a card already; any other is a card itself. */
   readonly class?: string
-}) => (
+}) => {
   // Roles, since a table that is laid out as blocks is none to some screen readers.
-  <table class={`cards ${name}`} role="table" aria-label={label}>
-    <thead role="rowgroup">
-      <tr role="row">
-        {[head, ...columns].map(({ label }) => (
-          <th key={label} role="columnheader">
-            {label === "" ? <span class="unseen">Actions</span> : label}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody role="rowgroup">
-      {rows.map((row) => (
-        <tr key={keyOf(row)} role="row">
-          <th role="rowheader" scope="row" class={head.class}>
-            {head.cell(row)}
-          </th>
-          {columns.map(({ cell, class: name = "", label, nothing = "none" }) => {
-            const content = cell(row)
-            return label === "" ? (
-              <td key={label} role="cell" class="actions">
-                {content}
-              </td>
-            ) : (
-              <td key={label} role="cell" data-label={label} class={content === null ? "none" : name}>
-                {content ?? <span class="muted">{nothing}</span>}
-              </td>
-            )
-          })}
+  const table = (
+    <table class={`cards ${name}`} role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {[head, ...columns].map(({ label }) => (
+            <th key={label} role="columnheader">
+              {label === "" ? <span class="unseen">Actions</span> : label}
+            </th>
+          ))}
         </tr>
-      ))}
-    </tbody>
-  </table>
-)
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row">
+            <th role="rowheader" scope="row" class={head.class}>
+              {head.cell(row)}
+            </th>
+            {columns.map(({ cell, class: name = "", label, nothing = "none" }) => {
+              const content = cell(row)
+              return label === "" ? (
+                <td key={label} role="cell" class="actions">
+                  {content}
+                </td>
+              ) : (
+                <td key={label} role="cell" data-label={label} class={content === null ? "none" : name}>
+                  {content ?? <span class="muted">{nothing}</span>}
+                </td>
+              )
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+  return name === "" ? <div class="card table-card">{table}</div> : table
+}

@@ -57,18 +57,21 @@ export const TaskList = ({
 
 const Filters = ({ overview, status }: { readonly overview: Overview; readonly status: TaskStatus | undefined }) => {
   const { given, needed } = overview.open_votes
+  const filters = [
+    { label: "All", n: total(overview), of: undefined },
+    ...statuses.map((of) => ({ label: statusLabel[of].words, n: overview.tasks[of], of })),
+  ]
   return (
     <div class="row overview">
       <nav class="filters" aria-label="Tasks by status">
-        <Filter label="All" n={total(overview)} href={allTasks} here={status === undefined} />
-        {statuses.map((each) => (
-          <Filter
-            key={each}
-            label={statusLabel[each].words}
-            n={overview.tasks[each]}
-            href={format({ page: "tasks", status: each, before: undefined })}
-            here={status === each}
-          />
+        {filters.map(({ label, n, of }) => (
+          <a
+            key={label}
+            href={format({ page: "tasks", status: of, before: undefined })}
+            aria-current={of === status ? "page" : undefined}
+          >
+            <span>{label}</span> <strong>{count(n)}</strong>
+          </a>
         ))}
       </nav>
       {needed > 0 && (
@@ -80,22 +83,6 @@ const Filters = ({ overview, status }: { readonly overview: Overview; readonly s
     </div>
   )
 }
-
-const Filter = ({
-  label,
-  n,
-  href,
-  here,
-}: {
-  readonly label: string
-  readonly n: number
-  readonly href: string
-  readonly here: boolean
-}) => (
-  <a href={href} aria-current={here ? "page" : undefined}>
-    <span>{label}</span> <strong>{count(n)}</strong>
-  </a>
-)
 
 const Nothing = ({
   status,
@@ -115,45 +102,41 @@ const Nothing = ({
 )
 
 const TaskTable = ({ tasks }: { readonly tasks: ReadonlyArray<TaskSummary> }) => (
-  <div class="card table-card">
-    <Table
-      label="Tasks"
-      rows={tasks}
-      keyOf={({ task_id }) => task_id}
-      columns={[
-        {
-          label: "Task",
-          cell: ({ group_id, task_id }) => (
-            <>
-              <a class="code" href={format({ page: "task", taskId: task_id, prompt: undefined })}>
-                {task_id}
-              </a>
-              {group_id !== task_id && (
-                <span class="group">
-                  in group <bdi>{group_id}</bdi>
-                </span>
-              )}
-            </>
-          ),
-        },
-        { label: "Status", cell: (task) => <Status task={task} /> },
-        {
-          label: "Prompts done",
-          cell: (task) => (
-            <Meter label={`Prompts done of ${task.task_id}`} done={task.prompts_done} of={task.prompts} />
-          ),
-        },
-        {
-          label: "Votes",
-          cell: (task) => (
-            <Meter label={`Votes on ${task.task_id}`} done={task.votes} of={task.prompts * task.votes_per_prompt} />
-          ),
-        },
-        { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-        { label: "Finished", nothing: "not yet", cell: ({ finished_at }) => finished_at && <Time at={finished_at} /> },
-      ]}
-    />
-  </div>
+  <Table
+    label="Tasks"
+    rows={tasks}
+    keyOf={({ task_id }) => task_id}
+    columns={[
+      {
+        label: "Task",
+        cell: ({ group_id, task_id }) => (
+          <>
+            <a class="code" href={format({ page: "task", taskId: task_id, prompt: undefined })}>
+              {task_id}
+            </a>
+            {group_id !== task_id && (
+              <span class="group">
+                in group <bdi>{group_id}</bdi>
+              </span>
+            )}
+          </>
+        ),
+      },
+      { label: "Status", cell: (task) => <Status task={task} /> },
+      {
+        label: "Prompts done",
+        cell: (task) => <Meter label={`Prompts done of ${task.task_id}`} done={task.prompts_done} of={task.prompts} />,
+      },
+      {
+        label: "Votes",
+        cell: (task) => (
+          <Meter label={`Votes on ${task.task_id}`} done={task.votes} of={task.prompts * task.votes_per_prompt} />
+        ),
+      },
+      { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+      { label: "Finished", nothing: "not yet", cell: ({ finished_at }) => finished_at && <Time at={finished_at} /> },
+    ]}
+  />
 )
 
 export const Status = ({ task }: { readonly task: TaskSummary }) => (

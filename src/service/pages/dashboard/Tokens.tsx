@@ -142,25 +142,23 @@ const TokenTable = ({
   readonly tokens: ReadonlyArray<TokenSummary>
   readonly actions?: (token: TokenSummary) => ComponentChildren
 }) => (
-  <div class="card table-card">
-    <Table
-      label={label}
-      rows={tokens}
-      keyOf={({ token_id }) => token_id}
-      columns={[
-        { label: "Name", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
-        { label: "Token", cell: ({ hint }) => <code>{hint}…</code> },
-        { label: "State", cell: (token) => <State token={token} /> },
-        { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-        {
-          label: "Last used",
-          nothing: "never",
-          cell: ({ last_used_at }) => last_used_at && <Time at={last_used_at} />,
-        },
-        ...(actions === undefined ? [] : [{ label: "", cell: actions }]),
-      ]}
-    />
-  </div>
+  <Table
+    label={label}
+    rows={tokens}
+    keyOf={({ token_id }) => token_id}
+    columns={[
+      { label: "Name", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
+      { label: "Token", cell: ({ hint }) => <code>{hint}…</code> },
+      { label: "State", cell: (token) => <State token={token} /> },
+      { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+      {
+        label: "Last used",
+        nothing: "never",
+        cell: ({ last_used_at }) => last_used_at && <Time at={last_used_at} />,
+      },
+      ...(actions === undefined ? [] : [{ label: "", cell: actions }]),
+    ]}
+  />
 )
 
 const State = ({ token: { expires_at, revoked_at } }: { readonly token: TokenSummary }) => {
