@@ -18,21 +18,7 @@ import {
 } from "effect/http-api"
 import { Metadata } from "../domain/PromptItem.ts"
 import { ResultItem, TaskPrompt, TaskRequest, TaskResult } from "../domain/Task.ts"
-import {
-  BodyTooLarge,
-  Forbidden,
-  IdempotencyKeyReused,
-  MalformedRequest,
-  RequestTimedOut,
-  ServiceFailure,
-  ServiceTooSlow,
-  ServiceUnavailable,
-  TaskNotFound,
-  TooManyRequests,
-  Unauthorized,
-  UnprocessableTask,
-  UnsupportedMediaType,
-} from "./Problems.ts"
+import * as Problems from "./Problems.ts"
 
 /** The organization whose token a request carries. */
 export class Organization extends Context.Service<Organization, { readonly name: string }>()(
@@ -45,7 +31,7 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
   {
     requiredForClient: true,
     security: { bearer: HttpApiSecurity.bearer },
-    error: Unauthorized,
+    error: Problems.Unauthorized,
   },
 ) {}
 
@@ -150,17 +136,17 @@ const creation = {
     location: Schema.String,
   }),
   error: [
-    MalformedRequest,
-    Forbidden,
-    BodyTooLarge,
-    UnsupportedMediaType,
-    UnprocessableTask,
-    IdempotencyKeyReused,
-    TooManyRequests,
-    RequestTimedOut,
-    ServiceFailure,
-    ServiceTooSlow,
-    ServiceUnavailable,
+    Problems.MalformedRequest,
+    Problems.Forbidden,
+    Problems.BodyTooLarge,
+    Problems.UnsupportedMediaType,
+    Problems.UnprocessableTask,
+    Problems.IdempotencyKeyReused,
+    Problems.TooManyRequests,
+    Problems.RequestTimedOut,
+    Problems.ServiceFailure,
+    Problems.ServiceTooSlow,
+    Problems.ServiceUnavailable,
   ],
 } as const
 
@@ -169,7 +155,14 @@ const createTask = HttpApiEndpoint.post("create", "/tasks", { ...creation, paylo
 const getTask = HttpApiEndpoint.get("get", "/tasks/:task_id", {
   params: { task_id: Schema.String },
   success: ServiceTaskResult,
-  error: [Forbidden, TaskNotFound, TooManyRequests, ServiceFailure, ServiceTooSlow, ServiceUnavailable],
+  error: [
+    Problems.Forbidden,
+    Problems.TaskNotFound,
+    Problems.TooManyRequests,
+    Problems.ServiceFailure,
+    Problems.ServiceTooSlow,
+    Problems.ServiceUnavailable,
+  ],
 })
 
 export class TaskGroup extends HttpApiGroup.make("tasks")

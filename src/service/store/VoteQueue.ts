@@ -15,30 +15,7 @@ import type { Database } from "../database/Database.ts"
 import * as PersonQueue from "./PersonQueue.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
-import type {
-  ClaimRequest,
-  Claims,
-  ExpertProgress,
-  HeldItem,
-  InvalidVote,
-  Judged,
-  NotHeld,
-  NothingToUndo,
-  PersonVote,
-  SetAside,
-} from "./VoteQueueModel.ts"
-
-export type {
-  ClaimRequest,
-  Claim,
-  Claims,
-  ExpertProgress,
-  HeldItem,
-  Judged,
-  PersonVote,
-  SetAside,
-} from "./VoteQueueModel.ts"
-export { InvalidVote, NotHeld, NothingToUndo } from "./VoteQueueModel.ts"
+import type * as Model from "./VoteQueueModel.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
   /** How long an item is held for an idle person. Default 30 minutes. */
@@ -67,22 +44,30 @@ export class VoteQueue extends Context.Service<
   VoteQueue,
   {
     /** The item that the expert holds, with its hold renewed, or else the next item; none if nothing is left for this expert. */
-    readonly next: (expertId: string) => Effect.Effect<Option.Option<HeldItem>, SqlError>
+    readonly next: (expertId: string) => Effect.Effect<Option.Option<Model.HeldItem>, SqlError>
     /** Saves a draft, and renews the hold. */
-    readonly saveDraft: (expertId: string, itemId: number, draft: string) => Effect.Effect<void, NotHeld | SqlError>
+    readonly saveDraft: (
+      expertId: string,
+      itemId: number,
+      draft: string,
+    ) => Effect.Effect<void, Model.NotHeld | SqlError>
     readonly vote: (
       expertId: string,
       itemId: number,
-      vote: PersonVote,
-    ) => Effect.Effect<void, NotHeld | InvalidVote | SqlError>
+      vote: Model.PersonVote,
+    ) => Effect.Effect<void, Model.NotHeld | Model.InvalidVote | SqlError>
     /** The item goes to others; a flag is shown to the operator, and goes into the task's result. */
-    readonly setAside: (expertId: string, itemId: number, why: SetAside) => Effect.Effect<void, NotHeld | SqlError>
+    readonly setAside: (
+      expertId: string,
+      itemId: number,
+      why: Model.SetAside,
+    ) => Effect.Effect<void, Model.NotHeld | SqlError>
     /** Takes back the expert's last vote, if its task is open. `draft` makes the draft of it, in places. */
     readonly undo: (
       expertId: string,
-      draft: (vote: PersonVote) => string,
-    ) => Effect.Effect<HeldItem, NothingToUndo | SqlError>
-    readonly progress: (expertId: string) => Effect.Effect<ExpertProgress, SqlError>
+      draft: (vote: Model.PersonVote) => string,
+    ) => Effect.Effect<Model.HeldItem, Model.NothingToUndo | SqlError>
+    readonly progress: (expertId: string) => Effect.Effect<Model.ExpertProgress, SqlError>
     /** Returns what a deactivated expert holds to the queue. */
     readonly release: (expertId: string) => Effect.Effect<void, SqlError>
     /** Returns expired holds to the queue, and stops waiting for absent people. Also runs every minute. */
@@ -90,9 +75,9 @@ export class VoteQueue extends Context.Service<
     /** The item goes to all experts again, also to those who set it aside; its flags stay. */
     readonly returnItem: (taskId: string, promptIndex: number) => Effect.Effect<void, SqlError>
     /** Claims items of the oldest tasks that one of these automatic experts can judge now. */
-    readonly claim: (asking: ClaimRequest) => Effect.Effect<Claims, SqlError>
+    readonly claim: (asking: Model.ClaimRequest) => Effect.Effect<Model.Claims, SqlError>
     /** Stores what automatic experts said of items that were claimed, and returns the items to the queue. */
-    readonly record: (judged: ReadonlyArray<Judged>) => Effect.Effect<void, SqlError>
+    readonly record: (judged: ReadonlyArray<Model.Judged>) => Effect.Effect<void, SqlError>
     /** Makes automatic experts check these items again. */
     readonly reconsider: (itemIds: Iterable<number>) => void
     /** Makes automatic experts check all items again, because who may judge has changed. Call it within the write that changes it. */

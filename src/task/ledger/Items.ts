@@ -6,24 +6,14 @@
  */
 import { Clock, Effect, type Latch } from "effect"
 import type { Reject } from "../../domain/Reject.ts"
-import {
-  type BatchItem,
-  type ItemDetails,
-  type LedgerContext,
-  lostStates,
-  type NewTask,
-  type ReadCounts,
-  type Run,
-  type Classification,
-  type TaskState,
-} from "./Model.ts"
+import * as Model from "./Model.ts"
 import { inChunks, insertRows, insertTasks, isAskedBy, setSetting, settingOf, withPayload } from "./Rows.ts"
 import * as SeqSet from "./SeqSet.ts"
 
 const detailsOf = (
-  { completionOrigins, isCheck, item, itemId, origin }: BatchItem,
+  { completionOrigins, isCheck, item, itemId, origin }: Model.BatchItem,
   order: ReadonlyArray<number> | undefined,
-): ItemDetails => ({
+): Model.ItemDetails => ({
   item_id: itemId,
   origin,
   ...(isCheck === true ? { check: true } : {}),
@@ -35,7 +25,7 @@ const detailsOf = (
   ...(typeof item.prompt === "string" ? {} : { conversation: true }),
 })
 
-const toRow = ({ body, idempotencyKey, items, orders, vote = 1, votes = 1 }: NewTask) =>
+const toRow = ({ body, idempotencyKey, items, orders, vote = 1, votes = 1 }: Model.NewTask) =>
   withPayload({
     body,
     idempotencyKey,
@@ -54,7 +44,7 @@ const hasConversation = ({ items }: TaskRow): boolean =>
 /** The setting that says whether any prompt that was planned is a list of messages. */
 const conversations = "conversations"
 
-export const readItems = ({ partition, sql }: LedgerContext) => {
+export const readItems = ({ partition, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
   /** Whether an item belongs to a run's input: the run found it, or read it again. */
@@ -75,7 +65,7 @@ export const readItems = ({ partition, sql }: LedgerContext) => {
   const first = (rows: ReadonlyArray<{ readonly items: number }>) => rows[0]!.items
 
   /** How many items of a run's input have a task in these states. */
-  const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<TaskState>) =>
+  const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<Model.TaskState>) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
         AND ${sql.in("t.state", states)} AND ${isOf(run)}
@@ -88,13 +78,13 @@ export const readItems = ({ partition, sql }: LedgerContext) => {
   /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
-    AND NOT ${sql.in("v.state", lostStates)} AND ${isAskedByTask("v")})`
+    AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
 
   /** How many items of a run's input nobody will judge: all of their tasks were refused or given up. */
   const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
-        AND ${sql.in("t.state", lostStates)} AND ${isOf(run)} AND ${isLost}`,
+        AND ${sql.in("t.state", Model.lostStates)} AND ${isOf(run)} AND ${isLost}`,
       first,
     ),
   )
@@ -102,7 +92,7 @@ export const readItems = ({ partition, sql }: LedgerContext) => {
   return { hasConversations, itemsIn, itemsLost }
 }
 
-export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, planned: Latch.Latch) => {
+export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContext, planned: Latch.Latch) => {
   const here = sql`partition_id = ${partition}`
 
   /** The known items that the present run has read: nothing is written to them, however often they are read. */
@@ -113,8 +103,8 @@ export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, pla
   }
 
   const classify = Effect.fnUntraced(function* (
-    { campaign, run }: Run,
-    items: ReadonlyArray<Pick<BatchItem, "itemId" | "contentHash">>,
+    { campaign, run }: Model.Run,
+    items: ReadonlyArray<Pick<Model.BatchItem, "itemId" | "contentHash">>,
   ) {
     const rows = yield* inChunks(
       items,
@@ -125,7 +115,7 @@ export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, pla
         )}`,
     )
     const seen = new Map(rows.flat().map((row) => [row.itemId, row]))
-    return items.map((item): Classification => {
+    return items.map((item): Model.Classification => {
       const row = seen.get(item.itemId)
       if (row === undefined) return "new"
       if (row.contentHash !== item.contentHash) return "conflict"
@@ -134,7 +124,7 @@ export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, pla
   })
 
   /** Notes which known items belong to a run's input, and gives their numbers. Those of earlier runs are of no more use. */
-  const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Run, itemIds: ReadonlyArray<string>) {
+  const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
       itemIds,
@@ -153,7 +143,7 @@ export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, pla
     return seqs
   })
 
-  const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Run, tasks: ReadonlyArray<TaskRow>) {
+  const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number }>`
       SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
@@ -193,12 +183,12 @@ export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, pla
 
   /** One step of reading: all of it is recorded, or nothing. */
   const record = Effect.fn("Ledger.record")(function* (
-    run: Run,
+    run: Model.Run,
     step: {
-      readonly tasks: ReadonlyArray<NewTask>
+      readonly tasks: ReadonlyArray<Model.NewTask>
       readonly known: ReadonlyArray<string>
       readonly rejects: ReadonlyArray<Reject>
-      readonly counts: ReadCounts
+      readonly counts: Model.ReadCounts
       readonly finished: boolean
     },
   ) {
@@ -237,7 +227,7 @@ export const writeItems = ({ bodies, partition, sql, write }: LedgerContext, pla
         WHERE lost.partition_id = ${partition} AND lost.seq = ${seq} AND NOT EXISTS (SELECT 1 FROM task v
           WHERE v.partition_id = lost.partition_id AND v.batch = lost.batch AND v.seq >= lost.batch
             AND v.seq < lost.batch + lost.votes * lost.batch_items
-            AND NOT ${sql.in("v.state", lostStates)} AND ${sql.literal(isAskedBy("v"))})`,
+            AND NOT ${sql.in("v.state", Model.lostStates)} AND ${sql.literal(isAskedBy("v"))})`,
       (rows) => rows[0]!.items,
     ),
   )

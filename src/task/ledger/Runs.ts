@@ -12,28 +12,19 @@ import { describeValue } from "../../io/Values.ts"
 import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import {
-  type Campaign,
-  defaultShuffleSeed,
-  type LedgerContext,
-  NoSuchCampaign,
-  type ReadCounts,
-  type Run,
-  type RunTerms,
-  TermsChanged,
-} from "./Model.ts"
+import * as Model from "./Model.ts"
 import { inChunks, settingOf, storable } from "./Rows.ts"
 
-interface CampaignRow extends Omit<Campaign, "guidelines"> {
+interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
 }
 
-const campaignOfRow = (row: CampaignRow): Campaign => ({
+const campaignOfRow = (row: CampaignRow): Model.Campaign => ({
   ...row,
   guidelines: row.guidelines === null ? undefined : new TextDecoder().decode(row.guidelines),
 })
 
-export const readRuns = ({ partition, sql }: LedgerContext) => {
+export const readRuns = ({ partition, sql }: Model.LedgerContext) => {
   const here = sql`partition_id = ${partition}`
 
   /** Oldest first. */
@@ -74,12 +65,12 @@ export const readRuns = ({ partition, sql }: LedgerContext) => {
     if (Option.isNone(campaign)) return yield* lastCampaign
     const numbers = (yield* campaigns).map(({ campaign }) => campaign)
     if (numbers.includes(campaign.value)) return campaign
-    return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+    return yield* new Model.NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
   })
 
   const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
     const rows = yield* sql<
-      ReadCounts & {
+      Model.ReadCounts & {
         readonly run: number
         readonly campaign: number
         readonly readFinished: number
@@ -104,7 +95,7 @@ export const readRuns = ({ partition, sql }: LedgerContext) => {
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
         /** The limit of rejects that was exceeded. */
         maxRejects: Option.fromNullishOr(maxRejects),
-        counts: counts satisfies ReadCounts,
+        counts: counts satisfies Model.ReadCounts,
       }),
     )
   })
@@ -146,18 +137,18 @@ export const readRuns = ({ partition, sql }: LedgerContext) => {
 }
 
 export const writeRuns = (
-  { partition, sql, write }: LedgerContext,
+  { partition, sql, write }: Model.LedgerContext,
   { campaigns, lastCampaign }: ReturnType<typeof readRuns>,
 ) => {
   const here = sql`partition_id = ${partition}`
 
-  const isJudged = ({ campaign }: Pick<Campaign, "campaign">) =>
+  const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
     Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
 
   /** Starts a run in the campaign of its terms; other terms than the last run's need `newCampaign`. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
-    terms: RunTerms & { readonly newCampaign?: boolean | undefined } = {},
-  ): Effect.fn.Return<Run, SqlError | TermsChanged> {
+    terms: Model.RunTerms & { readonly newCampaign?: boolean | undefined } = {},
+  ): Effect.fn.Return<Model.Run, SqlError | Model.TermsChanged> {
     const now = yield* Clock.currentTimeMillis
     const { taskType = rlhfRanking } = terms
     const guidelines = normalize(terms.guidelines)
@@ -171,7 +162,7 @@ export const writeRuns = (
       (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
     )
     if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
-      return yield* new TermsChanged({
+      return yield* new Model.TermsChanged({
         campaign: before.campaign,
         changes: changesOf(before, { guidelines, taskType }),
         ...(same === undefined ? {} : { earlier: same.campaign }),
@@ -195,7 +186,7 @@ export const writeRuns = (
           WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND resend_at IS NULL AND campaign <> ${campaign}`
         yield* sql`UPDATE task SET state = 'planned', reason = NULL
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
-        const { shuffleSeed = defaultShuffleSeed, votes = 1 } = terms
+        const { shuffleSeed = Model.defaultShuffleSeed, votes = 1 } = terms
         const rows = yield* sql<{
           run: number
         }>`INSERT INTO run (partition_id, run, campaign, started_at, votes, shuffle_seed)
@@ -208,7 +199,7 @@ export const writeRuns = (
 
   /** A run that was killed has no end. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
-    { run }: Run,
+    { run }: Model.Run,
     {
       failure,
       maxRejects,
@@ -224,7 +215,7 @@ export const writeRuns = (
   })
 
   const recordInputs = Effect.fn("Ledger.recordInputs")(function* (
-    { campaign }: Pick<Run, "campaign">,
+    { campaign }: Pick<Model.Run, "campaign">,
     files: ReadonlyArray<InputFile>,
   ) {
     const rows = files.map((file) => ({
@@ -249,8 +240,8 @@ const normalize = (guidelines: string | undefined): string | undefined => {
 }
 
 const changesOf = (
-  before: Pick<Campaign, "guidelines" | "taskType">,
-  now: Pick<Campaign, "guidelines" | "taskType">,
+  before: Pick<Model.Campaign, "guidelines" | "taskType">,
+  now: Pick<Model.Campaign, "guidelines" | "taskType">,
 ): Arr.NonEmptyReadonlyArray<string> => {
   const changes = [
     ...(before.taskType === now.taskType

@@ -7,37 +7,20 @@
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { writeHints } from "./Hints.ts"
-import {
-  type BatchPlace,
-  type LedgerContext,
-  type OpenTask,
-  OtherService,
-  type PlannedTask,
-  type StoredRequest,
-  type TaskState,
-} from "./Model.ts"
-import {
-  batchColumns,
-  insertTasks,
-  ownerOf,
-  parseRequest,
-  setSetting,
-  settingOf,
-  storable,
-  withPayload,
-} from "./Rows.ts"
+import * as Model from "./Model.ts"
+import * as Rows from "./Rows.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
 const pageSize = 64
 
 /** States in which a task is polled once in each run, since the service may have repaired it. */
-const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<TaskState>
+const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
 
 /** Due time of a task that is never due. */
 const notDue = Number.MAX_SAFE_INTEGER
 
-const dueAtIn = (state: TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
+const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
 
 /** Reason of a task that is not resent under its key. */
 const keyExpired = (lifetime: Duration.Duration): string =>
@@ -47,20 +30,20 @@ const keyExpired = (lifetime: Duration.Duration): string =>
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
-export const readTasks = ({ partition, sql }: LedgerContext) => ({
+export const readTasks = ({ partition, sql }: Model.LedgerContext) => ({
   /** None where it was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE partition_id = ${partition} AND seq = ${seq}`
-    return Option.map(Option.fromUndefinedOr(rows[0]), (row): StoredRequest => ({
-      ...parseRequest(row),
+    return Option.map(Option.fromUndefinedOr(rows[0]), (row): Model.StoredRequest => ({
+      ...Rows.parseRequest(row),
       body: Payload.unpack(row.body),
     }))
   }),
 })
 
 export const writeTasks = (
-  { bodies, partition, sql, write }: LedgerContext,
+  { bodies, partition, sql, write }: Model.LedgerContext,
   submitted: Latch.Latch,
   { followHints }: Pick<ReturnType<typeof writeHints>, "followHints">,
   { storedRequest }: ReturnType<typeof readTasks>,
@@ -117,24 +100,26 @@ export const writeTasks = (
 
   /** Binds the ledger to a service. `moved` says that it is the same service at a new address. */
   const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
-    const bound = yield* settingOf({ partition, sql }, "service")
+    const bound = yield* Rows.settingOf({ partition, sql }, "service")
     if (bound === identity) return
     if (bound !== undefined && !moved) {
       const sent = yield* sql`SELECT 1 FROM task
         WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}
           OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
-      if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
+      if (sent.length > 0) return yield* new Model.OtherService({ ledger: bound, asked: identity })
     }
-    yield* write(setSetting({ partition, sql }, "service", identity))
+    yield* write(Rows.setSetting({ partition, sql }, "service", identity))
   })
 
   // With `due_at = 0`, which all planned tasks have, the index gives them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
-    const rows = yield* sql<Omit<PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }>`
+    const rows = yield* sql<
+      Omit<Model.PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }
+    >`
       SELECT seq, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
         CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
       WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
-    return rows.map(({ doubted, sentAt, ...row }): PlannedTask => ({
+    return rows.map(({ doubted, sentAt, ...row }): Model.PlannedTask => ({
       ...row,
       sentAt: sentAt ?? undefined,
       wasDoubted: doubted === 1,
@@ -162,12 +147,15 @@ export const writeTasks = (
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
 
-  const setState = (seq: number, state: TaskState, reason: string | null = null, taskId?: string) =>
-    sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, due_at = ${dueAtIn(state)}
+  const setState = (seq: number, state: Model.TaskState, reason: string | null = null, taskId?: string) =>
+    sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
 
   /** Claims a planned task for sending; false if it was sent or split after it was read. */
-  const claim = Effect.fnUntraced(function* ({ idempotencyKey, seq }: Pick<PlannedTask, "idempotencyKey" | "seq">) {
+  const claim = Effect.fnUntraced(function* ({
+    idempotencyKey,
+    seq,
+  }: Pick<Model.PlannedTask, "idempotencyKey" | "seq">) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now})
       WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
@@ -201,7 +189,7 @@ export const writeTasks = (
     const now = yield* Clock.currentTimeMillis
     const reason = yield* write(
       Effect.gen(function* () {
-        const owner = yield* ownerOf({ partition, sql }, taskId, seq)
+        const owner = yield* Rows.ownerOf({ partition, sql }, taskId, seq)
         if (Option.isSome(owner)) {
           const reason = sharedId(taskId, owner.value + 1)
           yield* setState(seq, "in_doubt", reason)
@@ -221,18 +209,18 @@ export const writeTasks = (
   /** Replaces a task by two that share its items; the first keeps its place. */
   const split = Effect.fnUntraced(function* (
     seq: number,
-    halves: ReadonlyArray<{ readonly idempotencyKey: string } & StoredRequest>,
+    halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const rows = halves.map(withPayload)
+    const rows = halves.map(Rows.withPayload)
     bodies.drop(seq)
     yield* write(
       Effect.gen(function* () {
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
         const [whole] = yield* sql<
-          BatchPlace & { readonly campaign: number; readonly attempt: number; readonly resendAt: number | null }
+          Model.BatchPlace & { readonly campaign: number; readonly attempt: number; readonly resendAt: number | null }
         >`DELETE FROM task WHERE ${here} AND seq = ${seq}
-          RETURNING campaign, attempt, resend_at AS "resendAt", ${sql.literal(batchColumns)}`
+          RETURNING campaign, attempt, resend_at AS "resendAt", ${sql.literal(Rows.batchColumns)}`
         if (whole === undefined) return
         let at = seq
         const halves = rows.map((half) => {
@@ -240,7 +228,7 @@ export const writeTasks = (
           at += half.items.length
           return { ...whole, ...half, seq: first, plannedAt: now }
         })
-        yield* insertTasks({ partition, sql }, halves)
+        yield* Rows.insertTasks({ partition, sql }, halves)
       }),
     )
   })
@@ -275,7 +263,7 @@ export const writeTasks = (
     const at = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
     // One query per state, so that the index gives its rows in order.
     const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
-      sql<OpenTask>`SELECT seq, task_id AS "taskId", submitted_at AS "submittedAt", due_at AS "dueAt" FROM task
+      sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", submitted_at AS "submittedAt", due_at AS "dueAt" FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${notDue} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
         Effect.map((rows) => rows.map((row) => ({ ...row, isRecheck: state !== "submitted" }))),
       ),
@@ -312,7 +300,8 @@ export const writeTasks = (
     const body = Payload.encode(result)
     yield* write(
       Effect.gen(function* () {
-        const rows = yield* sql`UPDATE task SET state = ${state}, reason = ${storable(reason)}, completed_at = ${now},
+        const rows =
+          yield* sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, completed_at = ${now},
           due_at = ${dueAtIn(state)}
           WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
         if (rows.length === 0) return
@@ -351,7 +340,7 @@ export const writeTasks = (
     markFailed,
     markCompleted,
     markInvalid,
-    ownerOf: (taskId: string, seq: number) => ownerOf({ partition, sql }, taskId, seq),
+    ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ partition, sql }, taskId, seq),
     split,
     markOpen,
     makeDue,

@@ -4,18 +4,7 @@
  * Guarantees: any response that the session has ended is also reported to the listener of `whenSessionEnds`.
  */
 import { type Answer, makeApi, type Method } from "../shared/api.ts"
-import type {
-  Delivery,
-  DeliveryDetail,
-  ExpertSummary,
-  NewInvitation,
-  NewToken,
-  Overview,
-  TaskDetail,
-  TaskSummary,
-  TokenSummary,
-  WebhookSettings,
-} from "../../pageApi/DashboardApi.ts"
+import type * as DashboardApi from "../../pageApi/DashboardApi.ts"
 import type { TaskStatus } from "./routes.ts"
 
 interface Operator {
@@ -62,38 +51,40 @@ export const setUp = (code: string, name: string, password: string) =>
 export const signIn = (name: string, password: string) => api<Operator>("POST", "/sign-in", { name, password })
 export const signOut = () => post<void>("/sign-out")
 
-export const overview = () => get<Overview>("/overview")
+export const overview = () => get<DashboardApi.Overview>("/overview")
 export const tasks = (status: TaskStatus | undefined, before: number | undefined) =>
-  get<{ readonly tasks: ReadonlyArray<TaskSummary>; readonly next: number | null }>(
+  get<{ readonly tasks: ReadonlyArray<DashboardApi.TaskSummary>; readonly next: number | null }>(
     `/tasks${page(tasksPerPage, before, { status })}`,
   )
-export const task = (taskId: string, from: number) => get<TaskDetail>(`/tasks/${id(taskId)}?from=${from}`)
+export const task = (taskId: string, from: number) => get<DashboardApi.TaskDetail>(`/tasks/${id(taskId)}?from=${from}`)
 export const cancelTask = (taskId: string) => post<void>(`/tasks/${id(taskId)}/cancel`)
 export const returnItem = (taskId: string, index: number) => post<void>(`/tasks/${id(taskId)}/items/${index}/return`)
 
-export const tokens = () => get<{ readonly tokens: ReadonlyArray<TokenSummary> }>("/tokens")
-export const createToken = (name: string) => post<NewToken>("/tokens", { name })
+export const tokens = () => get<{ readonly tokens: ReadonlyArray<DashboardApi.TokenSummary> }>("/tokens")
+export const createToken = (name: string) => post<DashboardApi.NewToken>("/tokens", { name })
 export const rotateToken = (tokenId: string, keep_hours: number) =>
-  post<NewToken>(`/tokens/${id(tokenId)}/rotate`, { keep_hours })
+  post<DashboardApi.NewToken>(`/tokens/${id(tokenId)}/rotate`, { keep_hours })
 export const revokeToken = (tokenId: string) => post<void>(`/tokens/${id(tokenId)}/revoke`)
 
-export const webhook = () => get<WebhookSettings>("/webhook")
+export const webhook = () => get<DashboardApi.WebhookSettings>("/webhook")
 export const setWebhook = (url: string) =>
-  put<{ readonly settings: WebhookSettings; readonly secret: string | null }>("/webhook", { url })
+  put<{ readonly settings: DashboardApi.WebhookSettings; readonly secret: string | null }>("/webhook", { url })
 export const removeWebhook = () => ask<void>("DELETE", "/webhook")
 export const rotateSecret = (keep_hours: number) =>
-  post<{ readonly settings: WebhookSettings; readonly secret: string }>("/webhook/rotate-secret", { keep_hours })
+  post<{ readonly settings: DashboardApi.WebhookSettings; readonly secret: string }>("/webhook/rotate-secret", {
+    keep_hours,
+  })
 export const testWebhook = () => post<{ readonly message_id: string }>("/webhook/test")
 
 export const deliveries = (before: number | undefined) =>
-  get<{ readonly deliveries: ReadonlyArray<Delivery>; readonly next: number | null }>(
+  get<{ readonly deliveries: ReadonlyArray<DashboardApi.Delivery>; readonly next: number | null }>(
     `/deliveries${page(deliveriesPerPage, before)}`,
   )
-export const delivery = (messageId: string) => get<DeliveryDetail>(`/deliveries/${id(messageId)}`)
+export const delivery = (messageId: string) => get<DashboardApi.DeliveryDetail>(`/deliveries/${id(messageId)}`)
 export const resend = (messageId: string) => post<void>(`/deliveries/${id(messageId)}/resend`)
 
-export const experts = () => get<{ readonly experts: ReadonlyArray<ExpertSummary> }>("/experts")
-export const invite = (name: string) => post<NewInvitation>("/experts", { name })
-export const inviteAgain = (expertId: string) => post<NewInvitation>(`/experts/${id(expertId)}/invite`)
+export const experts = () => get<{ readonly experts: ReadonlyArray<DashboardApi.ExpertSummary> }>("/experts")
+export const invite = (name: string) => post<DashboardApi.NewInvitation>("/experts", { name })
+export const inviteAgain = (expertId: string) => post<DashboardApi.NewInvitation>(`/experts/${id(expertId)}/invite`)
 export const setActive = (expertId: string, active: boolean) =>
-  put<ExpertSummary>(`/experts/${id(expertId)}/active`, { active })
+  put<DashboardApi.ExpertSummary>(`/experts/${id(expertId)}/active`, { active })
