@@ -23,14 +23,15 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
    * (`tie`, the default), or no vote at all, where that leaves open which is best (`abstain`).
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
-  /**
-   * Up to how many completions all pairs are compared and all completions ranked, at n(n-1)
-   * requests. Of more only the best is looked for, at 2(n-1). 4 by default.
-   */
-  readonly rankUpTo?: number | undefined
   /** How often a question is asked until its answer can be used. 3 by default. */
   readonly attempts?: number | undefined
 }
+
+/**
+ * Up to how many completions all pairs are compared and all completions ranked, at n(n-1) requests. Of more only the
+ * best is looked for, at 2(n-1).
+ */
+const rankUpTo = 4
 
 interface Usage {
   requests: number
@@ -48,7 +49,6 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const template = options.template ?? JudgePrompt.defaultTemplate
   const templateHash = Sha256.hex(template).slice(0, 16)
   const attempts = options.attempts ?? 3
-  const rankUpTo = options.rankUpTo ?? 4
 
   /** What the model says of two completions in this order. */
   const answer = Effect.fnUntraced(function* (

@@ -7,6 +7,7 @@
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
+import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
 import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
@@ -114,11 +115,6 @@ export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): Jud
 
 /** No answer: the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
-  let code = "the request cannot be sent"
-  for (let at = failure, depth = 0; at !== undefined && depth < 10; depth++) {
-    const found = memberOf(at, "code")
-    if (typeof found === "string") code = found
-    at = memberOf(at, "cause") ?? memberOf(at, "reason")
-  }
+  const code = ConnectionFailure.codesOf(ConnectionFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
   return new JudgeFailed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })
 }

@@ -25,8 +25,7 @@ export interface Ranked {
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
   readonly comparisons: ReadonlyArray<Comparison>
   /**
-   * Whether another one would be best if the comparisons in which the order made a difference
-   * had come out otherwise.
+   * Whether another one would be best if the comparisons in which the order made a difference had come out otherwise.
    */
   readonly open: boolean
 }

@@ -8,6 +8,7 @@
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
 import { AddressRefused } from "../../node/GuardedHttpClient.ts"
 import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import type { WebhookSecret } from "../../api/WebhookSignature.ts"
@@ -45,42 +46,15 @@ const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
     .slice(0, answerCharacters)
     .join("")
 
-const explained: Record<string, string> = {
-  EAI_AGAIN: "the host's name could not be resolved",
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "connection broken off",
-  EHOSTUNREACH: "host unreachable",
-  ENETUNREACH: "network unreachable",
-  ENOTFOUND: "the host's name is not known",
-  ETIMEDOUT: "no connection in time",
-  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  UND_ERR_SOCKET: "connection broken off",
-}
-
-/** Certificates that are not accepted, and receivers that do not speak TLS. */
-const tlsFailure = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/
-
-/** What an error was caused by, outermost first. */
-const causes = (error: unknown): ReadonlyArray<object> => {
-  const chain: Array<object> = []
-  for (let at = error; typeof at === "object" && at !== null && !chain.includes(at);) {
-    chain.push(at)
-    at = "cause" in at ? at.cause : undefined
-  }
-  return chain
-}
-
-const withCode = Schema.is(Schema.Struct({ code: Schema.String }))
-
 /** Why no answer came, for the delivery log. */
 const explain = (error: unknown): string => {
-  const chain = causes(error)
+  const chain = ConnectionFailure.causes(error)
   const refused = chain.find(Schema.is(AddressRefused))
   if (refused !== undefined) return `not sent: ${refused.message}`
-  const codes = chain.filter(withCode).map(({ code }) => code)
-  const known = codes.find((code) => explained[code] !== undefined)
-  if (known !== undefined) return `${explained[known]} (${known})`
-  const insecure = codes.find((code) => tlsFailure.test(code))
+  const codes = ConnectionFailure.codesOf(chain)
+  const known = codes.find((code) => ConnectionFailure.descriptions[code] !== undefined)
+  if (known !== undefined) return `${ConnectionFailure.descriptions[known]} (${known})`
+  const insecure = codes.find(ConnectionFailure.isInsecure)
   if (insecure !== undefined) return `no secure connection (${insecure})`
   const innermost = chain.findLast((cause) => cause instanceof Error)
   return `${innermost?.message ?? "the request failed"}${codes[0] === undefined ? "" : ` (${codes[0]})`}`.slice(0, 300)

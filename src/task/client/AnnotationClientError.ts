@@ -6,6 +6,7 @@
  */
 import { Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
+import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
 import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
@@ -170,7 +171,6 @@ export const refusal = (
 
 /** Without a connection, or without TLS, nothing was sent. */
 const notConnected = new Set([
-  "EPROTO",
   "ECONNREFUSED",
   "ENOTFOUND",
   "EAI_AGAIN",
@@ -179,52 +179,21 @@ const notConnected = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ])
 
-const descriptions: { readonly [code: string]: string } = {
-  EAI_AGAIN: "the host's name could not be resolved",
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "the connection broke off",
-  EHOSTUNREACH: "host unreachable",
-  ENETUNREACH: "network unreachable",
-  ENOTFOUND: "the host's name is not known",
-  EPIPE: "the connection broke off",
-  ETIMEDOUT: "no answer in time",
-  UND_ERR_BODY_TIMEOUT: "no answer in time",
-  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
-  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
-  UND_ERR_SOCKET: "the connection broke off",
-}
-
-const describe = (code: string): string => (descriptions[code] === undefined ? code : `${descriptions[code]} (${code})`)
-
 export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
     return new NoSuchService({ detail: failure.message })
   }
-  const codes = causes(failure).flatMap((cause) =>
-    "code" in cause && typeof cause.code === "string" ? [cause.code] : [],
-  )
+  const codes = ConnectionFailure.codesOf(ConnectionFailure.causes(failure))
   const [unsendable] = codes.filter((code) =>
     /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code),
   )
   if (unsendable !== undefined) return new NoSuchService({ detail: `the request cannot be sent (${unsendable})` })
+  const [code] = codes
+  const description = code && ConnectionFailure.descriptions[code]
   return new Unavailable({
-    detail: codes[0] === undefined ? causeMessage(failure) : describe(codes[0]),
-    maybeDone: !codes.some(
-      (code) => notConnected.has(code) || /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED)/.test(code),
-    ),
+    detail: description === undefined ? (code ?? causeMessage(failure)) : `${description} (${code})`,
+    maybeDone: !codes.some((code) => notConnected.has(code) || ConnectionFailure.isInsecure(code)),
   })
-}
-
-/** An error and its causes, innermost last. */
-const causes = (failure: unknown): ReadonlyArray<object> => {
-  const chain: Array<object> = []
-  for (let at = failure; typeof at === "object" && at !== null && !chain.includes(at);) {
-    chain.push(at)
-    if ("errors" in at && Array.isArray(at.errors))
-      chain.push(...at.errors.filter((inner) => typeof inner === "object"))
-    at = "cause" in at ? at.cause : "reason" in at ? at.reason : undefined
-  }
-  return chain
 }
 
 /** Milliseconds; `asksTooMuch` decides what is too long. */

@@ -366,7 +366,7 @@ describe("a receiver that", () => {
       const target = yield* receiver(() => reset)
       yield* set(target.url)
       const { attempts: second } = yield* attempted(refused, 2)
-      assert.match(second[1]!.error!, /connection broken off/)
+      assert.match(second[1]!.error!, /the connection broke off/)
       assert.deepStrictEqual(
         second.map((attempt) => attempt.url),
         [url, target.url],

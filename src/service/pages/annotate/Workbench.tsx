@@ -1,10 +1,9 @@
 /**
  * One item: guidelines, prompt, completions, and the judgment.
  *
- * Guarantees: one completion is marked at any time; keys that concern a completion concern that
- * one. When an item comes, the focus is on its heading, so that keys work and screen readers
- * begin there. After a click on a button the focus goes to the marked completion, so that
- * Enter submits.
+ * Guarantees: one completion is marked at any time; keys that concern a completion concern that one. When an item
+ * comes, the focus is on its heading, so that keys work and screen readers begin there. After a click on a button the
+ * focus goes to the marked completion, so that Enter submits.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -91,11 +90,11 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
       case "clear":
         return ranks ? rank((ranks) => ranking.clear(ranks, marked)) : edit((entry) => ({ ...entry, best: null }))
       case "raise":
-        return ranks ? rank((ranks) => ranking.raise(ranks, marked)) : false
       case "lower":
-        return ranks ? rank((ranks) => ranking.lower(ranks, marked)) : false
-      case "tie":
-        return ranks ? rank((ranks) => ranking.tie(ranks, marked)) : false
+      case "tie": {
+        const change = ranking[action._tag]
+        return ranks ? rank((ranks) => change(ranks, marked)) : false
+      }
       case "submit":
         return reader === null ? submit() : undefined
       case "undo":

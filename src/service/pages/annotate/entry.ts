@@ -46,10 +46,7 @@ export const isBlank = (entry: Entry): boolean =>
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
-/**
- * Ranking all, or the best only. The best of one becomes the best of the other, where the other
- * has none.
- */
+/** Ranking all, or the best only. The best of one becomes the best of the other, where the other has none. */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
     const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)

@@ -41,8 +41,7 @@ export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
 /**
- * One step better: out of its tie to just above it, or else past the group above.
- * Without a rank, it gets the last one.
+ * One step better: out of its tie to just above it, or else past the group above. Without a rank, it gets the last one.
  */
 export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, -1)
 

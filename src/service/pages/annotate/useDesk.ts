@@ -21,9 +21,8 @@ const signIntervalMillis = 5_000
 
 export const useDesk = (): readonly [Desk, Dispatch] => {
   const [desk, setDesk] = useState(() => initial(Date.now(), isVisible()))
-  const run = useRef<Runtime>(undefined)
-  run.current ??= makeRuntime(desk, setDesk)
-  const { dispatch } = run.current
+  const run = useRef<Dispatch>(undefined)
+  const dispatch = (run.current ??= makeDispatch(desk, setDesk))
   useEffect(() => {
     const begin = () =>
       dispatch({ _tag: "start", code: takeInvitation(), mode: readPreference("mode") === "rank" ? "rank" : "best" })
@@ -44,11 +43,7 @@ export const useDesk = (): readonly [Desk, Dispatch] => {
   return [desk, dispatch]
 }
 
-interface Runtime {
-  readonly dispatch: Dispatch
-}
-
-const makeRuntime = (first: Desk, setDesk: (desk: Desk) => void): Runtime => {
+const makeDispatch = (first: Desk, setDesk: (desk: Desk) => void): Dispatch => {
   let desk = first
   // Known from the session on.
   let expertId = ""
@@ -122,7 +117,7 @@ const makeRuntime = (first: Desk, setDesk: (desk: Desk) => void): Runtime => {
     }
   }
 
-  return { dispatch }
+  return dispatch
 }
 
 const isVisible = () => document.visibilityState === "visible"
