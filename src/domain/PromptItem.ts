@@ -10,10 +10,7 @@ import { Message } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import { notBlank, WellFormedText } from "./Text.ts"
 
-/**
- * A JSON object that belongs to an item and is passed through unchanged; in the
- * dataset it is a JSON string.
- */
+/** A JSON object that belongs to an item and is passed through unchanged; in the dataset it is a JSON string. */
 export const Metadata = Schema.Record(Schema.String, Schema.Unknown)
 export type Metadata = typeof Metadata.Type
 

@@ -9,8 +9,7 @@ import { Schema } from "effect"
 const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
- * Groups of completions, best first: in `[[2], [0, 1]]`, 2 is best, and
- * 0 and 1 are equally good. No group is empty.
+ * Groups of completions, best first: in `[[2], [0, 1]]`, 2 is best, and 0 and 1 are equally good. No group is empty.
  */
 export const Ranking = Schema.Array(Schema.NonEmptyArray(Index))
 export type Ranking = typeof Ranking.Type

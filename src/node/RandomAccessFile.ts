@@ -1,6 +1,4 @@
-/**
- * Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. Closed with the scope.
- */
+/** Adapter: random access to a file, as the promise-based interface that `hyparquet` expects. Closed with the scope. */
 import { open as openFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
 

@@ -255,9 +255,8 @@ const makeConnection = Effect.fnUntraced(function* (
 /**
  * A client that is open while its scope is.
  *
- * A stream outside a transaction holds the connection until it ends: a statement
- * that its consumer runs would wait for ever. Collect it, read page by page, or
- * run both in one transaction.
+ * A stream outside a transaction holds the connection until it ends: a statement that its consumer runs would wait for
+ * ever. Collect it, read page by page, or run both in one transaction.
  *
  * @error `SqlError` where the file can't be opened or isn't a database; its message names the file
  */

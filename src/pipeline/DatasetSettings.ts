@@ -1,6 +1,4 @@
-/**
- * What is asked of a dataset: choices, filters, pairs, thresholds, splits, formats, and what its card says.
- */
+/** What is asked of a dataset: choices, filters, pairs, thresholds, splits, formats, and what its card says. */
 import { Effect, Schema } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import { type FormatName, formatNames } from "../dataset/format/TrainerFormats.ts"

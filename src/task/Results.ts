@@ -47,9 +47,8 @@ export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, J
   completedOf(campaign).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
 
 /**
- * The same by item, each with the judgments of all its votes whose results are there, in the
- * order of the votes. In `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one
- * batch in memory.
+ * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
+ * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
  */
 export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> =>
   completedOf(campaign).pipe(

@@ -1,10 +1,9 @@
 /**
  * A fixed number of workers that share one supply of tasks.
  *
- * Guarantees: one worker at a time asks for the next task; an interruption waits for
- * each worker, so that the ledger is still open for what the last request brings
- * (`Stream.mapEffect` does not wait for a worker that it starts while it is being
- * interrupted).
+ * Guarantees: one worker at a time asks for the next task; an interruption waits for each worker, so that the ledger is
+ * still open for what the last request brings (`Stream.mapEffect` does not wait for a worker that it starts while it is
+ * being interrupted).
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 

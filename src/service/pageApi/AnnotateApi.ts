@@ -150,9 +150,8 @@ const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", {
 })
 
 /**
- * Takes back the last vote, as long as its task is not completed: the item is held again, with
- * the vote as its draft. What was held before keeps its draft and comes afterwards.
- * Conflict: there is nothing to take back.
+ * Takes back the last vote, as long as its task is not completed: the item is held again, with the vote as its draft.
+ * What was held before keeps its draft and comes afterwards. Conflict: there is nothing to take back.
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work, error })
 

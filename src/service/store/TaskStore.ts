@@ -61,9 +61,8 @@ const make = Effect.gen(function* () {
   const reports = yield* TaskReports.make(voting)
 
   /**
-   * 128 bits: of the hash of organization and key where a key was given, so that
-   * a client that has lost its answer, or a service that has lost its store, comes
-   * to the same id; random otherwise.
+   * 128 bits: of the hash of organization and key where a key was given, so that a client that has lost its answer, or
+   * a service that has lost its store, comes to the same id; random otherwise.
    */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined

@@ -1,6 +1,4 @@
-/**
- * Texts that may be meant as lists: they stay text, and a hint names the option that reads them as lists.
- */
+/** Texts that may be meant as lists: they stay text, and a hint names the option that reads them as lists. */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as Field from "../record/Field.ts"

@@ -1,6 +1,4 @@
-/**
- * The ledger's data model: what it records of a task, and the states of a task.
- */
+/** The ledger's data model: what it records of a task, and the states of a task. */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ItemBytes } from "./ItemBytes.ts"

@@ -170,9 +170,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt
-   * goes under its own key, and is paid for twice where it was created and the service ignores
-   * keys; any other is another attempt.
+   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt goes under its own
+   * key, and is paid for twice where it was created and the service ignores keys; any other is another attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,

@@ -122,9 +122,8 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
     )
 
   /**
-   * Ids and prompts of all items that were planned, judged or not, in the order in which they were,
-   * over all campaigns: where several have an item, once in each. Without gold items that were mixed
-   * in, and without what was pruned.
+   * Ids and prompts of all items that were planned, judged or not, in the order in which they were, over all campaigns:
+   * where several have an item, once in each. Without gold items that were mixed in, and without what was pruned.
    */
   const prompts: Stream.Stream<{ readonly itemId: string; readonly prompt: Prompt }, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t

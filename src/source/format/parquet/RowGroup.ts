@@ -1,9 +1,8 @@
 /**
  * The rows of a row group, in arrays.
  *
- * Guarantees: as many rows as the footer says, or a failure that names row group and column. Column chunks
- * that are not asked for are not read. The columns that are read are held whole, and refused where they need
- * more than `maxBytes`.
+ * Guarantees: as many rows as the footer says, or a failure that names row group and column. Column chunks that are not
+ * asked for are not read. The columns that are read are held whole, and refused where they need more than `maxBytes`.
  */
 import { Array, Effect, Option, Result, Stream } from "effect"
 import type { DecodedArray } from "hyparquet"
