@@ -28,11 +28,7 @@ export class Organization extends Context.Service<Organization, { readonly name:
 /** `Authorization: Bearer <ORGANIZATION_TOKEN>` on every request. */
 export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationToken, { provides: Organization }>()(
   "prefstream/api/OrganizationToken",
-  {
-    requiredForClient: true,
-    security: { bearer: HttpApiSecurity.bearer },
-    error: Problems.Unauthorized,
-  },
+  { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: Problems.Unauthorized },
 ) {}
 
 /** Maximum votes per prompt of a task. */

@@ -11,11 +11,7 @@ const problem = <const Name extends string, const Status extends number>(
   name: Name,
   status: Status,
   title: string,
-) => ({
-  type: `tag:prefstream,2026:${name}` as const,
-  status,
-  title,
-})
+) => ({ type: `tag:prefstream,2026:${name}` as const, status, title })
 
 /** The body is not JSON, or lacks a required member. `errors` names the first wrong place. */
 export class MalformedRequest extends HttpApiError.Problem<MalformedRequest>()(

@@ -8,10 +8,7 @@
 import { Schema } from "effect"
 
 /** One element of a task's `prompts`: completions to be ranked against each other. */
-export const TaskPrompt = Schema.Struct({
-  prompt: Schema.String,
-  completions: Schema.Array(Schema.String),
-})
+export const TaskPrompt = Schema.Struct({ prompt: Schema.String, completions: Schema.Array(Schema.String) })
 export type TaskPrompt = typeof TaskPrompt.Type
 
 /** The one `task_type` that the contract names. */

@@ -36,10 +36,7 @@ export class RecordBuffer {
 
   /** Returns the record, or its beginning if it is oversized, and empties the buffer. */
   take(): { readonly bytes: Uint8Array; readonly size: number } {
-    const taken = {
-      bytes: concat(this.#parts),
-      size: this.#size,
-    }
+    const taken = { bytes: concat(this.#parts), size: this.#size }
     this.#parts = []
     this.#size = 0
     return taken

@@ -15,8 +15,5 @@ export interface Hasher {
 
 export const makeHasher = (): Hasher => {
   const hash = createHash("sha256")
-  return {
-    update: (bytes) => void hash.update(bytes),
-    digest: () => hash.digest("hex"),
-  }
+  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex") }
 }

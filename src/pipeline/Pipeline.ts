@@ -119,10 +119,7 @@ const readAndSubmit = (settings: Parameters<typeof submitLoop>[1] & Pick<Setting
     const remember = Ledger.use((ledger) =>
       Effect.flatMap(
         ledger.newestRun,
-        Option.match({
-          onNone: () => Effect.void,
-          onSome: (run) => ledger.recordInputs(run, files),
-        }),
+        Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
       ),
     )
     return submitLoop(settings.source.records, settings).pipe(

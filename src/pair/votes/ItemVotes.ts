@@ -63,10 +63,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const ofTexts = ({ order, ...vote }: Given): ItemVote => {
     const byText = withFirstIndices(vote, first)
     const copies = first.filter((text) => text === byText.choice).length
-    return {
-      ...byText,
-      position: isDecided(byText) && copies === 1 ? order.indexOf(byText.choice) : null,
-    }
+    return { ...byText, position: isDecided(byText) && copies === 1 ? order.indexOf(byText.choice) : null }
   }
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {

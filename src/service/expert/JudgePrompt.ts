@@ -90,10 +90,7 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
     const named = best.trim().toUpperCase()
     if (!Object.hasOwn(places, named)) return Option.none()
     const words = typeof rationale === "string" ? rationale.toWellFormed().trim() : ""
-    return Option.some({
-      place: places[named],
-      rationale: shorten(words, maxRationaleCharacters),
-    })
+    return Option.some({ place: places[named], rationale: shorten(words, maxRationaleCharacters) })
   })
 
 /** The verdict of an answer, if it is unambiguous. */

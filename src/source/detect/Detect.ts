@@ -97,12 +97,7 @@ const withCompletions = (
       found.layout === "long" && found.completion === undefined
         ? { prompt: found.members[0]!.path, ...PromptFinder.system(sample) }
         : undefined
-    return Result.succeed({
-      ...conversation,
-      ...at,
-      ...given(options),
-      layout: found.layout,
-    })
+    return Result.succeed({ ...conversation, ...at, ...given(options), layout: found.layout })
   })
 }
 

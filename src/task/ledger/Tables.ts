@@ -186,9 +186,7 @@ const createDeliveries = Effect.gen(function* () {
 const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
-  migrations: {
-    "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
-  },
+  migrations: { "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }) },
 }
 
 /** Creates the tables, or brings those of an older version up to date. */

@@ -63,12 +63,7 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
     }
   }, [key, epoch, every])
 
-  return {
-    data: state.data,
-    stale: state.key !== key,
-    problem: state.problem,
-    reload: () => read.current(),
-  }
+  return { data: state.data, stale: state.key !== key, problem: state.problem, reload: () => read.current() }
 }
 
 export interface Action {
