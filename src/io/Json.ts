@@ -46,12 +46,12 @@ const isTooDeep = (text: string): boolean => {
   return false
 }
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
+export const QUOTE = 0x22
+export const BACKSLASH = 0x5c
+export const OPEN_BRACKET = 0x5b
+export const CLOSE_BRACKET = 0x5d
+export const OPEN_BRACE = 0x7b
+export const CLOSE_BRACE = 0x7d
 
 const isEscaped = (text: string, at: number): boolean => {
   let backslashes = 0

@@ -27,13 +27,19 @@ export interface LinesOptions {
 
 export const defaultMaxLineBytes = 32 * 1024 * 1024
 
-/** `file` is their name in rejects. */
-export const fromBytes =
-  (file: string, options?: LinesOptions) =>
-  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<LineResult, E, R> =>
+/** Takes a file's chunks, and gives the records that are whole. */
+interface Splitter<A> {
+  push(chunk: Uint8Array): void
+  end(): void
+  take(): ReadonlyArray<A>
+}
+
+export const split =
+  <A>(make: () => Splitter<A>) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<A, E, R> =>
     Stream.mapAccumArray(
       bytes,
-      () => new LineSplitter(file, options),
+      make,
       (splitter, chunks) => {
         for (const chunk of chunks) splitter.push(chunk)
         return [splitter, splitter.take()]
@@ -45,6 +51,9 @@ export const fromBytes =
         },
       },
     )
+
+/** `file` is their name in rejects. */
+export const fromBytes = (file: string, options?: LinesOptions) => split(() => new LineSplitter(file, options))
 
 const LF = 10
 

@@ -58,67 +58,65 @@ export interface RowFile {
 }
 
 /** The file can be read as long as the scope lasts. */
-export const open: (
+export const open = Effect.fn("Format.open")(function* (
   input: Input,
-  options?: FormatOptions,
-) => Effect.Effect<RowFile, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> = Effect.fn("Format.open")(
-  function* (input, options = {}) {
-    const { name } = input
-    const { encoding } = options
-    const decoded = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
-    const packed = yield* beginningOf(input.bytes)
-    const compression = Compression.detect(packed.head) ?? (yield* detectBrotli(name, packed))
-    if (compression === undefined && Sniff.contradictsExtension(name, packed.head)) {
-      return yield* unreadable(name, "its name says that it is compressed, but its content is not; get it again")
-    }
-    const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
-    const inside = compression === undefined ? packed : yield* beginningOf(unpack(input.bytes))
-    const twice = compression === undefined ? undefined : Compression.detect(inside.head)
-    if (twice !== undefined) {
-      return yield* unreadable(name, `it is compressed twice, with ${twice} and then ${compression}; unpack it once`)
-    }
-    const isDecoded = decoded !== undefined && !Sniff.isParquet(inside.head)
-    const unpacked = (bytes: Bytes) => (isDecoded ? decoded(name)(unpack(bytes)) : unpack(bytes))
-    const beginning = isDecoded ? yield* beginningOf(unpacked(input.bytes)) : inside
-    const format = yield* Effect.mapError(
-      Effect.fromResult(
-        options.format === undefined
-          ? Sniff.sniff({ ...beginning, name, isDecoded })
-          : Sniff.check(options.format, beginning.head, isDecoded),
-      ),
-      (problem) => unreadable(name, problem),
+  options: FormatOptions = {},
+): Effect.fn.Return<RowFile, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
+  const { name } = input
+  const { encoding } = options
+  const decoded = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
+  const packed = yield* beginningOf(input.bytes)
+  const compression = Compression.detect(packed.head) ?? (yield* detectBrotli(name, packed))
+  if (compression === undefined && Sniff.contradictsExtension(name, packed.head)) {
+    return yield* unreadable(name, "its name says that it is compressed, but its content is not; get it again")
+  }
+  const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
+  const inside = compression === undefined ? packed : yield* beginningOf(unpack(input.bytes))
+  const twice = compression === undefined ? undefined : Compression.detect(inside.head)
+  if (twice !== undefined) {
+    return yield* unreadable(name, `it is compressed twice, with ${twice} and then ${compression}; unpack it once`)
+  }
+  const isDecoded = decoded !== undefined && !Sniff.isParquet(inside.head)
+  const unpacked = (bytes: Bytes) => (isDecoded ? decoded(name)(unpack(bytes)) : unpack(bytes))
+  const beginning = isDecoded ? yield* beginningOf(unpacked(input.bytes)) : inside
+  const format = yield* Effect.mapError(
+    Effect.fromResult(
+      options.format === undefined
+        ? Sniff.sniff({ ...beginning, name, isDecoded })
+        : Sniff.check(options.format, beginning.head, isDecoded),
+    ),
+    (problem) => unreadable(name, problem),
+  )
+  const described = (description: string) =>
+    [description, ...(isDecoded ? [encoding] : []), ...(compression === undefined ? [] : [compression])].join(", ")
+  if (format === "parquet") {
+    const whole = yield* Spool.toFile(input)
+    const Parquet = yield* Effect.promise(() => import("./parquet/Parquet.ts"))
+    const packed = auditedLater(name, whole.bytes)
+    const file = yield* Parquet.open(
+      compression === undefined
+        ? whole
+        : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(packed.bytes) }),
+      options,
     )
-    const described = (description: string) =>
-      [description, ...(isDecoded ? [encoding] : []), ...(compression === undefined ? [] : [compression])].join(", ")
-    if (format === "parquet") {
-      const whole = yield* Spool.toFile(input)
-      const Parquet = yield* Effect.promise(() => import("./parquet/Parquet.ts"))
-      const packed = auditedLater(name, whole.bytes)
-      const file = yield* Parquet.open(
-        compression === undefined
-          ? whole
-          : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(packed.bytes) }),
-        options,
-      )
-      const report = compression === undefined ? reportSliced(whole) : packed.report
-      return {
-        name,
-        format,
-        description: described(file.description),
-        count: file.count,
-        rows: (columns) => withRecordCount(Stream.concat(file.rows(columns), Stream.fromEffectDrain(report))),
-      }
-    }
-    const text = textFormat(name, format, beginning, options)
+    const report = compression === undefined ? reportSliced(whole) : packed.report
     return {
       name,
-      format: text.format,
-      description: described(text.description),
-      count: undefined,
-      rows: () => withRecordCount(withinReach(name, input.bytes.pipe(audited(name), unpacked), text.rows, options)),
+      format,
+      description: described(file.description),
+      count: file.count,
+      rows: (columns) => withRecordCount(Stream.concat(file.rows(columns), Stream.fromEffectDrain(report))),
     }
-  },
-)
+  }
+  const text = textFormat(name, format, beginning, options)
+  return {
+    name,
+    format: text.format,
+    description: described(text.description),
+    count: undefined,
+    rows: () => withRecordCount(withinReach(name, input.bytes.pipe(audited(name), unpacked), text.rows, options)),
+  }
+})
 
 type Bytes = Stream.Stream<Uint8Array, SourceError>
 type Beginning = Omit<Sniff.Beginning, "name">

@@ -11,40 +11,20 @@
  * text nor its line. Here a scan finds where elements end (outside strings, it counts brackets), and the
  * engine's own parser judges them.
  */
-import { Result, Stream } from "effect"
+import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import { reject, type RowResult } from "../../record/Row.ts"
 import { decode, RecordBuffer, notUtf8, rawMembers, tooLarge } from "../../../io/RecordBuffer.ts"
 import * as Json from "../../../io/Json.ts"
-import { defaultMaxLineBytes, type LinesOptions } from "../../../io/Lines.ts"
+import { defaultMaxLineBytes, type LinesOptions, split } from "../../../io/Lines.ts"
 
 /** `file` is the name in places and rejects. */
-export const rows =
-  (file: string, options?: LinesOptions) =>
-  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E, R> =>
-    Stream.mapAccumArray(
-      bytes,
-      () => new ElementScanner(file, options?.maxLineBytes ?? defaultMaxLineBytes),
-      (scanner, chunks) => {
-        for (const chunk of chunks) scanner.push(chunk)
-        return [scanner, scanner.take()]
-      },
-      {
-        onHalt: (scanner) => {
-          scanner.end()
-          return scanner.take()
-        },
-      },
-    )
+export const rows = (file: string, options?: LinesOptions) =>
+  split(() => new ElementScanner(file, options?.maxLineBytes ?? defaultMaxLineBytes))
 
+const { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } = Json
 const LF = 0x0a
-const QUOTE = 0x22
 const COMMA = 0x2c
-const OPEN_BRACKET = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
 
 const byteOrderMark = Uint8Array.of(0xef, 0xbb, 0xbf)
 
