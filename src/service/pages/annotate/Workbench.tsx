@@ -90,11 +90,11 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
       case "clear":
         return ranks ? rank((ranks) => ranking.clear(ranks, marked)) : edit((entry) => ({ ...entry, best: null }))
       case "raise":
+        return ranks ? rank((ranks) => ranking.raise(ranks, marked)) : false
       case "lower":
-      case "tie": {
-        const change = ranking[action._tag]
-        return ranks ? rank((ranks) => change(ranks, marked)) : false
-      }
+        return ranks ? rank((ranks) => ranking.lower(ranks, marked)) : false
+      case "tie":
+        return ranks ? rank((ranks) => ranking.tie(ranks, marked)) : false
       case "submit":
         return reader === null ? submit() : undefined
       case "undo":
