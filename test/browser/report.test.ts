@@ -236,8 +236,8 @@ describe("the report in a browser", () => {
 
   inBrowser("light and dark follow the system, then the reader; paper is light", () =>
     opened(reports.full(), { ...wide, colorScheme: "dark" }, async (page) => {
-      const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--surface"))
-      const light = "#fff"
+      const ground = () => page.evaluate(() => getComputedStyle(document.querySelector(".card")!).backgroundColor)
+      const light = "rgb(255, 255, 255)"
       const dark = await ground()
       assert.notStrictEqual(dark, light)
       await page.emulateMedia({ media: "print" })
@@ -250,6 +250,8 @@ describe("the report in a browser", () => {
       assert.strictEqual(await button.getAttribute("aria-pressed"), "false")
       await button.click()
       assert.strictEqual(await ground(), dark)
+      await page.emulateMedia({ media: "print" })
+      assert.strictEqual(await ground(), light)
     }),
   )
 

@@ -14,7 +14,6 @@ import { LengthDifference, Sizes } from "./Length.tsx"
 import { Models } from "./Models.tsx"
 import { Name } from "./parts.tsx"
 import { ChosenPosition } from "./Position.tsx"
-import { isSystemDark, showScheme } from "./scheme.ts"
 import { Splits } from "./Splits.tsx"
 import { LongText } from "./Texts.tsx"
 import { Turnaround } from "./Times.tsx"
@@ -35,15 +34,16 @@ const contents = [
   ["examples", "Examples"],
 ] as const
 
+/** The system's color scheme, until the reader chooses one; print is always light, by print.css. */
 const SchemeButton = () => {
-  const [isDark, setDark] = useState(isSystemDark)
+  const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
   return (
     <button
       type="button"
       class="button compact"
       aria-pressed={isDark}
       onClick={() => {
-        showScheme(isDark ? "light" : "dark")
+        document.documentElement.dataset["scheme"] = isDark ? "light" : "dark"
         setDark(!isDark)
       }}
     >

@@ -8,7 +8,7 @@ const Lost = ({ of, step }: { readonly step: FunnelStep; readonly of: number | n
   const lost = step.lost.filter((each) => each.count > 0).toSorted((a, b) => b.count - a.count)
   if (lost.length === 0) return <span class="muted">{of === null ? "" : "nothing"}</span>
   return (
-    <ul class="plain">
+    <ul class="plain-list">
       {lost.map((each) => (
         <li key={each.reason}>
           <strong>{count(each.count)}</strong> <bdi>{name(describeReason(each.reason))}</bdi>

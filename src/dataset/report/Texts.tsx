@@ -21,7 +21,7 @@ export const LongText = ({
 }) => {
   const [isOpen, setOpen] = useState(false)
   const { shown, cut } = excerpt(text, chars, lines)
-  if (text.trim() === "") return <p class="text blank">{text === "" ? "(empty)" : "(only spaces)"}</p>
+  if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>
   const words = isOpen ? "Show less" : `Show all ${count(characters(text))} characters`
   return (
     <>

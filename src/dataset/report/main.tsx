@@ -2,11 +2,9 @@
 import { render } from "preact"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { App } from "./App.tsx"
-import { showScheme } from "./scheme.ts"
 
 const root = document.querySelector("#app")
 const data = document.querySelector("#report")?.textContent ?? ""
-showScheme("system")
 if (root !== null && data !== "") {
   const report: QualityReport = JSON.parse(data)
   root.replaceChildren()
