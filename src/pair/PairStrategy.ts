@@ -3,7 +3,8 @@
  *
  * Guarantees: pure; pairs are in the order in which a strategy lists them. Completions that are blank or equal make no
  * pair, and two texts make at most one. The pairs of an item share a weight of 1, since they are not independent
- * (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5).
+ * (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5). A new strategy is
+ * a value here, and a name in `cli/flags/DatasetFlags`.
  */
 import { Array as Arr, Option, Order } from "effect"
 import { flagsIn } from "../domain/Flag.ts"

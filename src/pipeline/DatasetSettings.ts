@@ -5,6 +5,7 @@ import { type FormatName, formatNames } from "../dataset/format/TrainerFormats.t
 import * as Checks from "../pair/Checks.ts"
 import type { CurationOptions } from "../pair/Curation.ts"
 import * as Splits from "../pair/text/Splits.ts"
+import * as Consensus from "../pair/votes/Consensus.ts"
 
 type Shares = Splits.Shares
 
@@ -16,7 +17,7 @@ export interface DatasetSettings extends CurationOptions {
    * How several votes become one choice: the most votes, or those of reliable experts more than others'
    * (Dawid & Skene, 1979). Default `majority`.
    */
-  readonly aggregate?: "majority" | "dawid-skene" | undefined
+  readonly aggregate?: Consensus.Aggregation | undefined
   /** Shares of the items, such as `{ test: 0.1 }`; what is left over is in `train`. Default: all are in `train`. */
   readonly splits?: Shares | undefined
   /** Another whole number draws other splits. Default 0. */
@@ -69,9 +70,8 @@ const wrong = function* (
   if (minAgreement !== undefined && !(minAgreement >= 0 && minAgreement <= 1)) {
     yield ["minAgreement", "a share from 0 to 1", minAgreement]
   }
-  if (!isOneOf(["majority", "dawid-skene"], settings.aggregate ?? "majority")) {
-    yield ["aggregate", "majority or dawid-skene", settings.aggregate]
-  }
+  if (settings.aggregate !== undefined && !isOneOf(Consensus.aggregations, settings.aggregate))
+    yield ["aggregate", Consensus.aggregations.join(" or "), settings.aggregate]
   if (!isOneOf(["drop", "keep"], settings.ties ?? "drop")) yield ["ties", "drop or keep", settings.ties]
   if (settings.evaluationPrompts?.length === 0) yield ["evaluationPrompts", "prompts", "none"]
 }

@@ -17,6 +17,7 @@ import type { FunnelStep, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"
 import * as Curation from "../pair/Curation.ts"
 import { fullRanking } from "../pair/PairStrategy.ts"
+import * as Consensus from "../pair/votes/Consensus.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
@@ -88,7 +89,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
   }
 
   const reliabilities =
-    settings.aggregate === "dawid-skene"
+    (settings.aggregate ?? Consensus.defaultAggregation) === "dawid-skene"
       ? Option.some(yield* Reliabilities.of(Results.items(campaign)))
       : Option.none<Reliabilities.Reliabilities>()
   const ledger = yield* LedgerReader

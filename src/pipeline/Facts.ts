@@ -9,6 +9,7 @@ import { defined } from "../io/Values.ts"
 import type { QualityReport } from "../domain/QualityReport.ts"
 import * as Judge from "../domain/Judge.ts"
 import { bestAgainstRest, fullRanking, settingsOf as strategyOf } from "../pair/PairStrategy.ts"
+import * as Consensus from "../pair/votes/Consensus.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { type DatasetSettings, type Which, wholeShares } from "./DatasetSettings.ts"
@@ -109,7 +110,15 @@ const minLanguageShare = 0.01
 export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
   const ledger = yield* LedgerReader
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
-  const { aggregate = "majority", card = {}, conversational, drop, evaluationPrompts, thresholds, margin } = settings
+  const {
+    aggregate = Consensus.defaultAggregation,
+    card = {},
+    conversational,
+    drop,
+    evaluationPrompts,
+    thresholds,
+    margin,
+  } = settings
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
   const detected = report.languages.filter(({ language }) => language !== "und")

@@ -1,10 +1,14 @@
-/** The flags that say what becomes of judgments: votes, filters, pairs, thresholds, splits, formats, and the card. */
+/**
+ * The flags that say what becomes of judgments: votes, filters, pairs, thresholds, splits, formats, and the card. A new
+ * one has its setting in `pipeline/DatasetSettings` or `pair/Curation`, and is recorded in the manifest by `pipeline/Facts`.
+ */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"
 import { Split } from "../../domain/Split.ts"
 import { bestAgainstOne, bestAgainstRest, fullRanking, type PairStrategy } from "../../pair/PairStrategy.ts"
 import * as Checks from "../../pair/Checks.ts"
+import * as Consensus from "../../pair/votes/Consensus.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
@@ -56,9 +60,9 @@ export const datasetFlags = {
   ),
   pairSeed: option(integer("pair-seed"), "N", "Seed for drawing pairs by best-against-one (default: 0)"),
   aggregate: option(
-    Flag.Literals("aggregate", ["majority", "dawid-skene"]),
+    Flag.Literals("aggregate", Consensus.aggregations),
     "METHOD",
-    "Majority vote, or votes weighted by estimated expert reliability (default: majority)",
+    `Majority vote, or votes weighted by estimated expert reliability (default: ${Consensus.defaultAggregation})`,
   ),
   minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item (default: 1)"),
   minAgreement: option(

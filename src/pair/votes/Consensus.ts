@@ -2,8 +2,8 @@
  * Combines the votes on an item into one judgment.
  *
  * Guarantees: the same votes give the same judgment. By majority: the result of a single task is used as it is, several
- * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability. Which of
- * them is used is `aggregate` of `pipeline/DatasetSettings`.
+ * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability
+ * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here.
  */
 import { Array as Arr, Option } from "effect"
 import { flagsIn } from "../../domain/Flag.ts"
@@ -14,6 +14,10 @@ import { type Ballot, firstOfText, tally, topOf } from "../../domain/Tally.ts"
 import type { Ranking } from "../../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 import { rankingOf } from "./Ranking.ts"
+
+export const aggregations = ["majority", "dawid-skene"] as const
+export type Aggregation = (typeof aggregations)[number]
+export const defaultAggregation: Aggregation = "majority"
 
 /** One judgment of an item, with the votes that it is made from. */
 export interface Consensus {

@@ -1,6 +1,6 @@
 /**
- * The queue for people: one item at a time is held, voted on, set aside, undone. See `VoteQueue`, which also sets the
- * grace time for undo.
+ * The queue for people: one item at a time is held, voted on, set aside, undone. See `VoteQueue`, which also sets how
+ * long an item is held, and the grace time for undo.
  *
  * An expert may hold several items: undone ones, the last one first, then the one held before. An expired hold remains
  * the expert's until the item is returned, which keeps its order and draft.
