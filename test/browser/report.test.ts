@@ -10,6 +10,7 @@ import { build } from "vite"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import * as ReportPage from "../../src/dataset/ReportPage.ts"
 import { hasBrowser, launch, open } from "../support/browser.ts"
+import { drawn } from "../support/cases.ts"
 import * as hostileTexts from "../support/hostile.ts"
 import * as reports from "../support/report.ts"
 
@@ -134,7 +135,7 @@ describe("the report in a browser", () => {
   afterAll(() => browser.close())
 
   for (const [name, make] of Object.entries(kinds)) {
-    for (const [place, options] of Object.entries({ "a wide screen": wide, "a phone of 360 pixels": phone })) {
+    for (const [place, options] of drawn(Object.entries({ "a wide screen": wide, "a phone of 360 pixels": phone }))) {
       inBrowser(`${name}, on ${place}: fits, is in order, and asks for nothing`, () =>
         opened(make(), options, async (page) => {
           assert.isTrue(await isWithin(page))

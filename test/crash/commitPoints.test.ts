@@ -25,7 +25,7 @@ import {
   traced,
   watched,
 } from "./support/Job.ts"
-import { firstMoments, momentsOf, points, pointsIn, quarter, type Story, unexpected } from "./support/points.ts"
+import { firstMoments, momentsOf, points, pointsIn, eighth, type Story, unexpected } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 import * as Room from "./support/Room.ts"
@@ -74,7 +74,7 @@ const play = ({ args, staged, story }: Scene) => {
     },
   }))
   const inTurn = {
-    name: `killed at ${events.length} points, one after the other (CRASH_QUARTER=${quarter})`,
+    name: `killed at ${events.length} points, one after the other (CRASH_EIGHTH=${eighth})`,
     disturbed: async (job: Job) => {
       const { left, report } = await killedInTurn(job, args, events.flatMap(firstMoments))
       assert.deepStrictEqual(left, [], "moments that never came")

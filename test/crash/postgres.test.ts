@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { drawn } from "../support/cases.ts"
 import { cli } from "../support/cli.ts"
 import { datasetHashes } from "../support/hashes.ts"
 import { platform } from "../support/job.ts"
@@ -97,10 +98,10 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     assert.deepStrictEqual(datasetHashes(`${scratch}/plain/dataset`), dataset)
   })
 
-  for (const [what, goAway] of [
+  for (const [what, goAway] of drawn([
     ["is restarted", () => server.stop()],
     ["crashes", () => server.crash()],
-  ] as const) {
+  ] as const)) {
     it(`whose server ${what} ends with 1, and the same command finishes, with the same bytes`, async () => {
       const schema = server.newSchema()
       const job = what.replaceAll(" ", "-")

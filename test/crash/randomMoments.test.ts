@@ -1,5 +1,5 @@
 /**
- * Jobs are killed (SIGKILL) at random moments (4, or 48 with all cases), several times each: `run`,
+ * Jobs are killed (SIGKILL) at random moments (2, or 48 with all cases), several times each: `run`,
  * or `submit`, `collect` and `export`, one after the other; with all cases, each service sees both.
  * The command that died is run again until it is through, and comes to what the undisturbed job
  * comes to: to a ledger that is whole, too.
@@ -38,7 +38,7 @@ const draws = (seed: number) => {
 
 describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_000 }, () => {
   for (const [i, keys] of (["honored", "honored", "ignored"] as const).entries()) {
-    if (!allCases && i === seed % 3) continue
+    if (!allCases && i !== seed % 3) continue
     const asking = i === 0 ? [] : Input.asking(`${room.folder}/gold.jsonl`, 3)
     const asked = i === 0 ? "" : ", with three votes and gold items"
     it(`${kills} with a service by which keys are ${keys}${asked} (${i + 1})`, async () => {

@@ -3,10 +3,12 @@ import { NodeServices } from "@effect/platform-node"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Path, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { bundle } from "../support/built.ts"
 import { pair } from "../support/pairs.ts"
+
+const crashingWrite = await bundle("crashingWrite", "test/dataset/fixtures/crashingWrite.ts")
 
 const pairs = (rows: number): Stream.Stream<PreferencePair> =>
   Stream.range(0, rows - 1).pipe(Stream.map((i) => pair(i)))
@@ -314,8 +316,7 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
 
 it.layer(NodeServices.layer)("after a writer was killed", (it) => {
   const crash = (directory: string, rows: number, moment: "before" | "after", rename: number) => {
-    const script = fileURLToPath(new URL("./fixtures/crashingWrite.ts", import.meta.url))
-    const { signal } = spawnSync(process.execPath, [script, directory, String(rows), moment, String(rename)])
+    const { signal } = spawnSync(process.execPath, [crashingWrite, directory, String(rows), moment, String(rename)])
     assert.strictEqual(signal, "SIGKILL")
   }
 

@@ -4,6 +4,7 @@ import { Effect, FileSystem, Schema, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { type Split, splits } from "../../src/domain/Split.ts"
+import { cases } from "../support/cases.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
 
@@ -157,7 +158,7 @@ it.layer(NodeServices.layer)("splits and shards", (it) => {
         assert.deepStrictEqual<unknown>(shards.flat(), pairs)
         assert.strictEqual(info.rows, pairs.length)
       }).pipe(Effect.scoped),
-    { arbitrary: { runs: 30 } },
+    { arbitrary: { runs: cases(10, 30) } },
   )
 })
 

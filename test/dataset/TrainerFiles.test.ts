@@ -10,6 +10,7 @@ import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
 import { encoder } from "../../src/dataset/file/EncodedRow.ts"
 import * as Parquet from "../../src/dataset/file/Parquet.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { cases, drawn } from "../support/cases.ts"
 import * as readers from "../support/datasetReaders.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
 
@@ -70,7 +71,10 @@ const AnyPair = Schema.Struct({
   metadata: Schema.NullOr(Text),
 })
 
-const large = pair(1000, { chosen: "Wörter 😀 ".repeat(450_000), rejected: "x".repeat(5_000_000) })
+const large = pair(1000, {
+  chosen: "Wörter 😀 ".repeat(cases(50_000, 450_000)),
+  rejected: "x".repeat(cases(500_000, 5_000_000)),
+})
 
 const rowReaders = [
   ["DuckDB, Parquet", "parquet", readers.duckdbParquet],
@@ -82,14 +86,16 @@ const rowReaders = [
 ] as const
 
 const shapes: ReadonlyArray<readers.Shape> = ["standard", "conversational"]
-const cases = shapes.flatMap((shape) => rowReaders.map(([reader, format, read]) => ({ shape, reader, format, read })))
+const readings = shapes.flatMap((shape) =>
+  rowReaders.map(([reader, format, read]) => ({ shape, reader, format, read })),
+)
 
 it.layer(NodeServices.layer)("the dataset's files", (it) => {
   it("are read by Polars, too, in CI", () => {
     assert.isTrue(readers.polars !== undefined || process.env["CI"] === undefined)
   })
 
-  describe.each(cases)("$shape, read by $reader", ({ format, read, reader, shape }) => {
+  describe.each(readings)("$shape, read by $reader", ({ format, read, reader, shape }) => {
     const isAbsent = reader.startsWith("Polars") && readers.polars === undefined
 
     it.effect.skipIf(isAbsent)("hold the rows, value for value, in order", () =>
@@ -163,16 +169,20 @@ it.layer(NodeServices.layer)("the dataset's files", (it) => {
     }),
   )
 
-  it.effect.prop("Parquet and JSONL hold the same rows, whatever they are", [Schema.Array(AnyPair)], ([pairs]) =>
-    Effect.gen(function* () {
-      const files = yield* written(Stream.fromIterable(pairs))
-      const rows = yield* Effect.promise(() => readers.hyparquet(files.parquet))
-      assert.deepStrictEqual<unknown>(rows, yield* Effect.promise(() => readers.jsonl(files.jsonl)))
-      const isSound = (pair: PreferencePair) =>
-        Object.values(pair).every((value) => typeof value !== "string" || value.isWellFormed())
-      assert.deepStrictEqual<unknown>(rows, pairs.filter(isSound))
-      assert.strictEqual(files.info.omitted.count, pairs.length - rows.length)
-    }).pipe(Effect.scoped),
+  it.effect.prop(
+    "Parquet and JSONL hold the same rows, whatever they are",
+    [Schema.Array(AnyPair)],
+    ([pairs]) =>
+      Effect.gen(function* () {
+        const files = yield* written(Stream.fromIterable(pairs))
+        const rows = yield* Effect.promise(() => readers.hyparquet(files.parquet))
+        assert.deepStrictEqual<unknown>(rows, yield* Effect.promise(() => readers.jsonl(files.jsonl)))
+        const isSound = (pair: PreferencePair) =>
+          Object.values(pair).every((value) => typeof value !== "string" || value.isWellFormed())
+        assert.deepStrictEqual<unknown>(rows, pairs.filter(isSound))
+        assert.strictEqual(files.info.omitted.count, pairs.length - rows.length)
+      }).pipe(Effect.scoped),
+    { arbitrary: { runs: cases(25, 100) } },
   )
 
   it.effect("are the same bytes for the same rows, however they arrive", () =>
@@ -312,12 +322,13 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
-      for (const shape of shapes) {
+      for (const shape of drawn(shapes)) {
         const file = yield* OutputFile.create(directory, `${shape}.parquet`)
         const writer = Parquet.make(file, featuresOf(shape))
         const encode = encoder()
         // Two row groups, with more than one page of 8 MB in each.
-        for (let i = 0; i < 60; i++) {
+        const rows = 52
+        for (let i = 0; i < rows; i++) {
           const rejected = difficultTexts[i % difficultTexts.length]!
           const row = toRow(pair(i, { chosen: `${i} ${kilobyte.repeat(800)}`, rejected }), shape)
           yield* writer.write([encode(row)])
@@ -326,10 +337,10 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
         yield* writer.finish
         const { row_groups } = yield* Effect.promise(() => readers.metadata(`${directory}/${shape}.parquet`))
         assert.isAbove(row_groups.length, 1)
-        const rows = yield* Effect.promise(() => readers.duckdbParquet(`${directory}/${shape}.parquet`, shape))
+        const read = yield* Effect.promise(() => readers.duckdbParquet(`${directory}/${shape}.parquet`, shape))
         assert.deepStrictEqual(
-          rows.map(({ item_id }) => item_id),
-          Array.from({ length: 60 }, (_, i) => `item-${i}`),
+          read.map(({ item_id }) => item_id),
+          Array.from({ length: rows }, (_, i) => `item-${i}`),
         )
       }
     }),

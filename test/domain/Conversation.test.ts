@@ -78,7 +78,7 @@ describe("Conversation", () => {
       fc.property(messages, ([first, ...rest]) => {
         assert.deepStrictEqual(backAndForth(first!, ...rest), Option.some([first!, ...rest]))
       }),
-      { numRuns: cases(300, 2000) },
+      { numRuns: cases(100, 2000) },
     )
   })
 

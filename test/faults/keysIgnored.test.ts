@@ -5,6 +5,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
+import { cases } from "../support/cases.ts"
 import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import * as FaultProxy from "../support/FaultProxy.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -45,11 +46,11 @@ describe("faults before a service that may ignore idempotency keys", () => {
       const rates = Object.fromEntries(
         FaultProxy.faultNames
           .filter((name) => name !== "silence") // a minute each
-          .map((name) => [name, FaultProxy.doubtful.has(name) ? 0.008 : 0.03]),
+          .map((name) => [name, FaultProxy.doubtful.has(name) ? cases(0.016, 0.008) : 0.03]),
       )
-      const { args, check, env, proxy } = yield* world(250, {
+      const { args, check, env, proxy } = yield* world(cases(120, 250), {
         rates,
-        burstEvery: 150,
+        burstEvery: cases(75, 150),
         // 503 may come from a gateway that lost the answer.
         bursts: ["tooManyForASecond", "tooManyUntil", "tooMany"],
       })
@@ -77,9 +78,10 @@ describe("faults before a service that may ignore idempotency keys", () => {
 
   test("an outage in the middle ends the run before much is in doubt; the same command does the rest", () =>
     Effect.gen(function* () {
-      const { args, check, env, proxy } = yield* world(160, {
+      const n = cases(100, 160)
+      const { args, check, env, proxy } = yield* world(n, {
         rates: { slowRequest: 1 },
-        outageEvery: 160,
+        outageEvery: n,
         mostOutages: 1,
       })
       const first = yield* Effect.promise(() => run(args, env))

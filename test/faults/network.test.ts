@@ -17,12 +17,12 @@ import { mixedLines, promptsAt, rowsOf, sayChosen, seed, serveWithWebhook, token
 import { datasetHashes } from "../support/hashes.ts"
 
 /** Fewer tasks meet more faults each, so that each kind still happens often enough. */
-const n = cases(400, 2_000)
+const n = cases(200, 2_000)
 
 const fixture = fileURLToPath(new URL("fixtures/job.ts", import.meta.url))
 
 /** Of all requests that many are disturbed by each fault, beside bursts and outages. */
-const rates = Object.fromEntries(FaultProxy.faultNames.map((name) => [name, cases(0.04, 0.01)]))
+const rates = Object.fromEntries(FaultProxy.faultNames.map((name) => [name, cases(0.045, 0.01)]))
 
 describe("a network that fails", () => {
   test(`${n} tasks finish, with the same dataset as without faults, and each item once at the service`, () =>
@@ -40,8 +40,15 @@ describe("a network that fails", () => {
 
       const hooks = yield* WebhookFaults.make({
         seed,
-        rates: { dropped: 0.1, duplicated: 0.1, reordered: 0.1, delayed: 0.1, unacknowledged: 0.05, refused: 0.05 },
-        forged: cases(0.4, 0.2),
+        rates: {
+          dropped: 0.1,
+          duplicated: 0.1,
+          reordered: 0.1,
+          delayed: 0.1,
+          unacknowledged: cases(0.1, 0.05),
+          refused: cases(0.1, 0.05),
+        },
+        forged: cases(0.8, 0.2),
       })
       const store = `${scratch}/service.db`
       const { origin, secret } = yield* serveWithWebhook(store, hooks.url, ["--turnaround", "1s"])
@@ -69,7 +76,7 @@ describe("a network that fails", () => {
       // Every fault has happened, and on both kinds of requests; and so has everything to webhooks.
       for (const name of FaultProxy.faultNames) {
         for (const method of ["POST", "GET"]) {
-          assert.isAtLeast(proxy.count(name, method), cases(3, 5), `${method} ${name}`)
+          assert.isAtLeast(proxy.count(name, method), cases(2, 5), `${method} ${name}`)
         }
       }
       for (const name of FaultProxy.burstNames) assert.isAtLeast(proxy.count(name), 2, name)

@@ -1,37 +1,78 @@
 /**
- * What `import "prefstream"`, each of its subpaths and each command load, in a process of its own.
+ * What `import "prefstream"`, each of its subpaths and each command load.
  *
  * Counts modules, not time: a room, a library or a file that a subpath does not need is named.
  */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 
 const root = new URL("../../", import.meta.url)
 const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as { exports: object }
 const subpaths = Object.keys(exports).filter((name) => !name.endsWith(".json"))
 
-/** Writes the addresses of all modules to descriptor 3 in the end. */
+interface Loading {
+  /** The addresses of all modules. */
+  readonly urls: ReadonlyArray<string>
+  /** Of each module, what it imports, by the words of the import. */
+  readonly imports: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+/** Writes what was loaded to descriptor 3 in the end. */
 const watching = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module"
   import { writeSync } from "node:fs"
   const urls = []
-  registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
-  process.on("exit", () => writeSync(3, JSON.stringify(urls)))`)}`
+  const imports = {}
+  registerHooks({
+    load: (url, context, next) => (urls.push(url), next(url, context)),
+    resolve: (words, context, next) => {
+      const found = next(words, context)
+      const importer = context.parentURL ?? ""
+      imports[importer] ??= {}
+      imports[importer][words] = found.url
+      return found
+    },
+  })
+  process.on("exit", () => {
+    const bytes = Buffer.from(JSON.stringify({ urls, imports }))
+    for (let at = 0; at < bytes.length;) at += writeSync(3, bytes, at)
+  })`)}`
 
-/** Rooms of `src` and packages that Node loads with these words, each once. */
-const loadedBy = (...words: ReadonlyArray<string>): ReadonlySet<string> => {
+const load = (...words: ReadonlyArray<string>): Loading => {
   const { output } = spawnSync(process.execPath, ["--conditions=prefstream-source", "--import", watching, ...words], {
     cwd: root,
     encoding: "utf8",
+    maxBuffer: 2 ** 26,
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   })
-  const urls = JSON.parse(output[3]!) as ReadonlyArray<string>
-  return new Set(
-    urls.map((url) => {
+  return JSON.parse(output[3]!) as Loading
+}
+
+/** Rooms of `src` and packages that the modules belong to, each once. */
+const ownersOf = (urls: Iterable<string>): ReadonlySet<string> =>
+  new Set(
+    Array.from(urls, (url) => {
       const [, name] =
         /\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(url) ?? /\/src\/([^/]+)/.exec(url) ?? []
       return name ?? url
+    }),
+  )
+
+/** One process imports all subpaths: what each of them loads are the modules that are reached from it. */
+const loadedBySubpath = (): ReadonlyMap<string, ReadonlySet<string>> => {
+  const program = subpaths.map((subpath) => `import ${JSON.stringify(subpath.replace(".", "prefstream"))}`)
+  const { imports, urls } = load("--input-type=module", "--eval", program.join("\n"))
+  const loaded = new Set(urls)
+  return new Map(
+    subpaths.map((subpath) => {
+      const words = subpath.replace(".", "prefstream")
+      const entry = Object.values(imports).find((importer) => words in importer)?.[words]
+      const reached = new Set(entry === undefined ? [] : [entry])
+      for (const url of reached) {
+        for (const next of Object.values(imports[url] ?? {})) if (loaded.has(next)) reached.add(next)
+      }
+      return [subpath, ownersOf(reached)]
     }),
   )
 }
@@ -49,13 +90,17 @@ const neverIn: { readonly [subpath: string]: ReadonlyArray<string> } = {
 }
 
 describe("subpath exports", () => {
+  let loadedBy: ReadonlyMap<string, ReadonlySet<string>>
+  beforeAll(() => {
+    loadedBy = loadedBySubpath()
+  })
+
   it("each has its line here", () => {
     assert.deepStrictEqual(Object.keys(neverIn), subpaths)
   })
 
   it.each(subpaths)("%s loads no room and no library that it does not need", (subpath) => {
-    const program = `import ${JSON.stringify(subpath.replace(".", "prefstream"))}`
-    const loaded = loadedBy("--input-type=module", "--eval", program)
+    const loaded = loadedBy.get(subpath) ?? new Set()
     assert.isTrue(loaded.has("effect"))
     assert.deepStrictEqual(
       [...never, ...(neverIn[subpath] ?? [])].filter((name) => loaded.has(name)),
@@ -75,7 +120,7 @@ const neverBy: ReadonlyArray<readonly [words: string, ...never: ReadonlyArray<st
 
 describe("commands", () => {
   it.each(neverBy)("%s loads no room and no library that it does not need", (words, ...never) => {
-    const loaded = loadedBy("src/bin.ts", ...words.split(" "))
+    const loaded = ownersOf(load("src/bin.ts", ...words.split(" ")).urls)
     assert.isTrue(loaded.has("bin.ts"))
     assert.deepStrictEqual(
       never.filter((name) => loaded.has(name)),

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto"
 
 export const allCases = process.env["ALL_CASES"] !== undefined
 
-export const cases = (usual: number, all: number): number => (allCases ? all : usual)
+export const cases = <A>(usual: A, all: A): A => (allCases ? all : usual)
 
 /** One of some cases that are much alike, another one in each run; each of them with `ALL_CASES=1`. The test's name says which. */
 export const drawn = <A>(alike: ReadonlyArray<A>): ReadonlyArray<A> =>

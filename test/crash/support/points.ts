@@ -113,13 +113,13 @@ export const points = {
 
 export type Event = keyof typeof points
 
-/** Which quarter of the points is tried by default. Drawn for each run, unless it is set. */
-export const quarter = Number(process.env["CRASH_QUARTER"] ?? randomInt(4))
+/** Which eighth of the points is tried by default. Drawn for each run, unless it is set. */
+export const eighth = Number(process.env["CRASH_EIGHTH"] ?? randomInt(8))
 
-/** Where a process is killed in a story: by default, at a quarter of the points, each in its first story alone. */
+/** Where a process is killed in a story: by default, at an eighth of the points, each in its first story alone. */
 export const pointsIn = (story: Story): ReadonlyArray<Event> =>
   (Object.entries(points) as ReadonlyArray<readonly [Event, Point]>).flatMap(([event, point], i) =>
-    (allCases ? point.in.includes(story) : i % 4 === quarter && point.in[0] === story) ? [event] : [],
+    (allCases ? point.in.includes(story) : i % 8 === eighth && point.in[0] === story) ? [event] : [],
   )
 
 /** Changes that happen only together with one of the named points, in the same transaction. */

@@ -114,7 +114,7 @@ describe("a delivery", () => {
         times,
       )
       assert.isTrue(attempts.every(({ answer, error, status }) => status === 500 && answer === "not today" && !error))
-      yield* TestClock.adjust("30 days")
+      yield* TestClock.adjust("2 days")
       yield* settle
       assert.lengthOf(target.received, 10)
     }).pipe(Effect.provide(webhooks({ keep: "1000 days" }))),

@@ -1,7 +1,7 @@
 /**
  * What every ledger must do, whichever database it stands on.
  *
- * `database` gives a new, empty database each time it is built. Time is the test's own.
+ * `database` gives an empty database each time it is built. Time is the test's own.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Option, Stream, Tracer } from "effect"
@@ -100,11 +100,14 @@ const readState = Effect.fnUntraced(function* (run: Run, of: ReturnType<typeof b
   }
 })
 
-/** @param ownConnections whether the client's `reserve` opens a connection beside the one that writes */
+/**
+ * @param ownConnections whether the client's `reserve` opens a connection beside the one that writes
+ * @param fresh a database that no other test uses
+ */
 export const ledgerConformance = (
   name: string,
   database: Layer.Layer<SqlClient.SqlClient, unknown>,
-  { ownConnections = true } = {},
+  { fresh = database, ownConnections = true } = {},
 ) => {
   const ledgerOf = (client: SqlClient.SqlClient, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, client)))
@@ -1528,7 +1531,7 @@ export const ledgerConformance = (
           failure.message,
           /^the ledger has version 9, this prefstream knows versions up to \d: install a newer prefstream$/,
         )
-      }).pipe(Effect.provide(database)),
+      }).pipe(Effect.provide(fresh)),
     )
   })
 }
