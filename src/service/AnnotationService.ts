@@ -127,7 +127,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           const task = yield* Effect.orDie(store.find(organization, task_id))
           if (Option.isNone(task)) return yield* new TaskNotFound({ detail: `There is no task ${task_id}.` })
           const { answer, status } = task.value
-          if (Option.isNone(answer)) return { task_id, status }
+          if (Option.isNone(answer)) return HttpServerResponse.jsonUnsafe({ task_id, status })
           // Stored as the JSON text that is sent.
           return HttpServerResponse.uint8Array(answer.value, { contentType: "application/json" })
         }),

@@ -29,8 +29,13 @@ const always = {
   "x-frame-options": "DENY",
 }
 
-const unlessSaid = { "content-security-policy": nothing, "cache-control": "no-store" }
+const usual = { ...always, "content-security-policy": nothing, "cache-control": "no-store" }
 
 /** The answer with the headers; a policy and a way of caching that it has already stay. */
 export const add = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.setHeaders(response, { ...always, ...unlessSaid, ...response.headers })
+  HttpServerResponse.setHeaders(
+    response,
+    "content-security-policy" in response.headers || "cache-control" in response.headers
+      ? { ...usual, ...response.headers }
+      : usual,
+  )

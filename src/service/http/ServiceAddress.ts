@@ -62,6 +62,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   const answersTo = (host = "") =>
     !loopback ||
     (publicUrl !== undefined && host.toLowerCase() === publicUrl.host) ||
+    localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
   const isOwnOrigin = (origin: string, host: string | undefined) => {
