@@ -1,3 +1,4 @@
+import { existsSync, statfsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { resolve } from "node:path"
 import { defineConfig } from "vitest/config"
@@ -5,6 +6,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 // What a process of the tests has compiled, the next one need not compile again.
 process.env["NODE_COMPILE_CACHE"] ??= resolve(import.meta.dirname, "node_modules/.cache/compiled")
+
+// The files of tests are in memory if there is room: hundreds of ledgers would wait for the disk at each commit.
+const memory = "/dev/shm"
+const roomIn = (path: string) => (existsSync(path) ? statfsSync(path).bavail * statfsSync(path).bsize : 0)
+if (process.env["ALL_CASES"] === undefined && roomIn(memory) > 8e9) process.env["TMPDIR"] ??= memory
 
 const longest = /test\/(crash|interop|browser|faults)\/|\/(Signals|LedgerPostgres|QueueModel)\.test/
 
