@@ -7,10 +7,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 // What a process of the tests has compiled, the next one need not compile again.
 process.env["NODE_COMPILE_CACHE"] ??= resolve(import.meta.dirname, "node_modules/.cache/compiled")
 
-// The files of tests are in memory if there is room: hundreds of ledgers would wait for the disk at each commit.
+// Temporary files are in memory if there is room: hundreds of ledgers would wait for the disk at each commit. A killed
+// process loses nothing that it wrote, whether the disk has it or not.
 const memory = "/dev/shm"
 const roomIn = (path: string) => (existsSync(path) ? statfsSync(path).bavail * statfsSync(path).bsize : 0)
-if (process.env["ALL_CASES"] === undefined && roomIn(memory) > 8e9) process.env["TMPDIR"] ??= memory
+if (roomIn(memory) > 8e9) process.env["TMPDIR"] ??= memory
 
 const longest = /test\/(crash|interop|browser|faults)\/|\/(Signals|LedgerPostgres|QueueModel)\.test/
 

@@ -4,6 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Password from "../../src/node/Password.ts"
 
+/** For tests of what does not depend on the cost. */
+const cheap = Effect.provideService(Password.Cost, { log2N: 10, r: 8, p: 1 })
+
 describe("Password", () => {
   it.live("accepts the password that was hashed, and no other", () =>
     Effect.gen(function* () {
@@ -11,7 +14,7 @@ describe("Password", () => {
       assert.isTrue(yield* Password.verify("correct horse", stored))
       assert.isFalse(yield* Password.verify("correct horsf", stored))
       assert.isFalse(yield* Password.verify("", stored))
-    }),
+    }).pipe(cheap),
   )
 
   it.live("stores salt and costs with the hash, and not the password", () =>
@@ -35,7 +38,7 @@ describe("Password", () => {
     Effect.gen(function* () {
       const stored = yield* Password.hash("caf\u00e9 au lait")
       assert.isTrue(yield* Password.verify("cafe\u0301 au lait", stored))
-    }),
+    }).pipe(cheap),
   )
 
   it.live("who gives up waits until the hash is done: no more than two are under way, whoever asks", () =>
@@ -62,12 +65,12 @@ describe("Password", () => {
       assert.strictEqual(underWay, 1)
       yield* Fiber.interrupt(asked)
       assert.strictEqual(underWay, 0)
-    }),
+    }).pipe(cheap),
   )
 
   it.live("accepts nothing where nobody has the name", () =>
     Effect.gen(function* () {
       assert.isFalse(yield* Password.verify("anything", undefined))
-    }),
+    }).pipe(cheap),
   )
 })

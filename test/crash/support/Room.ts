@@ -1,5 +1,5 @@
 /** A folder for the jobs of a test file, and its two lanes: as many processes at once as there are processors. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { program } from "../../support/program.ts"
@@ -16,16 +16,8 @@ export interface Room {
 /** As it can stand in a path, and in a header. */
 export const plain = (name: string): string => name.replaceAll(/\W+/g, "-")
 
-/** In memory, where there is room: a killed process loses nothing that it wrote, whether the disk has it or not. */
-const place = (): string => {
-  const memory = "/dev/shm"
-  if (!existsSync(memory)) return tmpdir()
-  const { bavail, bsize } = statfsSync(memory)
-  return bavail * bsize > 1024 ** 3 ? memory : tmpdir()
-}
-
 export const make = (): Room => {
-  const folder = mkdtempSync(join(place(), "prefstream-crash-"))
+  const folder = mkdtempSync(join(tmpdir(), "prefstream-crash-"))
   const waiting: Array<() => void> = []
   let free = 2
   return {
