@@ -17,8 +17,19 @@ import { run } from "../support/program.ts"
 
 const pictures = process.env["SCREENSHOTS"]
 
+/** Texts are rendered, and what scrolls can be reached by keyboard: a frame or two after that, by a ResizeObserver. */
+const settled = (page: Page) =>
+  page.waitForFunction(
+    () =>
+      document.querySelector("[aria-busy=true]") === null &&
+      [...document.querySelectorAll(".rich, .rich pre, .rich .wide")].every(
+        (element) => element.scrollWidth <= element.clientWidth || element.hasAttribute("tabindex"),
+      ),
+  )
+
 /** What axe finds wrong with the page as it is. */
 const violations = async (page: Page) => {
+  await settled(page)
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const { axe: there } = globalThis as unknown as { axe: typeof axe }
