@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { type Receiver, receiver, silent, temporaryFile, verifiedBy } from "../service/webhook/support.ts"
 import { bundle } from "../support/built.ts"
-import { drawn } from "../support/cases.ts"
+import { drawn, leftOut } from "../support/cases.ts"
 import { spawned, until } from "../support/process.ts"
 
 const fixture = await bundle("webhooks", "test/crash/fixtures/webhooks.ts")
@@ -87,6 +87,7 @@ const world = Effect.gen(function* () {
 })
 
 const toStart = (url: string) => [url, String(events)]
+const isLeftOut = leftOut(3)
 const delivered = (file: string) => () => count(file, attempts) > 0 && count(file, waiting) === 0
 
 describe("kill -9 of a service that has webhooks to send", () => {
@@ -110,7 +111,7 @@ describe("kill -9 of a service that has webhooks to send", () => {
     )
   }
 
-  it.live("while the receiver is down, again and again: all arrives when it is up", () =>
+  it.live.skipIf(isLeftOut(0))("while the receiver is down, again and again: all arrives when it is up", () =>
     Effect.gen(function* () {
       const { accepted, file, service } = yield* world
       const first = yield* Scope.make()
@@ -138,20 +139,22 @@ describe("kill -9 of a service that has webhooks to send", () => {
     }),
   )
 
-  it.live("while the receiver answers 500, in the moment of a request: all arrives when it answers 200", () =>
-    Effect.gen(function* () {
-      const { accept, accepted, file, service, target } = yield* world
-      target.react = () => ({ status: 500 })
-      for (const [i, requests] of [1, 15, 70].entries()) {
-        yield* service.run(i === 0 ? toStart(target.url) : [], () => target.received.length >= requests)
-      }
-      target.react = accept
-      yield* service.run([], delivered(file))
-      nothingIsLost({ file, target }, service, accepted)
-    }),
+  it.live.skipIf(isLeftOut(1))(
+    "while the receiver answers 500, in the moment of a request: all arrives when it answers 200",
+    () =>
+      Effect.gen(function* () {
+        const { accept, accepted, file, service, target } = yield* world
+        target.react = () => ({ status: 500 })
+        for (const [i, requests] of [1, 15, 70].entries()) {
+          yield* service.run(i === 0 ? toStart(target.url) : [], () => target.received.length >= requests)
+        }
+        target.react = accept
+        yield* service.run([], delivered(file))
+        nothingIsLost({ file, target }, service, accepted)
+      }),
   )
 
-  it.live("while the receiver is slow: what was under way is sent again under its id", () =>
+  it.live.skipIf(isLeftOut(2))("while the receiver is slow: what was under way is sent again under its id", () =>
     Effect.gen(function* () {
       const { accept, accepted, file, service, target } = yield* world
       target.react = () => silent
@@ -169,7 +172,7 @@ describe("kill -9 of a service that has webhooks to send", () => {
     }),
   )
 
-  it.live("in the moment of a 200: it is delivered, twice at most", () =>
+  it.live.skipIf(isLeftOut(3))("in the moment of a 200: it is delivered, twice at most", () =>
     Effect.gen(function* () {
       const { accept, accepted, file, service, target } = yield* world
       target.react = accept
@@ -182,31 +185,33 @@ describe("kill -9 of a service that has webhooks to send", () => {
     }),
   )
 
-  it.live("around a 410: it stays disabled over restarts, and all arrives when the URL is set again", () =>
-    Effect.gen(function* () {
-      const { accept, accepted, file, service, target } = yield* world
-      target.react = () => ({ status: 410 })
-      const disabled = () => count(file, "webhook_endpoint WHERE enabled = 0") === 1
-      yield* service.run(toStart(target.url), () => target.received.length >= 1)
-      yield* service.run([], disabled)
+  it.live.skipIf(isLeftOut(4))(
+    "around a 410: it stays disabled over restarts, and all arrives when the URL is set again",
+    () =>
+      Effect.gen(function* () {
+        const { accept, accepted, file, service, target } = yield* world
+        target.react = () => ({ status: 410 })
+        const disabled = () => count(file, "webhook_endpoint WHERE enabled = 0") === 1
+        yield* service.run(toStart(target.url), () => target.received.length >= 1)
+        yield* service.run([], disabled)
 
-      const before = target.received.length
-      target.react = accept
-      let ready = false
-      yield* Effect.promise(async () => {
-        const idle = spawned(process.execPath, [fixture, file])
-        await idle.says(/ready/)
-        ready = true
-        idle.child.kill("SIGKILL")
-        await idle.ended
-      })
-      assert.isTrue(ready)
-      assert.lengthOf(target.received, before)
-      assert.isTrue(disabled())
-      assert.isAtLeast(count(file, waiting), 1)
+        const before = target.received.length
+        target.react = accept
+        let ready = false
+        yield* Effect.promise(async () => {
+          const idle = spawned(process.execPath, [fixture, file])
+          await idle.says(/ready/)
+          ready = true
+          idle.child.kill("SIGKILL")
+          await idle.ended
+        })
+        assert.isTrue(ready)
+        assert.lengthOf(target.received, before)
+        assert.isTrue(disabled())
+        assert.isAtLeast(count(file, waiting), 1)
 
-      yield* service.run([target.url], () => count(file, waiting) === 0)
-      nothingIsLost({ file, target }, service, accepted)
-    }),
+        yield* service.run([target.url], () => count(file, waiting) === 0)
+        nothingIsLost({ file, target }, service, accepted)
+      }),
   )
 })

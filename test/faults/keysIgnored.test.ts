@@ -5,7 +5,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import { cases } from "../support/cases.ts"
+import { cases, leftOut } from "../support/cases.ts"
 import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import * as FaultProxy from "../support/FaultProxy.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -40,7 +40,9 @@ const world = Effect.fnUntraced(function* (n: number, options: Omit<FaultProxy.F
   return { args, check, env, proxy }
 })
 
-describe("faults before a service that may ignore idempotency keys", () => {
+const isLeftOut = leftOut(2)
+
+describe.skipIf(isLeftOut(0))("faults before a service that may ignore idempotency keys", () => {
   test("each request that may have been taken is in doubt, and no other", () =>
     Effect.gen(function* () {
       const rates = Object.fromEntries(
@@ -75,8 +77,10 @@ describe("faults before a service that may ignore idempotency keys", () => {
         fatal.map(({ key }) => key ?? ""),
       )
     }))
+})
 
-  test("an outage in the middle ends the run before much is in doubt; the same command does the rest", () =>
+describe.skipIf(isLeftOut(1))("an outage before a service that may ignore idempotency keys", () => {
+  test("in the middle ends the run before much is in doubt; the same command does the rest", () =>
     Effect.gen(function* () {
       const n = cases(100, 160)
       const { args, check, env, proxy } = yield* world(n, {

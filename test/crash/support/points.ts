@@ -7,7 +7,7 @@
  */
 import { randomInt } from "node:crypto"
 import { assert } from "vitest"
-import { allCases } from "../../support/cases.ts"
+import { allCases, crashShares } from "../../support/cases.ts"
 import type { Moment } from "../fixtures/killAt.ts"
 import type { Trace } from "./Job.ts"
 
@@ -113,13 +113,13 @@ export const points = {
 
 export type Event = keyof typeof points
 
-/** Which eighth of the points is tried by default. Drawn for each run, unless it is set. */
-export const eighth = Number(process.env["CRASH_EIGHTH"] ?? randomInt(8))
+/** Which share of the points is tried by default, a 24th, or in CI an eighth. Drawn for each run, unless it is set. */
+export const share = Number(process.env["CRASH_SHARE"] ?? randomInt(crashShares))
 
-/** Where a process is killed in a story: by default, at an eighth of the points, each in its first story alone. */
+/** Where a process is killed in a story: by default, at a share of the points, each in its first story alone. */
 export const pointsIn = (story: Story): ReadonlyArray<Event> =>
   (Object.entries(points) as ReadonlyArray<readonly [Event, Point]>).flatMap(([event, point], i) =>
-    (allCases ? point.in.includes(story) : i % 8 === eighth && point.in[0] === story) ? [event] : [],
+    (allCases ? point.in.includes(story) : i % crashShares === share && point.in[0] === story) ? [event] : [],
   )
 
 /** Changes that happen only together with one of the named points, in the same transaction. */
