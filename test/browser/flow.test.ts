@@ -163,6 +163,18 @@ it.live.skipIf(!hasBrowser)(
             // The dialog gives the focus back when it goes.
             await page.getByRole("dialog").waitFor({ state: "detached" })
           }
+          if (i === 6) {
+            // Who writes before the closed dialog is taken away goes on writing.
+            await page.keyboard.press("x")
+            await page.getByRole("dialog").waitFor()
+            await page.evaluate(() => {
+              document.querySelector("dialog")?.close()
+              document.querySelector("textarea")?.focus()
+            })
+            await page.locator("dialog").waitFor({ state: "detached" })
+            assert.strictEqual(await page.evaluate(() => document.activeElement?.id), "rationale")
+            await page.keyboard.press("Escape")
+          }
           await page.keyboard.press("e")
           await page.keyboard.type(`Because it is right (${i}).`)
           if (i === 0) {

@@ -95,10 +95,10 @@ const play = ({ args, staged, story }: Scene) => {
 const options = { concurrent: true, timeout: 600_000 }
 
 /** A story in which no point is drawn is not told. */
-const about = (story: Story) => describe.skipIf(!manyCases && pointsIn(story).length === 0)
+const isUntold = (story: Story) => !manyCases && pointsIn(story).length === 0
 const isLeftOut = leftOut(3)
 
-about("run")("run, with the embedded service, two votes and gold items", options, () => {
+describe.skipIf(isUntold("run"))("run, with the embedded service, two votes and gold items", options, () => {
   const asking = Input.asking(`${room.folder}/gold.jsonl`, 2)
   play({
     story: "run",
@@ -120,7 +120,7 @@ about("run")("run, with the embedded service, two votes and gold items", options
   })
 })
 
-about("alone")("run, with a service that is killed along with it", options, () => {
+describe.skipIf(isUntold("alone"))("run, with a service that is killed along with it", options, () => {
   play({
     story: "alone",
     args: ["run", ...submit, "--expert", "gold:data/sample.jsonl", "--turnaround", "60ms"],
@@ -161,96 +161,92 @@ const continued = (story: Story, args: ReadonlyArray<string>, before: (job: Job)
   })
 }
 
-about("again")("run again, over a growing file", options, () => {
+describe.skipIf(isUntold("again"))("run again, over a growing file", options, () => {
   const growing = Input.write(`${room.folder}/growing.jsonl`, { misfits: true, missing: 20 })
   const run = (file: string) => ["run", file, ...submit.slice(1), ...honored]
   continued("again", run(input), (job) => finishHere(job, run(growing)))
 })
 
-about("resume")("submit after it was killed, to a service that honors keys", options, () => {
+describe.skipIf(isUntold("resume"))("submit after it was killed, to a service that honors keys", options, () => {
   const args = ["submit", ...submit, ...honored]
   continued("resume", args, (job) =>
     killedAt(job, args, { event: "http: POST /tasks answered 201", when: "after", nth: 3 }),
   )
 })
 
-about("collect")("collect", options, () => {
+describe.skipIf(isUntold("collect"))("collect", options, () => {
   continued("collect", ["collect", ...pace], (job) => finishHere(job, ["submit", ...submit, ...honored]))
 })
 
-about("export")("export, in the place of an older dataset", options, () => {
+describe.skipIf(isUntold("export"))("export, in the place of an older dataset", options, () => {
   const run = ["run", ...submit, ...honored]
   continued("export", ["export"], (job) => finishHere(job, run))
 })
 
-describe.skipIf(isLeftOut(0) && pointsIn("submit").length === 0)(
-  "submit, to a service that ignores keys",
-  options,
-  () => {
-    const args = ["submit", ...submit, ...ignored]
+describe.skipIf(isLeftOut(0) && isUntold("submit"))("submit, to a service that ignores keys", options, () => {
+  const args = ["submit", ...submit, ...ignored]
 
-    /** What may have arrived is in doubt, and said to be; settled, the job goes on to its end, and nothing was posted twice. */
-    const settled = async (it: Recorded.Recorded) => {
-      while ((await Doubts.settle(it)) > 0) await command(it.job, args)
-      const collected = await command(it.job, ["collect", ...pace])
-      await command(it.job, ["export"])
-      assert.strictEqual(it.book.posts.length, it.book.tasks.size)
-      noItemTwice(it.book.posts.flatMap(({ prompts }) => prompts))
-      return Recorded.seen(it, { ...reportOf(collected), exitStatus: collected.status })
-    }
-    let undisturbed: unknown
-    const afterwards = (name: string, disturb: (it: Recorded.Recorded) => Promise<unknown>) =>
-      room.inTurn(async () => {
-        const it = recorded(services.ignores, `submit ${name}`)
-        await disturb(it)
-        await finishHere(it.job, args)
-        return settled(it)
-      })
-
-    play({
-      story: "submit",
-      args,
-      staged: (name, use) => {
-        const it = recorded(services.ignores, name)
-        return use(it.job, async () => {
-          const seen = await settled(it)
-          undisturbed ??= seen
-          return seen
-        })
-      },
+  /** What may have arrived is in doubt, and said to be; settled, the job goes on to its end, and nothing was posted twice. */
+  const settled = async (it: Recorded.Recorded) => {
+    while ((await Doubts.settle(it)) > 0) await command(it.job, args)
+    const collected = await command(it.job, ["collect", ...pace])
+    await command(it.job, ["export"])
+    assert.strictEqual(it.book.posts.length, it.book.tasks.size)
+    noItemTwice(it.book.posts.flatMap(({ prompts }) => prompts))
+    return Recorded.seen(it, { ...reportOf(collected), exitStatus: collected.status })
+  }
+  let undisturbed: unknown
+  const afterwards = (name: string, disturb: (it: Recorded.Recorded) => Promise<unknown>) =>
+    room.inTurn(async () => {
+      const it = recorded(services.ignores, `submit ${name}`)
+      await disturb(it)
+      await finishHere(it.job, args)
+      return settled(it)
     })
 
-    for (const [when, hook] of drawn([
-      ["has a request that it has not taken yet", "beforeTaking"],
-      ["has taken a task and not answered yet", "afterTaking"],
-    ] as const)) {
-      it(`the service ${when}, and the process dies: the task is in doubt, and is found again`, async () => {
-        const outcome = await afterwards(hook, async ({ book, job }) => {
-          const { child, ended } = start(job, args)
-          book[hook] = async () => {
-            if (book.tasks.size < 4) return
-            child.kill("SIGKILL")
-            await ended
-          }
-          assert.strictEqual((await ended).signal, "SIGKILL")
-        })
-        assert.deepStrictEqual(outcome, undisturbed)
+  play({
+    story: "submit",
+    args,
+    staged: (name, use) => {
+      const it = recorded(services.ignores, name)
+      return use(it.job, async () => {
+        const seen = await settled(it)
+        undisturbed ??= seen
+        return seen
       })
-    }
+    },
+  })
 
-    it("what was interrupted is held in doubt, and the process dies while it notes that", async () => {
-      const outcome = await afterwards("doubt", async ({ job }) => {
-        await killedAt(job, args, { event: "http: POST /tasks answered 201", when: "after", nth: 3 })
-        for (const when of ["before", "after"] as const) {
-          await killedAt(job, args, { event: "task: submitting → in_doubt", when, nth: 1 })
+  for (const [when, hook] of drawn([
+    ["has a request that it has not taken yet", "beforeTaking"],
+    ["has taken a task and not answered yet", "afterTaking"],
+  ] as const)) {
+    it(`the service ${when}, and the process dies: the task is in doubt, and is found again`, async () => {
+      const outcome = await afterwards(hook, async ({ book, job }) => {
+        const { child, ended } = start(job, args)
+        book[hook] = async () => {
+          if (book.tasks.size < 4) return
+          child.kill("SIGKILL")
+          await ended
         }
+        assert.strictEqual((await ended).signal, "SIGKILL")
       })
       assert.deepStrictEqual(outcome, undisturbed)
     })
-  },
-)
+  }
 
-about("replan")("submit --resubmit", options, () => {
+  it("what was interrupted is held in doubt, and the process dies while it notes that", async () => {
+    const outcome = await afterwards("doubt", async ({ job }) => {
+      await killedAt(job, args, { event: "http: POST /tasks answered 201", when: "after", nth: 3 })
+      for (const when of ["before", "after"] as const) {
+        await killedAt(job, args, { event: "task: submitting → in_doubt", when, nth: 1 })
+      }
+    })
+    assert.deepStrictEqual(outcome, undisturbed)
+  })
+})
+
+describe.skipIf(isUntold("replan"))("submit --resubmit", options, () => {
   const args = ["submit", ...submit, ...honored, "--resubmit", "failed", "--resubmit", "invalid"]
   continued("replan", args, (job) => finishHere(job, ["run", ...submit, ...honored]))
 })

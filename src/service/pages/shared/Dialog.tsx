@@ -9,12 +9,9 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const element = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const dialog = element.current
-    const before = document.activeElement
     if (dialog?.open === false) dialog.showModal()
-    return () => {
-      dialog?.close()
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true })
-    }
+    // The browser returns the focus, at once: one that has closed before leaves alone what has it since.
+    return () => dialog?.close()
   }, [])
   return element
 }
