@@ -31,7 +31,7 @@ const client = Layer.sync(Tasks.AnnotationClient, () => {
 /** The profile says what the service honors; this one has no address. */
 const profile = Tasks.ServiceProfile.layer({ baseUrl: "http://localhost/", token: Redacted.make("none") })
 
-const ledger = Tasks.LedgerLocation.layer({ _tag: "File", path: "own-service.db", partition: "default" })
+const ledger = Tasks.LedgerLocation.layer({ _tag: "File", path: "own-service.db", job: "default" })
 
 /** One object per pair: `{"input": …, "outputs": [better, worse]}`. */
 const format: TrainerFormats.TrainerFormat = {

@@ -1,5 +1,5 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for one process per partition.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for one process per job.
  *
  * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
  * rolls back and releases the lock, and later transactions fail; a dead machine's lock ends after about a minute.
@@ -22,6 +22,8 @@ export interface PostgresClientConfig {
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it nothing is locked. */
   readonly lock?: string | undefined
+  /** Shares the lock with others that share it. Default false. */
+  readonly isShared?: boolean | undefined
 }
 
 const readConnections = 4
@@ -155,7 +157,7 @@ const make = Effect.fnUntraced(function* (
   const writer = yield* Effect.mapError(PgClient.makeClient(settings), name)
   yield* settle(writer).pipe(Effect.mapError(name))
   if (config.lock !== undefined)
-    yield* takeLock(writer, config.lock, where).pipe(
+    yield* takeLock(writer, config.lock, config.isShared === true, where).pipe(
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
     )
 
@@ -225,11 +227,12 @@ export const lockHolder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
   return Option.map(Option.fromNullishOr(rows[0]), (row) => Option.getOrElse(holderOf(row), () => "unknown" as const))
 })
 
-const takeLock = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string, path: string) {
+const takeLock = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string, shared: boolean, path: string) {
   const waitFor = (time: string) => sql`SELECT set_config('lock_timeout', ${time}, false)`
   // The server ends a dead process's session a moment after its death.
   yield* waitFor("1s")
-  const taken = yield* sql`SELECT pg_advisory_lock(${keyOf(sql, lock)})`.pipe(
+  const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
+  const taken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
     Effect.as(true),
     Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.succeed(false)),
   )

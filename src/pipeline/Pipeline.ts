@@ -62,13 +62,13 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
 })
 
 /** Everything that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
-export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "partition" | "service">) =>
+export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">) =>
   Layer.mergeAll(ledgerOf(pipeline), AnnotationClient.layer).pipe(
     Layer.provideMerge(pipeline.service),
     Layer.provide(Layer.effectDiscard(JobFolder.create(pipeline.directory))),
   )
 
-const ledgerOf = ({ directory, ...where }: Pick<Settings, "directory" | "ledger" | "partition">) =>
+const ledgerOf = ({ directory, ...where }: Pick<Settings, "directory" | "ledger" | "job">) =>
   Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), LedgerLocation.layer))
 
 /** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */

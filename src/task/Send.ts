@@ -19,7 +19,7 @@ import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
 import * as Workers from "./Workers.ts"
 
-/** The task was sent or split after it was read as planned. */
+/** The task was sent or split after it was read as planned, or its part was taken by another process. */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may have been created, so long ago that the service may have forgotten its idempotency key. */
@@ -36,6 +36,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
+  const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
   /**
@@ -53,12 +54,12 @@ export const send = Effect.fnUntraced(function* <E>(
     let sentAt = task.sentAt
     const doubt = Effect.sync(() => void (doubtful = true))
     /** Not if the task may have been created and the service may have forgotten its key. */
-    const repeat = Effect.flatMap(Clock.currentTimeMillis, (now) =>
-      doubtful && sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)
-        ? Effect.fail(new KeyExpired())
-        : Effect.void,
-    )
-    const claim = Effect.andThen(repeat, ledger.claim(task)).pipe(
+    const repeat = Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      if (doubtful && sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
+      if (claimed && !(yield* ledger.keepClaim(task, timeLimit))) return yield* new AlreadyClaimed()
+    })
+    const claim = Effect.andThen(repeat, ledger.claim(task, timeLimit)).pipe(
       Effect.filterOrFail(Boolean, () => new AlreadyClaimed()),
       Effect.andThen(Clock.currentTimeMillis),
       Effect.tap((now) =>
@@ -160,6 +161,7 @@ export const send = Effect.fnUntraced(function* <E>(
 
   let page: ReadonlyArray<PlannedTask> = []
   let seq = -1
+  let changes = ledger.changes()
   /** The next planned task; waits for one while the input is being read. None where the sending ends. */
   const next = Effect.gen(function* () {
     while (!(yield* Deferred.isDone(halt))) {
@@ -171,6 +173,8 @@ export const send = Effect.fnUntraced(function* <E>(
       }
       const done = readingDone.isOpen()
       yield* ledger.planned.close
+      if (changes !== ledger.changes()) seq = -1
+      changes = ledger.changes()
       page = yield* ledger.plannedAfter(seq)
       if (page.length > 0) continue
       if (done) break

@@ -16,13 +16,13 @@ describe("what is to be done next", () => {
           : ScriptedService.obliging(request, before),
       )
       const place = ["--dir", job, "--ledger", `${job}/one's ledger.db`]
-      const partition = ["--partition", "a2"]
+      const named = ["--job", "a2"]
       const submit = ["submit", `${job}/items.jsonl`, "--batch-size", "1", ...quick]
       const given = `--dir ${job} --ledger '${job}/one'\\''s ledger.db'`
       for (const [flags, env, expected] of [
-        [[...place, ...partition], {}, `${given} --partition a2`],
-        [place, { PREFSTREAM_PARTITION: "a3" }, given],
-        [["--dir", job], { PREFSTREAM_LEDGER: `${job}/other.db`, PREFSTREAM_PARTITION: "a2" }, `--dir ${job}`],
+        [[...place, ...named], {}, `${given} --job a2`],
+        [place, { PREFSTREAM_JOB: "a3" }, given],
+        [["--dir", job], { PREFSTREAM_LEDGER: `${job}/other.db`, PREFSTREAM_JOB: "a2" }, `--dir ${job}`],
       ] as const) {
         const submitted = yield* cli([...submit, ...flags], { ...to(service), ...env })
         assert.include(submitted.stdout, `: prefstream resolve ${expected}\n`)

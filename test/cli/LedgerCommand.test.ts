@@ -89,7 +89,7 @@ describe("prefstream ledger", () => {
 
   test("backup and compact name PostgreSQL's own tools, with the URL alone", () =>
     Effect.gen(function* () {
-      const where = ["--ledger", "postgres://me@host/db", "--partition", "a"]
+      const where = ["--ledger", "postgres://me@host/db", "--job", "a"]
       const backup = yield* cli(["ledger", "backup", "copy.db", ...where])
       assert.strictEqual(said(backup, /pg_dump .* 'postgres:\/\/me@host\/db'$/m), 2)
       const compact = yield* cli(["ledger", "compact", ...where])

@@ -77,14 +77,14 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
   it("gives the bytes that SQLite gives, and shows the password nowhere", async () => {
     const schema = server.newSchema()
     const ledger = { ...env, PREFSTREAM_LEDGER: server.guardedUrl(schema, password) }
-    const ended = await run([...args("plain"), "--partition", "night"], ledger)
+    const ended = await run([...args("plain"), "--job", "night"], ledger)
     assert.strictEqual(ended.status, 0, ended.stderr)
     assert.deepStrictEqual(datasetHashes(`${scratch}/plain/dataset`), dataset)
     assert.deepStrictEqual(readdirSync(`${scratch}/plain`), ["dataset"])
-    assert.match(ended.stdout, /ledger +postgres:\/\/guarded@\S+\/postgres \(partition night\)/)
+    assert.match(ended.stdout, /ledger +postgres:\/\/guarded@\S+\/postgres \(job night\)/)
     const others = await Promise.all(
       [["status"], ["export"], ["ledger", "check"], ["ledger", "backup", "x.db"]].map((command) =>
-        run([...command, "--dir", `${scratch}/plain`, "--partition", "night"], ledger),
+        run([...command, "--dir", `${scratch}/plain`, "--job", "night"], ledger),
       ),
     )
     assert.deepStrictEqual(

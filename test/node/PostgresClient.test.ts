@@ -166,7 +166,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
         assert.strictEqual(holder?.pid, process.pid)
         assert.include(message, `${PostgresClient.redactUrl(url)} is in use by process ${process.pid} on `)
         assert.notInclude(message, password)
-        // Another partition, another job's schema, and a reader.
+        // Another job, another job's schema, and a reader.
         yield* connect({ lock: "another" })
         const other = yield* open
         yield* other.connect({ lock: "ledger" })

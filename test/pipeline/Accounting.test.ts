@@ -14,7 +14,7 @@ import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
 import { collect } from "../../src/task/Collect.ts"
 import * as Results from "../../src/task/Results.ts"
-import { defaultPartition, Ledger } from "../../src/task/ledger/Ledger.ts"
+import { defaultJob, Ledger } from "../../src/task/ledger/Ledger.ts"
 import * as LedgerCheck from "../../src/task/ledger/LedgerCheck.ts"
 import { TaskState } from "../../src/task/ledger/Model.ts"
 import { submit } from "../../src/task/Submit.ts"
@@ -187,7 +187,7 @@ const check = Effect.gen(function* () {
       lost.map(([key]) => key),
     )
   }
-  assert.deepStrictEqual((yield* LedgerCheck.check({ partition: defaultPartition })).findings, [])
+  assert.deepStrictEqual((yield* LedgerCheck.check({ job: defaultJob })).findings, [])
   for (const { campaign } of yield* ledger.campaigns) {
     const judgments = yield* Stream.runCollect(Results.ofCampaign(campaign))
     const judged = judgments.map(({ itemId, vote }) => `${vote}:${itemId}`)

@@ -16,7 +16,7 @@ import { collect } from "../../src/task/Collect.ts"
 import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import { byMajority } from "../../src/pair/votes/Consensus.ts"
 import * as Results from "../../src/task/Results.ts"
-import { defaultPartition, Ledger } from "../../src/task/ledger/Ledger.ts"
+import { defaultJob, Ledger } from "../../src/task/ledger/Ledger.ts"
 import * as LedgerCheck from "../../src/task/ledger/LedgerCheck.ts"
 import { submit, type SubmitOptions } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
@@ -207,7 +207,7 @@ describe("votes", () => {
           yield* submit(records(items(4)), { batch: { maxPrompts, maxBytes: 1_000_000 }, votes: 2 })
           return yield* (yield* Ledger).counts
         }).pipe(inProcess(directory, service.profile))
-        const { findings } = yield* LedgerCheck.check({ partition: defaultPartition }).pipe(
+        const { findings } = yield* LedgerCheck.check({ job: defaultJob }).pipe(
           Effect.provide(SqliteClient.layer({ filename: `${directory}/ledger.db` })),
         )
         assert.deepStrictEqual(findings, [])

@@ -26,10 +26,10 @@ export const ledgerFlags = {
     "URL",
     "Ledger file, or postgres://user@host/database (default: DIR/ledger.db) [PREFSTREAM_LEDGER]",
   ),
-  partition: option(
-    Flag.String("partition").pipe(Flag.withFallbackConfig(Config.String("PREFSTREAM_PARTITION"))),
+  job: option(
+    Flag.String("job").pipe(Flag.withFallbackConfig(Config.String("PREFSTREAM_JOB"))),
     "NAME",
-    "Name of the job, if several share a database (default: default) [PREFSTREAM_PARTITION]",
+    "Name of the job, if several share a database (default: default) [PREFSTREAM_JOB]",
   ),
   json: toggle("json", "Print the result as JSON on stdout"),
 }
@@ -38,9 +38,9 @@ type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json"
 
 /** The flags that name a job to another command: those that were given, without what the environment says. */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
-  const environment = yield* Config.option(Config.String("PREFSTREAM_PARTITION"))
-  const partition = Option.contains(environment, flags.partition) ? undefined : flags.partition
-  const given = { dir: directory, ledger: flags.ledger, partition }
+  const environment = yield* Config.option(Config.String("PREFSTREAM_JOB"))
+  const job = Option.contains(environment, flags.job) ? undefined : flags.job
+  const given = { dir: directory, ledger: flags.ledger, job }
   return Object.entries(given)
     .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]))
     .join(" ")
@@ -73,7 +73,7 @@ export const placeOf = Effect.fnUntraced(function* (
   const environment = yield* Config.option(Config.Redacted("PREFSTREAM_LEDGER"))
   const location = yield* LedgerLocation.of({
     ledger: flags.ledger ?? Option.getOrElse(environment, () => pipeline?.ledger),
-    partition: flags.partition ?? pipeline?.partition,
+    job: flags.job ?? pipeline?.job,
     file: JobFolder.ledger(directory),
   }).pipe(Effect.catchTag("LedgerLocationError", ({ message }) => new UsageError({ message })))
   return {
@@ -91,7 +91,7 @@ export const existingLedger = (location: LedgerLocation.LedgerLocation) =>
   )
 
 /** What to do if the named ledger does not exist. */
-export const noSuchLedger = ({ message, partitions }: LedgerLocation.LedgerMissing) =>
+export const noSuchLedger = ({ message, jobs }: LedgerLocation.LedgerMissing) =>
   new UsageError({
-    message: `${message}: name ${partitions.length === 0 ? "the job folder with --dir, or the ledger with --ledger" : "one of them with --partition"}`,
+    message: `${message}: name ${jobs.length === 0 ? "the job folder with --dir, or the ledger with --ledger" : "one of them with --job"}`,
   })

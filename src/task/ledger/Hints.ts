@@ -11,6 +11,7 @@ import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { maxTolerance } from "../../api/WebhookSignature.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./Model.ts"
+import type { Parts } from "./Parts.ts"
 import { inChunks, setSetting } from "./Rows.ts"
 
 export const rememberedMillis = 2 * Duration.toMillis(maxTolerance)
@@ -22,11 +23,11 @@ const minute = Duration.toMillis("1 minute")
 /** The id of a hint that is about all tasks. */
 const allTasks = ""
 
-export const readHints = ({ partition, sql }: LedgerContext) => ({
+export const readHints = ({ job, sql }: LedgerContext) => ({
   /** How many deliveries were received, repeated ones counted once, and when the last was, in epoch milliseconds. */
   deliveries: Effect.gen(function* () {
     const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
-      WHERE partition_id = ${partition} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
+      WHERE job = ${job} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
     const valueOf = (name: string) => Option.fromNullishOr(rows.find((row) => row.name === name)?.value)
     return {
       received: Number(Option.getOrElse(valueOf("deliveries"), () => "0")),
@@ -35,8 +36,11 @@ export const readHints = ({ partition, sql }: LedgerContext) => ({
   }).pipe(Effect.withSpan("Ledger.deliveries")),
 })
 
-export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Latch.Latch) => {
-  const here = sql`partition_id = ${partition}`
+export const writeHints = (
+  { job, owned, sql, write }: LedgerContext & { readonly owned: Parts },
+  hinted: Latch.Latch,
+) => {
+  const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
@@ -45,17 +49,17 @@ export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Lat
       WHERE ${here} AND (at < ${now - rememberedMillis} OR (pending = 0 AND since_at <= ${now - minute}))`
     // A delivery that is sent again later counts: the service or a person asks for another poll.
     const rows = yield* sql`
-      INSERT INTO delivery ${sql.insert({ partition_id: partition, delivery_id: id, sent_at: sentAt, received_at: now })}
-      ON CONFLICT (partition_id, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
+      INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
+      ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
       WHERE excluded.sent_at > delivery.sent_at RETURNING delivery_id`
     return rows.length === 0
   })
 
   const addHints = (taskIds: ReadonlyArray<string>, now: number) =>
     inChunks(
-      taskIds.map((task_id) => ({ partition_id: partition, task_id, at: now, pending: 1, followed: 0, since_at: now })),
+      taskIds.map((task_id) => ({ job, task_id, at: now, pending: 1, followed: 0, since_at: now })),
       (rows) => sql`INSERT INTO hint ${sql.insert(rows)}
-        ON CONFLICT (partition_id, task_id) DO UPDATE SET at = excluded.at, pending = 1`,
+        ON CONFLICT (job, task_id) DO UPDATE SET at = excluded.at, pending = 1`,
     )
 
   /** Whether the ledger has a task of these ids. Other ids are kept only while some task's own id is not known yet. */
@@ -79,9 +83,9 @@ export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Lat
     const outcome = yield* write(
       Effect.gen(function* (): Effect.fn.Return<DeliveryOutcome, SqlError> {
         if (yield* isRepeated(delivery, now)) return "repeated"
-        yield* sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, 'deliveries', '1')
-          ON CONFLICT (partition_id, name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + 1 AS TEXT)`
-        yield* setSetting({ partition, sql }, "last_delivery", String(now))
+        yield* sql`INSERT INTO setting (job, name, value) VALUES (${job}, 'deliveries', '1')
+          ON CONFLICT (job, name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + 1 AS TEXT)`
+        yield* setSetting({ job, sql }, "last_delivery", String(now))
         if (Option.isSome(delivery.taskIds)) return (yield* addNamed(delivery.taskIds.value, now)) ? "due" : "unknown"
         yield* addHints([allTasks], now)
         return "due"
@@ -101,8 +105,8 @@ export const writeHints = ({ partition, sql, write }: LedgerContext, hinted: Lat
     const now = yield* Clock.currentTimeMillis
     const pending = yield* sql<{ taskId: string; followed: number; since: number; isTask: number }>`
       SELECT h.task_id AS "taskId", h.followed, h.since_at AS since, CASE WHEN t.seq IS NULL THEN 0 ELSE 1 END AS "isTask"
-      FROM hint h LEFT JOIN task t ON t.partition_id = h.partition_id AND t.task_id = h.task_id
-      WHERE h.partition_id = ${partition} AND h.pending = 1`
+      FROM hint h LEFT JOIN task t ON t.job = h.job AND t.task_id = h.task_id
+      WHERE h.job = ${job} AND h.pending = 1 AND (h.task_id = ${allTasks} OR ${owned.areMine("t")})`
     const known = pending.filter(({ isTask, taskId }) => isTask === 1 || taskId === allTasks)
     const hasToWait = ({ followed, since }: (typeof known)[number]) =>
       followed >= maxPollsPerMinute && now < since + minute

@@ -44,23 +44,22 @@ const hasConversation = ({ items }: TaskRow): boolean =>
 /** The setting that says whether any prompt that was planned is a list of messages. */
 const conversations = "conversations"
 
-export const readItems = ({ partition, sql }: Model.LedgerContext) => {
+export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
 
   /** Whether an item belongs to a run's input: the run found it, or read it again. */
   const isOf = (run: number) => sql`(item.run = ${run} OR item.seq < (SELECT k.end_seq FROM known k
-    WHERE k.partition_id = item.partition_id AND k.run = ${run} AND k.first_seq <= item.seq
+    WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
   /** Whether the prompt of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
-  const hasConversations = Effect.map(
-    settingOf({ partition, sql }, conversations),
-    (value) => value !== undefined,
-  ).pipe(Effect.withSpan("Ledger.hasConversations"))
+  const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
+    Effect.withSpan("Ledger.hasConversations"),
+  )
 
   /** Items that tasks ask for, each once for each of them. */
-  const itemsOfTasks = sql`FROM task t JOIN item ON item.partition_id = t.partition_id AND ${isAskedByTask("t")}
-    WHERE t.partition_id = ${partition}`
+  const itemsOfTasks = sql`FROM task t JOIN item ON item.job = t.job AND ${isAskedByTask("t")}
+    WHERE t.job = ${job}`
 
   const first = (rows: ReadonlyArray<{ readonly items: number }>) => rows[0]!.items
 
@@ -69,14 +68,14 @@ export const readItems = ({ partition, sql }: Model.LedgerContext) => {
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
         AND ${sql.in("t.state", states)} AND ${isOf(run)}
-        AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+        AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
           AND v.batch = t.batch AND v.seq >= t.batch AND v.seq < t.seq AND v.vote < t.vote AND ${sql.in("v.state", states)} AND ${isAskedByTask("v")})`,
       first,
     ),
   )
 
   /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
-  const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = t.partition_id
+  const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
 
@@ -92,8 +91,8 @@ export const readItems = ({ partition, sql }: Model.LedgerContext) => {
   return { hasConversations, itemsIn, itemsLost }
 }
 
-export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContext, planned: Latch.Latch) => {
-  const here = sql`partition_id = ${partition}`
+export const writeItems = ({ bodies, job, partCount, sql, write }: Model.LedgerContext, planned: Latch.Latch) => {
+  const here = sql`job = ${job}`
 
   /** The known items that the present run has read: nothing is written to them, however often they are read. */
   let reread = { run: -1, seqs: SeqSet.make() }
@@ -133,7 +132,7 @@ export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContex
     )
     const seqs = rows.flat().map(({ seq }) => seq)
     const spans = SeqSet.spansOf(seqs).map(({ end, first }) => ({
-      partition_id: partition,
+      job,
       run,
       first_seq: first,
       end_seq: end,
@@ -145,15 +144,19 @@ export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContex
 
   const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
-    const rows = yield* sql<{ next: number }>`
-      SELECT seq + item_count AS next FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
+    const rows = yield* sql<{ next: number; part: number }>`
+      SELECT seq + item_count AS next, part FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
     let seq = rows[0]?.next ?? 0
     let batch = seq
+    let part = rows[0]?.part ?? -1
     const placed = tasks.map((task) => {
       const first = seq
-      if (task.vote === 1) batch = seq
+      if (task.vote === 1) {
+        batch = seq
+        part = (part + 1) % partCount
+      }
       seq += task.items.length
-      return { ...task, batch, batchItems: task.items.length, seq: first, campaign, plannedAt: now }
+      return { ...task, batch, part, batchItems: task.items.length, seq: first, campaign, plannedAt: now }
     })
     const items = placed.flatMap((task) =>
       task.vote === 1
@@ -162,7 +165,7 @@ export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContex
               ? []
               : [
                   {
-                    partition_id: partition,
+                    job,
                     campaign,
                     item_id: item.itemId,
                     content_hash: item.contentHash === item.itemId ? null : item.contentHash,
@@ -175,7 +178,7 @@ export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContex
         : [],
     )
     yield* insertRows(sql, "item", items)
-    yield* insertTasks({ partition, sql }, placed)
+    yield* insertTasks({ job, sql }, placed)
     return placed
   })
 
@@ -197,10 +200,10 @@ export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContex
     const { known, placed } = yield* write(
       Effect.gen(function* () {
         const placed = yield* planTasks(run, tasks)
-        if (isToNote) yield* setSetting({ partition, sql }, conversations, "true")
+        if (isToNote) yield* setSetting({ job, sql }, conversations, "true")
         const known = yield* insertKnown(run, step.known)
         const rejects = step.rejects.map((reject, i) => ({
-          partition_id: partition,
+          job,
           run: run.run,
           ordinal: step.counts.rejected - step.rejects.length + i,
           record: JSON.stringify(reject),
@@ -223,9 +226,9 @@ export const writeItems = ({ bodies, partition, sql, write }: Model.LedgerContex
   const itemsLostWith = Effect.fn("Ledger.itemsLostWith")((seq: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items FROM task lost
-        JOIN item ON item.partition_id = lost.partition_id AND ${sql.literal(isAskedBy("lost"))}
-        WHERE lost.partition_id = ${partition} AND lost.seq = ${seq} AND NOT EXISTS (SELECT 1 FROM task v
-          WHERE v.partition_id = lost.partition_id AND v.batch = lost.batch AND v.seq >= lost.batch
+        JOIN item ON item.job = lost.job AND ${sql.literal(isAskedBy("lost"))}
+        WHERE lost.job = ${job} AND lost.seq = ${seq} AND NOT EXISTS (SELECT 1 FROM task v
+          WHERE v.job = lost.job AND v.batch = lost.batch AND v.seq >= lost.batch
             AND v.seq < lost.batch + lost.votes * lost.batch_items
             AND NOT ${sql.in("v.state", Model.lostStates)} AND ${sql.literal(isAskedBy("v"))})`,
       (rows) => rows[0]!.items,

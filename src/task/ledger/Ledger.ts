@@ -4,7 +4,7 @@
  * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a task is `submitting` before its
  * request leaves; an item belongs to one task in each campaign and vote. Request and answer are kept as they were, so
  * neither resuming nor exporting needs the input files again. `LedgerReader` cannot write; one process at a time writes to
- * a partition through `Ledger`, which `layerFile` and `layerPostgres` lock.
+ * a job through `Ledger`, which `layerFile` and `layerPostgres` lock.
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -16,7 +16,9 @@ import * as Snapshot from "../../sql/Snapshot.ts"
 import * as BodyCache from "./BodyCache.ts"
 import { readHints, writeHints } from "./Hints.ts"
 import { readItems, writeItems } from "./Items.ts"
+import * as Jobs from "./Jobs.ts"
 import type { LedgerContext } from "./Model.ts"
+import * as Parts from "./Parts.ts"
 import { readAttempts, writeDecisions } from "./Resolve.ts"
 import { readRuns, writeRuns } from "./Runs.ts"
 import { readStatus } from "./Status.ts"
@@ -27,10 +29,15 @@ import { readTasks, writeTasks } from "./Tasks.ts"
 /** Which ledger of a database. */
 export interface LedgerOptions {
   /**
-   * A database may hold several partitions, each a ledger that one process works: 1 to 100 letters, digits, and `. _ -`.
+   * A database may hold several jobs, each a ledger that one process works: 1 to 100 letters, digits, and `. _ -`.
    * Default: `default`.
    */
-  readonly partition?: string | undefined
+  readonly job?: string | undefined
+}
+
+interface WorkerOptions {
+  /** A name for a process that works parts of the job, beside others. Without it, it works the job alone. */
+  readonly worker?: string | undefined
 }
 
 /** A PostgreSQL database, by its URL; `password` is needed where the URL has none. */
@@ -43,7 +50,7 @@ export interface LedgerPostgresOptions
  */
 const sqliteMemory = { cacheBytes: 32 * 1024 * 1024, walBytes: 64 * 1024 * 1024 }
 
-export const defaultPartition = "default"
+export const defaultJob = "default"
 
 const readerOf = (context: LedgerContext) => ({
   ...readRuns(context),
@@ -53,20 +60,23 @@ const readerOf = (context: LedgerContext) => ({
   ...readAttempts(context),
   ...readStatus(context),
   ...readStreams(context),
+  ...Parts.readParts(context),
   /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
 
 type Reader = ReturnType<typeof readerOf>
 
-const makeReader = Effect.fnUntraced(function* ({ partition = defaultPartition }: LedgerOptions = {}) {
+const makeReader = Effect.fnUntraced(function* ({ job = defaultJob }: LedgerOptions = {}) {
   const sql = yield* SqlClient.SqlClient
-  return readerOf({ sql, write: sql.withTransaction, bodies: BodyCache.make(0), partition })
+  return readerOf({ sql, write: sql.withTransaction, bodies: BodyCache.make(0), ...(yield* Jobs.find(job)) })
 })
 
-const make = Effect.fnUntraced(function* ({ partition = defaultPartition }: LedgerOptions = {}) {
+const make = Effect.fnUntraced(function* ({ job: name = defaultJob, worker }: LedgerOptions & WorkerOptions = {}) {
   const sql = yield* SqlClient.SqlClient
-  const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), partition }
+  const job = yield* Jobs.findOrCreate(name)
+  const owned = Parts.make({ job: job.job, sql }, worker)
+  const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), owned, ...job }
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hinted = yield* Latch.make()
@@ -79,6 +89,7 @@ const make = Effect.fnUntraced(function* ({ partition = defaultPartition }: Ledg
     ...writeTasks(context, submitted, hints, reader),
     ...hints,
     ...writeDecisions(context, planned, reader),
+    ...Parts.writeParts(context, [planned, submitted, hinted]),
     /** Opened when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,
     /** Opened when a task was submitted. */
@@ -108,7 +119,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
   "prefstream/task/Ledger",
 ) {
   /** Over an SQL client for SQLite or PostgreSQL. Creates its tables. Provides `LedgerReader`, too. */
-  static readonly layer = (options?: LedgerOptions) =>
+  static readonly layer = (options?: LedgerOptions & WorkerOptions) =>
     Layer.effectContext(
       Effect.map(Effect.andThen(migrate, make(options)), (ledger) =>
         Context.make(Ledger, ledger).pipe(Context.add(LedgerReader, ledger)),
@@ -122,7 +133,12 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       Layer.provide(Layer.effectDiscard(FileLock.acquire(filename))),
     )
 
-  /** In a PostgreSQL database, or a schema of one, that holds nothing else; its partition is locked against a second process. */
-  static readonly layerPostgres = ({ partition = defaultPartition, ...options }: LedgerPostgresOptions) =>
-    Ledger.layer({ partition }).pipe(Layer.provide(PostgresClient.layer({ ...options, lock: partition })))
+  /**
+   * In a PostgreSQL database, or a schema of one, that holds nothing else; its job is locked against a second process, or
+   * against any but workers.
+   */
+  static readonly layerPostgres = ({ job = defaultJob, worker, ...options }: LedgerPostgresOptions & WorkerOptions) =>
+    Ledger.layer({ job, worker }).pipe(
+      Layer.provide(PostgresClient.layer({ ...options, lock: job, isShared: worker !== undefined })),
+    )
 }

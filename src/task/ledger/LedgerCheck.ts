@@ -11,6 +11,7 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { causeMessage } from "../../io/Values.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
+import * as Jobs from "./Jobs.ts"
 import { match } from "./ResultMatch.ts"
 import { TaskState } from "./Model.ts"
 import { fits, parseRequest } from "./Rows.ts"
@@ -50,7 +51,8 @@ export interface CheckReport {
 }
 
 export interface CheckOptions {
-  readonly partition: string
+  /** Its name. */
+  readonly job: string
   /** Leaves the requests and results unread, which is most of the work. Default false. */
   readonly quick?: boolean | undefined
 }
@@ -72,9 +74,10 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOpt
       // The rows of damaged pages prove nothing.
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
-      const rows = yield* rowFindings(options.partition)
-      const tasks = yield* taskFindings(options)
-      return { findings: [...rows, ...tasks], counted: yield* count(options.partition) }
+      const { job } = yield* Jobs.find(options.job)
+      const rows = yield* rowFindings(job)
+      const tasks = yield* taskFindings(job, options)
+      return { findings: [...rows, ...tasks], counted: yield* count(job) }
     }),
   )
   return { findings, ...counted, seconds: ((yield* Clock.currentTimeMillis) - started) / 1000 } satisfies CheckReport
@@ -112,23 +115,23 @@ const damageOf = Effect.gen(function* () {
   return rows.flatMap(({ integrity_check }) => (integrity_check === "ok" ? [] : [damaged(integrity_check)]))
 })
 
-const count = Effect.fnUntraced(function* (partition: string) {
+const count = Effect.fnUntraced(function* (job: number) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly [Name in "tasks" | "items" | "results" | "pruned" | "pruned_items"]: number }>`
     SELECT COUNT(*) AS tasks, COALESCE(SUM(new_items), 0) AS items,
       COALESCE(SUM(CASE WHEN state = 'completed' AND pruned_at IS NULL THEN 1 ELSE 0 END), 0) AS results,
       COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE 1 END), 0) AS pruned,
       COALESCE(SUM(CASE WHEN pruned_at IS NULL THEN 0 ELSE new_items END), 0) AS pruned_items
-    FROM task WHERE partition_id = ${partition}`
+    FROM task WHERE job = ${job}`
   const { items, pruned, pruned_items, results, tasks } = row!
   return { tasks, items, results, pruned: { tasks: pruned, items: pruned_items } }
 })
 
 /** One query for each rule that rows may break. */
-const rowFindings = Effect.fnUntraced(function* (partition: string) {
+const rowFindings = Effect.fnUntraced(function* (job: number) {
   const sql = yield* SqlClient.SqlClient
-  const here = sql`partition_id = ${partition}`
-  const both = (a: string, b: string) => sql.literal(`${a}.partition_id = ${b}.partition_id AND ${a}.seq = ${b}.seq`)
+  const here = sql`job = ${job}`
+  const both = (a: string, b: string) => sql.literal(`${a}.job = ${b}.job AND ${a}.seq = ${b}.seq`)
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type stands beside its query
   const finds = <Row extends object>(code: IntegrityIssueCode, query: Fragment, message: (row: Row) => string) =>
@@ -150,7 +153,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
     finds<Task>(
       `${name}_missing`,
       sql`SELECT t.seq, t.task_id FROM task t LEFT JOIN ${sql(`task_${name}`)} p ON ${both("p", "t")}
-        WHERE t.partition_id = ${partition} AND p.seq IS NULL AND t.pruned_at IS NULL AND ${condition} ORDER BY t.seq`,
+        WHERE t.job = ${job} AND p.seq IS NULL AND t.pruned_at IS NULL AND ${condition} ORDER BY t.seq`,
       (row) => `the ${name} of ${taskName(row)} is missing`,
     )
 
@@ -204,7 +207,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
       finds<{ readonly seq: number }>(
         "rows_orphaned",
         sql`SELECT o.seq FROM ${sql(table)} o LEFT JOIN task t ON ${both("t", "o")}
-          WHERE o.partition_id = ${partition} AND t.seq IS NULL ORDER BY o.seq`,
+          WHERE o.job = ${job} AND t.seq IS NULL ORDER BY o.seq`,
         (row) => `a row of ${table} belongs to task ${row.seq + 1}, which is not there`,
       ),
     )),
@@ -226,7 +229,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
     yield* finds<{ readonly seq: number; readonly attempt: number }>(
       "attempts_inconsistent",
       sql`SELECT a.seq, a.attempt FROM task_attempt a JOIN task t ON ${both("t", "a")}
-        WHERE a.partition_id = ${partition}
+        WHERE a.job = ${job}
           AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
       (row) => `attempt ${row.attempt} of ${taskName(row)} stands among the earlier ones, and is not`,
     ),
@@ -239,7 +242,7 @@ const rowFindings = Effect.fnUntraced(function* (partition: string) {
     yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(
       "counts_disagree",
       sql`SELECT * FROM (
-          SELECT run, rejected_count, (SELECT COUNT(*) FROM reject j WHERE j.partition_id = run.partition_id AND j.run = run.run) AS found
+          SELECT run, rejected_count, (SELECT COUNT(*) FROM reject j WHERE j.job = run.job AND j.run = run.run) AS found
           FROM run WHERE ${here}
         ) AS counted WHERE found <> rejected_count
           AND (found > 0 OR run = (SELECT MAX(run) FROM run WHERE ${here} AND read_count > 0)) ORDER BY run`,
@@ -278,19 +281,19 @@ interface ItemRow {
 }
 
 /** Tasks with their items and, unless `quick`, with their requests and results. */
-const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOptions) {
+const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckOptions) {
   const sql = yield* SqlClient.SqlClient
   const payloads =
     quick === true
       ? sql`NULL AS expected, NULL AS items, NULL AS body, NULL AS result FROM task t`
       : sql`q.expected, q.items, q.body, r.body AS result FROM task t
-          LEFT JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-          LEFT JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq`
+          LEFT JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+          LEFT JOIN task_result r ON r.job = t.job AND r.seq = t.seq`
   const page = (
     after: number,
   ) => sql<PayloadRow>`SELECT t.seq, t.task_id, t.campaign, t.state, t.item_count, t.new_items,
       t.batch, t.batch_items, t.vote, ${payloads}
-    WHERE t.partition_id = ${partition} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
+    WHERE t.job = ${job} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`
   const findings: Array<IntegrityIssue> = []
   let after = -1
   while (findings.length < maxFindings) {
@@ -298,7 +301,7 @@ const taskFindings = Effect.fnUntraced(function* ({ partition, quick }: CheckOpt
     const last = rows.at(-1)
     if (last === undefined) return findings
     const batches = rows.map(({ batch }) => batch)
-    const items = yield* sql<ItemRow>`SELECT seq, campaign, item_id FROM item WHERE partition_id = ${partition}
+    const items = yield* sql<ItemRow>`SELECT seq, campaign, item_id FROM item WHERE job = ${job}
       AND batch >= ${Math.min(...batches)} AND batch <= ${Math.max(...batches)} ORDER BY batch, seq`
     const at = Map.groupBy(items, ({ seq }) => seq)
     for (const row of rows) {

@@ -1,5 +1,5 @@
 /**
- * Where a ledger is: an SQLite file, or a PostgreSQL database; and which partition of it.
+ * Where a ledger is: an SQLite file, or a PostgreSQL database; and which job of it.
  *
  * Guarantees: a URL's password is `Redacted` from here on, and what `describe` gives holds none.
  */
@@ -8,23 +8,24 @@ import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
-import { defaultPartition, Ledger, LedgerReader } from "./Ledger.ts"
+import { defaultJob, Ledger, LedgerReader } from "./Ledger.ts"
+import * as Jobs from "./Jobs.ts"
 import { checkVersion, exists } from "./Tables.ts"
 
-/** A ledger in an SQLite file or in PostgreSQL, and the partition to use. */
+/** A ledger in an SQLite file or in PostgreSQL, and the job to use. */
 export type LedgerLocation =
-  | { readonly _tag: "File"; readonly path: string; readonly partition: string }
-  | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string>; readonly partition: string }
+  | { readonly _tag: "File"; readonly path: string; readonly job: string }
+  | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string>; readonly job: string }
 
 /** Where a pipeline has its ledger. */
 export interface LedgerSettings {
   /** `postgres://…` or a file. Without it, `ledger.db` in the job folder. */
   readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
   /** Several jobs may share a database. */
-  readonly partition?: string | undefined
+  readonly job?: string | undefined
 }
 
-/** The path, URL or partition of a ledger is invalid. */
+/** The path, URL or job of a ledger is invalid. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
   message: Schema.String,
 }) {}
@@ -32,14 +33,14 @@ export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>
 /** There is no ledger at the location. */
 export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {
   location: Schema.String,
-  partition: Schema.String,
-  /** The partitions that are there. */
-  partitions: Schema.Array(Schema.String),
+  job: Schema.String,
+  /** The jobs that are there. */
+  jobs: Schema.Array(Schema.String),
 }) {
   override get message() {
-    return this.partitions.length === 0
+    return this.jobs.length === 0
       ? `there is no ledger at ${this.location}`
-      : `the ledger at ${this.location} has no partition ${this.partition}; it has ${this.partitions.join(", ")}`
+      : `the ledger at ${this.location} has no job ${this.job}; it has ${this.jobs.join(", ")}`
   }
 }
 
@@ -49,19 +50,19 @@ const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 export const of = Effect.fnUntraced(function* ({
   file,
   ledger: given = file,
-  partition = defaultPartition,
+  job = defaultJob,
 }: LedgerSettings & { readonly file: string }): Effect.fn.Return<LedgerLocation, LedgerLocationError> {
   if (Predicate.hasProperty(given, "_tag")) return given
   const text = Redacted.isRedacted(given) ? Redacted.value(given) : given
   const refuse = (message: string) => new LedgerLocationError({ message })
-  if (!/^[\w.-]{1,100}$/.test(partition)) {
-    return yield* refuse("a partition's name may have letters, digits, and . _ -, at most 100 of them")
+  if (!/^[\w.-]{1,100}$/.test(job)) {
+    return yield* refuse("a job's name may have letters, digits, and . _ -, at most 100 of them")
   }
   if (isPostgres(text)) {
     if (URL.canParse(text)) {
       const problem = PostgresClient.findUrlProblem(new URL(text))
       if (Option.isSome(problem)) return yield* refuse(`the ledger's URL cannot be used: ${problem.value}`)
-      return { _tag: "Postgres", url: Redacted.make(text), partition }
+      return { _tag: "Postgres", url: Redacted.make(text), job }
     }
     return yield* refuse(
       "the ledger's URL cannot be read: expected postgres://user@host/database, with characters such as @ : / of a password written as %40 %3A %2F",
@@ -70,13 +71,13 @@ export const of = Effect.fnUntraced(function* ({
   const [scheme] = /^[a-z][a-z0-9+.-]+:\/\//i.exec(text) ?? []
   if (scheme !== undefined) return yield* refuse(`a ledger at ${scheme} is not known: expected postgres:// or a file`)
   if (text.trim() === "") return yield* refuse("the ledger's place is empty: expected postgres:// or a file")
-  return { _tag: "File", path: text, partition }
+  return { _tag: "File", path: text, job }
 })
 
 /** The location in messages, without a password. */
 export const describe = (location: LedgerLocation): string => {
   const place = location._tag === "File" ? location.path : PostgresClient.redactUrl(location.url)
-  return location.partition === defaultPartition ? place : `${place} (partition ${location.partition})`
+  return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 
 /** For URLs without a password, as for PostgreSQL's own programs. */
@@ -86,10 +87,10 @@ const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { partition } = location
+      const { job } = location
       return location._tag === "File"
-        ? Ledger.layerFile(location.path, { partition })
-        : Ledger.layerPostgres({ partition, url: location.url, password: yield* password })
+        ? Ledger.layerFile(location.path, { job })
+        : Ledger.layerPostgres({ job, url: location.url, password: yield* password })
     }),
   )
 
@@ -113,7 +114,7 @@ export const readonlyClient = Effect.fnUntraced(function* (location: LedgerLocat
 
 const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
-    return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.partition })
+    return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.job })
   }
   // The lock creates files beside the ledger, so a misspelled path must fail first.
   yield* requireFile(location)
@@ -122,27 +123,25 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   )
 }, Layer.unwrap)
 
-const missing = (location: LedgerLocation, partitions: ReadonlyArray<string> = []) =>
+const missing = (location: LedgerLocation, jobs: ReadonlyArray<string> = []) =>
   new LedgerMissing({
-    location: describe({ ...location, partition: defaultPartition }),
-    partition: location.partition,
-    partitions,
+    location: describe({ ...location, job: defaultJob }),
+    job: location.job,
+    jobs,
   })
 
-/** Refuses a database without a ledger, and a ledger without the partition. */
-const requirePartition = Effect.fnUntraced(function* (location: LedgerLocation) {
-  const sql = yield* SqlClient.SqlClient
+/** Refuses a database without a ledger, and a ledger without the job. */
+const requireJob = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (!(yield* exists)) return yield* missing(location)
   yield* checkVersion
-  const rows = yield* sql<{ partition_id: string }>`SELECT DISTINCT partition_id FROM run ORDER BY 1 LIMIT 20`
-  const partitions = rows.map(({ partition_id }) => partition_id)
-  if (partitions.length > 0 && !partitions.includes(location.partition)) return yield* missing(location, partitions)
+  const jobs = yield* Jobs.names
+  if (jobs.length > 0 && !jobs.includes(location.job)) return yield* missing(location, jobs)
 })
 
 const holding =
   (location: LedgerLocation) =>
   <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>) =>
-    Layer.effectDiscard(requirePartition(location)).pipe(Layer.provideMerge(client))
+    Layer.effectDiscard(requireJob(location)).pipe(Layer.provideMerge(client))
 
 /** The database of an existing ledger, to read: also while a process works it. */
 export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
@@ -152,12 +151,12 @@ export const workingClient = (location: LedgerLocation) => lockedClient(location
 
 /** An existing ledger, to read: also while a process works it. */
 export const layerReadonly = (location: LedgerLocation) =>
-  LedgerReader.layer({ partition: location.partition }).pipe(Layer.provide(existingClient(location)))
+  LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
 /** The process that works the ledger now, if known. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
   if (location._tag === "File") return yield* FileLock.holder(location.path)
-  return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresClient.lockHolder(sql, location.partition)).pipe(
+  return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresClient.lockHolder(sql, location.job)).pipe(
     Effect.provide(readonlyClient(location)),
   )
 })

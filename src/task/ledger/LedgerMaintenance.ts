@@ -11,6 +11,7 @@ import { causeMessage } from "../../io/Values.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as PrivateFile from "../../node/PrivateFile.ts"
 import * as Sync from "../../node/Sync.ts"
+import * as Jobs from "./Jobs.ts"
 import * as LedgerCheck from "./LedgerCheck.ts"
 import { rememberedMillis } from "./Hints.ts"
 import * as LedgerLocation from "./LedgerLocation.ts"
@@ -64,7 +65,7 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
 /** Reports the integrity errors of an existing ledger; `quick` leaves requests and results unread. Damaged pages are findings, not failures. */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
-    LedgerCheck.check({ ...options, partition: location.partition }).pipe(
+    LedgerCheck.check({ ...options, job: location.job }).pipe(
       Effect.provide(LedgerLocation.existingClient(location)),
       Effect.catchIf(LedgerCheck.isCorrupt, (error) =>
         LedgerCheck.damageReport(error, LedgerLocation.readonlyClient(location)),
@@ -211,13 +212,14 @@ export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
 ) {
   const client =
     options.dryRun === true ? LedgerLocation.existingClient(location) : LedgerLocation.workingClient(location)
-  return yield* pruneRows(location.partition, options).pipe(Effect.provide(client))
+  return yield* pruneRows(location.job, options).pipe(Effect.provide(client))
 })
 
-const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryRun, results }: PruneOptions) {
+const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, results }: PruneOptions) {
   const sql = yield* SqlClient.SqlClient
   const now = yield* Clock.currentTimeMillis
-  const here = sql`partition_id = ${partition}`
+  const { job } = yield* Jobs.find(name)
+  const here = sql`job = ${job}`
   // The rejects file of the last run that read anything may be written again.
   const earlier = sql`${here} AND run < (SELECT COALESCE(MAX(run), 0) FROM run WHERE ${here} AND read_count > 0)
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
@@ -225,7 +227,7 @@ const pruneRows = Effect.fnUntraced(function* (partition: string, { before, dryR
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
   // All votes of an item together: a part of them could give another judgment.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
-    AND NOT EXISTS (SELECT 1 FROM task v WHERE v.partition_id = task.partition_id AND v.batch = task.batch
+    AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote
       AND NOT ${sql.in("v.state", lostStates)} AND NOT (v.state = 'completed' AND v.completed_at < ${before ?? 0}))`
 

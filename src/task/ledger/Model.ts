@@ -6,6 +6,7 @@ import { Origin } from "../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { BodyCache } from "./BodyCache.ts"
+import type { Job } from "./Jobs.ts"
 import type { Write } from "../../sql/GroupCommit.ts"
 
 /**
@@ -126,6 +127,8 @@ export interface NewTask {
 
 export interface PlannedTask {
   readonly seq: number
+  /** Which part of the job it belongs to. */
+  readonly part: number
   readonly itemCount: number
   /** Which of its batch's tasks it is, from 1 on. */
   readonly vote: number
@@ -272,10 +275,9 @@ export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuch
 }
 
 /** The ledger's connection, in the hands of its parts. */
-export interface LedgerContext {
+export interface LedgerContext extends Job {
   readonly sql: SqlClient.SqlClient
   /** Carries out statements in a transaction that is committed before the effect succeeds. */
   readonly write: Write
   readonly bodies: BodyCache
-  readonly partition: string
 }

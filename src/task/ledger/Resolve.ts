@@ -60,8 +60,8 @@ const givable: ReadonlyArray<TaskState> = [
 /** The key of the attempt after the one with this key. */
 const nextKey = (key: string, attempt: number): string => Sha256.hex(JSON.stringify([key, attempt + 1]))
 
-export const readAttempts = ({ partition, sql }: LedgerContext) => {
-  const here = sql`partition_id = ${partition}`
+export const readAttempts = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
 
   /** Tasks by their numbers, in the order of the numbers. */
   const tasksOf = Effect.fn("Ledger.tasksOf")(function* (numbers: ReadonlyArray<number>) {
@@ -97,11 +97,11 @@ export const readAttempts = ({ partition, sql }: LedgerContext) => {
 }
 
 export const writeDecisions = (
-  { partition, sql, write }: LedgerContext,
+  { job, sql, write }: LedgerContext,
   planned: Latch.Latch,
   { tasksOf }: ReturnType<typeof readAttempts>,
 ) => {
-  const here = sql`partition_id = ${partition}`
+  const here = sql`job = ${job}`
 
   const allowed = Effect.fnUntraced(function* (
     numbers: ReadonlyArray<number>,
@@ -116,7 +116,7 @@ export const writeDecisions = (
 
   const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
     sql`INSERT INTO task_attempt ${sql.insert({
-      partition_id: partition,
+      job,
       seq,
       attempt,
       idempotency_key: idempotencyKey,
@@ -153,7 +153,7 @@ export const writeDecisions = (
     taskId: string,
   ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
     const [found] = yield* allowed([number], "adopt", settleable)
-    const owner = yield* ownerOf({ partition, sql }, taskId, number - 1)
+    const owner = yield* ownerOf({ job, sql }, taskId, number - 1)
     if (Option.isSome(owner)) return yield* new TaskIdTaken({ taskId, number: owner.value + 1 })
     const now = yield* Clock.currentTimeMillis
     yield* write(

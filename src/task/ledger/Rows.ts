@@ -98,6 +98,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
   BatchPlace & {
     readonly seq: number
     readonly campaign: number
+    readonly part: number
     readonly attempt?: number
     readonly resendAt?: number | null
     readonly idempotencyKey: string
@@ -106,11 +107,11 @@ type PlannedRow = ReturnType<typeof withPayload> &
 
 /** Inserts planned tasks and their requests. */
 export const insertTasks = Effect.fnUntraced(function* (
-  { partition, sql }: Pick<LedgerContext, "partition" | "sql">,
+  { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
 ) {
   const rows = tasks.map((task) => ({
-    partition_id: partition,
+    job,
     seq: task.seq,
     campaign: task.campaign,
     attempt: task.attempt ?? 1,
@@ -120,13 +121,14 @@ export const insertTasks = Effect.fnUntraced(function* (
     batch_items: task.batchItems,
     vote: task.vote,
     votes: task.votes,
+    part: task.part,
     idempotency_key: task.idempotencyKey,
     state: "planned",
     planned_at: task.plannedAt,
     resend_at: task.resendAt ?? null,
   }))
   yield* insertRows(sql, "task", rows)
-  const requests = tasks.map(({ payload, seq }) => ({ partition_id: partition, seq, ...payload }))
+  const requests = tasks.map(({ payload, seq }) => ({ job, seq, ...payload }))
   yield* insertRows(sql, "task_request", requests)
 })
 
@@ -146,8 +148,8 @@ export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<nu
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
 /** Another task than that at `seq` that has this id at the service, or had it in an earlier attempt. */
-export const ownerOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, taskId: string, seq: number) => {
-  const others = sql`partition_id = ${partition} AND task_id = ${taskId} AND seq <> ${seq}`
+export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
+  const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
     sql<{ seq: number }>`SELECT seq FROM task WHERE ${others}
       UNION ALL SELECT seq FROM task_attempt WHERE ${others} LIMIT 1`,
@@ -155,12 +157,12 @@ export const ownerOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "s
   )
 }
 
-export const settingOf = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string) =>
+export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name: string) =>
   Effect.map(
-    sql<{ value: string }>`SELECT value FROM setting WHERE partition_id = ${partition} AND name = ${name}`,
+    sql<{ value: string }>`SELECT value FROM setting WHERE job = ${job} AND name = ${name}`,
     (rows) => rows[0]?.value,
   )
 
-export const setSetting = ({ partition, sql }: Pick<LedgerContext, "partition" | "sql">, name: string, value: string) =>
-  sql`INSERT INTO setting (partition_id, name, value) VALUES (${partition}, ${name}, ${value})
-    ON CONFLICT (partition_id, name) DO UPDATE SET value = excluded.value`
+export const setSetting = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name: string, value: string) =>
+  sql`INSERT INTO setting (job, name, value) VALUES (${job}, ${name}, ${value})
+    ON CONFLICT (job, name) DO UPDATE SET value = excluded.value`

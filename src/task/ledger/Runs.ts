@@ -24,8 +24,8 @@ const campaignOfRow = (row: CampaignRow): Model.Campaign => ({
   guidelines: row.guidelines === null ? undefined : new TextDecoder().decode(row.guidelines),
 })
 
-export const readRuns = ({ partition, sql }: Model.LedgerContext) => {
-  const here = sql`partition_id = ${partition}`
+export const readRuns = ({ job, sql }: Model.LedgerContext) => {
+  const here = sql`job = ${job}`
 
   /** Oldest first. */
   const campaigns = Effect.suspend(
@@ -129,7 +129,7 @@ export const readRuns = ({ partition, sql }: Model.LedgerContext) => {
     )
 
   /** The identity of the service that the ledger is bound to; none before the first run. */
-  const service = Effect.map(settingOf({ partition, sql }, "service"), Option.fromUndefinedOr).pipe(
+  const service = Effect.map(settingOf({ job, sql }, "service"), Option.fromUndefinedOr).pipe(
     Effect.withSpan("Ledger.service"),
   )
 
@@ -137,10 +137,10 @@ export const readRuns = ({ partition, sql }: Model.LedgerContext) => {
 }
 
 export const writeRuns = (
-  { partition, sql, write }: Model.LedgerContext,
+  { job, sql, write }: Model.LedgerContext,
   { campaigns, lastCampaign }: ReturnType<typeof readRuns>,
 ) => {
-  const here = sql`partition_id = ${partition}`
+  const here = sql`job = ${job}`
 
   const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
     Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
@@ -174,7 +174,7 @@ export const writeRuns = (
         if (same === undefined) {
           yield* sql`DELETE FROM campaign WHERE ${here} AND campaign = ${campaign}`
           yield* sql`INSERT INTO campaign ${sql.insert({
-            partition_id: partition,
+            job,
             campaign,
             task_type: taskType,
             guidelines: guidelines === undefined ? null : new TextEncoder().encode(guidelines),
@@ -189,8 +189,8 @@ export const writeRuns = (
         const { shuffleSeed = Model.defaultShuffleSeed, votes = 1 } = terms
         const rows = yield* sql<{
           run: number
-        }>`INSERT INTO run (partition_id, run, campaign, started_at, votes, shuffle_seed)
-          SELECT ${partition}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
+        }>`INSERT INTO run (job, run, campaign, started_at, votes, shuffle_seed)
+          SELECT ${job}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
           FROM run WHERE ${here} RETURNING run`
         return { run: rows[0]!.run, campaign }
       }),
@@ -219,7 +219,7 @@ export const writeRuns = (
     files: ReadonlyArray<InputFile>,
   ) {
     const rows = files.map((file) => ({
-      partition_id: partition,
+      job,
       campaign,
       records: 0,
       sha256: "",

@@ -88,8 +88,8 @@ const optional = (values: ReadonlyArray<number | null>, choose: (...values: Arra
 export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, task_id AS "taskId",
   idempotency_key AS "idempotencyKey", item_count AS items, reason, sent_at AS "sentAt"`
 
-export const readStatus = ({ partition, sql }: LedgerContext) => {
-  const here = sql`partition_id = ${partition}`
+export const readStatus = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
 
   // Naming `seq` makes the database use the primary key, the fastest index for all rows.
   const all = sql`${here} AND seq >= 0`
@@ -193,8 +193,8 @@ export const readStatus = ({ partition, sql }: LedgerContext) => {
           WHEN 'completed' THEN CASE WHEN t.pruned_at IS NULL THEN 0 ELSE 1 END
           WHEN 'submitted' THEN 2 WHEN 'in_doubt' THEN 4 WHEN 'invalid' THEN 5 WHEN 'failed' THEN 6
           WHEN 'refused' THEN 7 WHEN 'given_up' THEN 8 ELSE 3 END) AS outcome
-        FROM task t JOIN item ON item.partition_id = t.partition_id AND ${sql.literal(isAskedBy("t"))}
-        WHERE t.partition_id = ${partition} AND ${inCampaign(sql, campaign)}
+        FROM task t JOIN item ON item.job = t.job AND ${sql.literal(isAskedBy("t"))}
+        WHERE t.job = ${job} AND ${inCampaign(sql, campaign)}
         GROUP BY item.seq) AS items GROUP BY outcome`
     const counts = new Map(rows.map(({ items, outcome }) => [outcome, items]))
     const itemsOf: OutcomeCounts = (outcome) => counts.get(itemOutcomes.indexOf(outcome)) ?? 0

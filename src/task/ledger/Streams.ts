@@ -25,8 +25,8 @@ const smallRows = 1024
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
 
-export const readStreams = ({ partition, sql }: LedgerContext) => {
-  const here = sql`partition_id = ${partition}`
+export const readStreams = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
 
   /** Pages through rows by a growing `seq`, in arrays, in bounded memory. */
   const pages = <Row extends { readonly seq: number }, A>(
@@ -46,9 +46,9 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
       (after) => sql<
         BatchPlace & { seq: number; taskId: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }
       >`SELECT t.seq, t.task_id AS "taskId", ${sql.literal(batchColumns)}, q.body, q.items, r.body AS result FROM task t
-      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-      JOIN task_result r ON r.partition_id = t.partition_id AND r.seq = t.seq
-      WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
+      JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+      JOIN task_result r ON r.job = t.job AND r.seq = t.seq
+      WHERE t.job = ${job} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
       ORDER BY t.seq LIMIT ${pageSize}`,
       (row) => row,
     ).pipe(
@@ -96,8 +96,8 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
           items: Uint8Array
         }
       >`SELECT t.seq, t.state, t.reason, ${sql.literal(batchColumns)}, q.body, q.items FROM task t
-      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-      WHERE t.partition_id = ${partition} AND ${sql.in("t.state", lostStates)} AND t.vote = 1
+      JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+      WHERE t.job = ${job} AND ${sql.in("t.state", lostStates)} AND t.vote = 1
         AND ${inCampaign(sql, campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
       (row) => row,
     ).pipe(
@@ -127,8 +127,8 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
    */
   const prompts: Stream.Stream<{ readonly itemId: string; readonly prompt: Prompt }, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
-      JOIN task_request q ON q.partition_id = t.partition_id AND q.seq = t.seq
-      WHERE t.partition_id = ${partition} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+      JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+      WHERE t.job = ${job} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
     (row) => {
       const { items, prompts } = parsePrompts(row)
       return items.flatMap((details, i) =>
@@ -144,7 +144,7 @@ export const readStreams = ({ partition, sql }: LedgerContext) => {
         seq: number
         millis: number
       }>`SELECT t.seq, t.completed_at - t.submitted_at AS millis FROM task t
-        WHERE t.partition_id = ${partition} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
+        WHERE t.job = ${job} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
         ORDER BY t.seq LIMIT ${smallRows}`,
       ({ millis }) => millis,
     )

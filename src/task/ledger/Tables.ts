@@ -1,7 +1,7 @@
 /**
  * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
  *
- * `seq` is the ordinal of a task's first item in its partition, over all campaigns: a task that is
+ * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is
  * halved becomes two rows without renumbering others. Each vote of a batch takes `batch_items`
  * numbers, the first one from `batch` on; an `item` has its number in the first vote.
  */
@@ -13,20 +13,25 @@ import * as Migrations from "../../sql/Migrations.ts"
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
+  yield* sql`CREATE TABLE job (
+    job INTEGER NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    parts INTEGER NOT NULL
+  )`
   const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
   // `guidelines` is UTF-8, so that no database refuses a character of it.
   yield* sql`CREATE TABLE campaign (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
     task_type TEXT NOT NULL,
     guidelines ${bytes},
     fingerprint TEXT NOT NULL,
     started_at BIGINT NOT NULL,
-    PRIMARY KEY (partition_id, campaign)
+    PRIMARY KEY (job, campaign)
   )`
-  yield* sql`CREATE UNIQUE INDEX campaign_fingerprint ON campaign (partition_id, fingerprint)`
+  yield* sql`CREATE UNIQUE INDEX campaign_fingerprint ON campaign (job, fingerprint)`
   yield* sql`CREATE TABLE run (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     run BIGINT NOT NULL,
     campaign INTEGER NOT NULL,
     started_at BIGINT NOT NULL,
@@ -42,37 +47,37 @@ const createInput = Effect.gen(function* () {
     shuffle_seed BIGINT,
     max_rejects TEXT,
     failure TEXT,
-    PRIMARY KEY (partition_id, run)
+    PRIMARY KEY (job, run)
   )`
   // `content_hash` is null where it is the item's id; `run` is the one that found it.
   yield* sql`CREATE TABLE item (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
     item_id TEXT NOT NULL,
     content_hash TEXT,
     batch BIGINT NOT NULL,
     seq BIGINT NOT NULL,
     run BIGINT NOT NULL,
-    PRIMARY KEY (partition_id, campaign, item_id)
+    PRIMARY KEY (job, campaign, item_id)
   ) ${compact}`
-  yield* sql`CREATE INDEX item_batch ON item (partition_id, batch, seq)`
+  yield* sql`CREATE INDEX item_batch ON item (job, batch, seq)`
   // Items of earlier runs that the last run read again, as spans of their numbers: `end_seq` is the one after the last.
   yield* sql`CREATE TABLE known (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     run BIGINT NOT NULL,
     first_seq BIGINT NOT NULL,
     end_seq BIGINT NOT NULL,
-    PRIMARY KEY (partition_id, run, first_seq)
+    PRIMARY KEY (job, run, first_seq)
   )`
   yield* sql`CREATE TABLE reject (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     run BIGINT NOT NULL,
     ordinal BIGINT NOT NULL,
     record TEXT NOT NULL,
-    PRIMARY KEY (partition_id, run, ordinal)
+    PRIMARY KEY (job, run, ordinal)
   )`
   yield* sql`CREATE TABLE input (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
     file TEXT NOT NULL,
     bytes BIGINT NOT NULL,
@@ -81,13 +86,13 @@ const createInput = Effect.gen(function* () {
     sha256 TEXT NOT NULL,
     etag TEXT NOT NULL,
     last_modified TEXT NOT NULL,
-    PRIMARY KEY (partition_id, campaign, file, sha256, etag, last_modified)
+    PRIMARY KEY (job, campaign, file, sha256, etag, last_modified)
   )`
   yield* sql`CREATE TABLE setting (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     name TEXT NOT NULL,
     value TEXT NOT NULL,
-    PRIMARY KEY (partition_id, name)
+    PRIMARY KEY (job, name)
   )`
 })
 
@@ -95,15 +100,17 @@ const createInput = Effect.gen(function* () {
  * One small row per task, so that a change of state does not rewrite its request and result.
  *
  * `new_items` counts the items of the input that it brought: none in a later vote, and no gold item. `attempt` grows when
- * the items are planned again under another key. `sent_at` is when the first try began that may have been taken, or null.
+ * the items are planned again under another key. `part` is the number of the batch, modulo the job's parts. `sent_at` is when the first try began that may have been taken, or null.
  * `resend_at` is when a person asked to send it again, `pruned_at` when its request and result were removed. No two tasks
  * have the same `task_id`, so that no result counts twice. `expected` is what a result must fit: see `Expected.ts`.
+ * Where several processes work a job, `part_owner` says who works which part, and `claim_epoch` and `claim_until` in which
+ * of its epochs a task was claimed for sending, and for how long: see `Parts.ts`.
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
   yield* sql`CREATE TABLE task (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     seq BIGINT NOT NULL,
     campaign INTEGER NOT NULL,
     item_count INTEGER NOT NULL,
@@ -112,6 +119,7 @@ const createTasks = Effect.gen(function* () {
     batch_items INTEGER NOT NULL,
     vote INTEGER NOT NULL,
     votes INTEGER NOT NULL,
+    part INTEGER NOT NULL,
     attempt INTEGER NOT NULL DEFAULT 1,
     idempotency_key TEXT NOT NULL,
     state TEXT NOT NULL,
@@ -124,12 +132,22 @@ const createTasks = Effect.gen(function* () {
     completed_at BIGINT,
     pruned_at BIGINT,
     due_at BIGINT NOT NULL DEFAULT 0,
-    PRIMARY KEY (partition_id, seq)
+    claim_epoch BIGINT,
+    claim_until BIGINT,
+    PRIMARY KEY (job, seq)
   )`
-  yield* sql`CREATE INDEX task_due ON task (partition_id, state, due_at, seq)`
-  yield* sql`CREATE UNIQUE INDEX task_by_id ON task (partition_id, task_id)`
+  yield* sql`CREATE INDEX task_due ON task (job, state, due_at, seq, part)`
+  yield* sql`CREATE UNIQUE INDEX task_by_id ON task (job, task_id)`
+  yield* sql`CREATE TABLE part_owner (
+    job INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    epoch BIGINT NOT NULL,
+    owner TEXT NOT NULL,
+    renewed_at BIGINT NOT NULL,
+    PRIMARY KEY (job, part)
+  )`
   yield* sql`CREATE TABLE task_attempt (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     seq BIGINT NOT NULL,
     attempt INTEGER NOT NULL,
     idempotency_key TEXT NOT NULL,
@@ -138,23 +156,23 @@ const createTasks = Effect.gen(function* () {
     reason TEXT,
     sent_at BIGINT,
     ended_at BIGINT NOT NULL,
-    PRIMARY KEY (partition_id, seq, attempt)
+    PRIMARY KEY (job, seq, attempt)
   )`
-  yield* sql`CREATE INDEX task_attempt_by_id ON task_attempt (partition_id, task_id)`
+  yield* sql`CREATE INDEX task_attempt_by_id ON task_attempt (job, task_id)`
   // SQLite reads a row from its beginning: the largest column comes last.
   yield* sql`CREATE TABLE task_request (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     seq BIGINT NOT NULL,
     expected TEXT NOT NULL,
     items ${bytes} NOT NULL,
     body ${bytes} NOT NULL,
-    PRIMARY KEY (partition_id, seq)
+    PRIMARY KEY (job, seq)
   )`
   yield* sql`CREATE TABLE task_result (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     seq BIGINT NOT NULL,
     body ${bytes} NOT NULL,
-    PRIMARY KEY (partition_id, seq)
+    PRIMARY KEY (job, seq)
   )`
 })
 
@@ -165,21 +183,21 @@ const createTasks = Effect.gen(function* () {
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE delivery (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     delivery_id TEXT NOT NULL,
     sent_at BIGINT NOT NULL,
     received_at BIGINT NOT NULL,
-    PRIMARY KEY (partition_id, delivery_id)
+    PRIMARY KEY (job, delivery_id)
   )`
-  yield* sql`CREATE INDEX delivery_received ON delivery (partition_id, received_at)`
+  yield* sql`CREATE INDEX delivery_received ON delivery (job, received_at)`
   yield* sql`CREATE TABLE hint (
-    partition_id TEXT NOT NULL,
+    job INTEGER NOT NULL,
     task_id TEXT NOT NULL,
     at BIGINT NOT NULL,
     pending INTEGER NOT NULL,
     followed INTEGER NOT NULL,
     since_at BIGINT NOT NULL,
-    PRIMARY KEY (partition_id, task_id)
+    PRIMARY KEY (job, task_id)
   )`
 })
 

@@ -10,6 +10,7 @@ import type { writeHints } from "./Hints.ts"
 import * as Model from "./Model.ts"
 import * as Rows from "./Rows.ts"
 import * as Expected from "./Expected.ts"
+import type { Parts } from "./Parts.ts"
 import * as Payload from "./Payload.ts"
 
 const pageSize = 64
@@ -30,11 +31,11 @@ const keyExpired = (lifetime: Duration.Duration): string =>
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
-export const readTasks = ({ partition, sql }: Model.LedgerContext) => ({
+export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
   /** None where it was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
-      SELECT body, items FROM task_request WHERE partition_id = ${partition} AND seq = ${seq}`
+      SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), (row): Model.StoredRequest => ({
       ...Rows.parseRequest(row),
       body: Payload.unpack(row.body),
@@ -43,12 +44,12 @@ export const readTasks = ({ partition, sql }: Model.LedgerContext) => ({
 })
 
 export const writeTasks = (
-  { bodies, partition, sql, write }: Model.LedgerContext,
+  { bodies, job, owned, sql, write }: Model.LedgerContext & { readonly owned: Parts },
   submitted: Latch.Latch,
   { followHints }: Pick<ReturnType<typeof writeHints>, "followHints">,
   { storedRequest }: ReturnType<typeof readTasks>,
 ) => {
-  const here = sql`partition_id = ${partition}`
+  const here = sql`job = ${job}`
 
   /** One statement that is a change of the ledger. */
   const change = (name: string, statement: Effect.Effect<unknown, SqlError>) =>
@@ -96,11 +97,16 @@ export const writeTasks = (
   })
 
   /** Makes failed and invalid tasks due once more: a poll costs nothing. State and reason stay until it is answered. */
-  const recheck = change("recheck", sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)}`)
+  const recheck = Effect.suspend(() =>
+    change(
+      "recheck",
+      sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
+    ),
+  )
 
   /** Binds the ledger to a service. `moved` says that it is the same service at a new address. */
   const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
-    const bound = yield* Rows.settingOf({ partition, sql }, "service")
+    const bound = yield* Rows.settingOf({ job, sql }, "service")
     if (bound === identity) return
     if (bound !== undefined && !moved) {
       const sent = yield* sql`SELECT 1 FROM task
@@ -108,7 +114,7 @@ export const writeTasks = (
           OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
       if (sent.length > 0) return yield* new Model.OtherService({ ledger: bound, asked: identity })
     }
-    yield* write(Rows.setSetting({ partition, sql }, "service", identity))
+    yield* write(Rows.setSetting({ job, sql }, "service", identity))
   })
 
   // With `due_at = 0`, which all planned tasks have, the index gives them in order.
@@ -116,9 +122,9 @@ export const writeTasks = (
     const rows = yield* sql<
       Omit<Model.PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }
     >`
-      SELECT seq, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
+      SELECT seq, part, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
         CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
-      WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
+      WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} AND ${owned.areMine()} ORDER BY seq LIMIT ${pageSize}`
     return rows.map(({ doubted, sentAt, ...row }): Model.PlannedTask => ({
       ...row,
       sentAt: sentAt ?? undefined,
@@ -151,53 +157,81 @@ export const writeTasks = (
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
 
-  /** Claims a planned task for sending; false if it was sent or split after it was read. */
-  const claim = Effect.fnUntraced(function* ({
-    idempotencyKey,
-    seq,
-  }: Pick<Model.PlannedTask, "idempotencyKey" | "seq">) {
+  /**
+   * Claims a planned task for a request that may take so many milliseconds; false if it was sent or split after it was
+   * read, or its part was taken by another process.
+   */
+  const claim = Effect.fnUntraced(function* (
+    { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
+    millis = 0,
+  ) {
     const now = yield* Clock.currentTimeMillis
-    const rows = yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now})
-      WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
+    const { assignments, fence } = owned.claiming({ part, seq }, millis)
+    const rows =
+      yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now}) ${assignments}
+      ${fence} WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
     return rows.length > 0
   })
+
+  /** Claims a task once more, to send its request again; false if its part was taken by another process. */
+  const keepClaim = Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
+    if (owned.worker === undefined) return true
+    const held = owned.isHeld(task.seq)
+    const { assignments, fence } = owned.claiming(task, millis)
+    const rows = yield* write(sql`UPDATE task SET state = 'submitting' ${assignments}
+      ${fence} WHERE ${here} AND seq = ${task.seq} AND state = 'submitting' AND ${held} RETURNING seq`)
+    return rows.length > 0
+  })
+
+  /** Records what a request brought, unless the task was claimed again since. */
+  const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
+    Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
   /** Gives back a claimed task that no try of this attempt can have created. */
   const release = (seq: number) =>
     Effect.asVoid(
-      write(sql`UPDATE task SET state = 'planned', sent_at = NULL
-        WHERE ${here} AND seq = ${seq} AND state = 'submitting'`),
+      settled(
+        seq,
+        sql`UPDATE task SET state = 'planned', sent_at = NULL
+          WHERE ${here} AND seq = ${seq} AND state = 'submitting' AND ${owned.isHeld(seq)}`,
+      ),
     )
 
   /** Plans a task that may have been created to be resent under its key. */
   const markPlanned = (seq: number) =>
-    Effect.asVoid(write(sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq}`))
+    Effect.asVoid(
+      settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
+    )
 
   /** Also forgets the cached body. */
   const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
     Effect.ensuring(
-      Effect.asVoid(write(change)),
+      Effect.asVoid(settled(seq, change)),
       Effect.sync(() => bodies.drop(seq)),
     )
-  const markRefused = (seq: number, reason: string) => leave(seq, setState(seq, "refused", reason))
-  const markInDoubt = (seq: number, reason: string) => leave(seq, setState(seq, "in_doubt", reason))
+  const setHeld = (seq: number, state: Model.TaskState, reason: string) =>
+    sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
+      WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`
+  const markRefused = (seq: number, reason: string) => leave(seq, setHeld(seq, "refused", reason))
+  const markInDoubt = (seq: number, reason: string) => leave(seq, setHeld(seq, "in_doubt", reason))
 
   const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
 
   /** Records the task's id at the service. An id of another task puts it in doubt instead; gives that reason. */
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
     const now = yield* Clock.currentTimeMillis
-    const reason = yield* write(
+    const reason = yield* settled(
+      seq,
       Effect.gen(function* () {
-        const owner = yield* Rows.ownerOf({ partition, sql }, taskId, seq)
+        const owner = yield* Rows.ownerOf({ job, sql }, taskId, seq)
         if (Option.isSome(owner)) {
           const reason = sharedId(taskId, owner.value + 1)
-          yield* setState(seq, "in_doubt", reason)
+          yield* setHeld(seq, "in_doubt", reason)
           return Option.some(reason)
         }
         yield* sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
           due_at = ${Math.ceil(now + firstPollDelay)}
-          WHERE ${here} AND seq = ${seq}`
+          WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`
         return Option.none<string>()
       }),
     )
@@ -214,21 +248,27 @@ export const writeTasks = (
     const now = yield* Clock.currentTimeMillis
     const rows = halves.map(Rows.withPayload)
     bodies.drop(seq)
-    yield* write(
+    yield* settled(
+      seq,
       Effect.gen(function* () {
-        yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
         const [whole] = yield* sql<
-          Model.BatchPlace & { readonly campaign: number; readonly attempt: number; readonly resendAt: number | null }
-        >`DELETE FROM task WHERE ${here} AND seq = ${seq}
-          RETURNING campaign, attempt, resend_at AS "resendAt", ${sql.literal(Rows.batchColumns)}`
+          Model.BatchPlace & {
+            readonly campaign: number
+            readonly part: number
+            readonly attempt: number
+            readonly resendAt: number | null
+          }
+        >`DELETE FROM task WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}
+          RETURNING campaign, part, attempt, resend_at AS "resendAt", ${sql.literal(Rows.batchColumns)}`
         if (whole === undefined) return
+        yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
         let at = seq
         const halves = rows.map((half) => {
           const first = at
           at += half.items.length
           return { ...whole, ...half, seq: first, plannedAt: now }
         })
-        yield* Rows.insertTasks({ partition, sql }, halves)
+        yield* Rows.insertTasks({ job, sql }, halves)
       }),
     )
   })
@@ -244,11 +284,13 @@ export const writeTasks = (
   const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
     const latest = Math.ceil((yield* Clock.currentTimeMillis) + millis)
     yield* write(sql`UPDATE task SET due_at = ${latest}
-      WHERE ${here} AND state = 'submitted' AND due_at > ${latest}`)
+      WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
   })
 
   /** Makes every outstanding task due at once. */
-  const makeDue = change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted'`)
+  const makeDue = Effect.suspend(() =>
+    change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
+  )
 
   /**
    * Outstanding tasks, and those to be polled once more, that are due (or were at `horizon`), longest due first.
@@ -264,7 +306,7 @@ export const writeTasks = (
     // One query per state, so that the index gives its rows in order.
     const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
       sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", submitted_at AS "submittedAt", due_at AS "dueAt" FROM task
-        WHERE ${here} AND state = ${state} AND due_at < ${notDue} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
+        WHERE ${here} AND state = ${state} AND due_at < ${notDue} AND ${owned.areMine()} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
         Effect.map((rows) => rows.map((row) => ({ ...row, isRecheck: state !== "submitted" }))),
       ),
     )
@@ -305,8 +347,8 @@ export const writeTasks = (
           due_at = ${dueAtIn(state)}
           WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
         if (rows.length === 0) return
-        yield* sql`INSERT INTO task_result ${sql.insert({ partition_id: partition, seq, body })}
-          ON CONFLICT (partition_id, seq) DO UPDATE SET body = excluded.body`
+        yield* sql`INSERT INTO task_result ${sql.insert({ job, seq, body })}
+          ON CONFLICT (job, seq) DO UPDATE SET body = excluded.body`
       }),
     )
   })
@@ -331,6 +373,7 @@ export const writeTasks = (
     requestBody,
     expected,
     claim,
+    keepClaim,
     release,
     markPlanned,
     markSubmitted,
@@ -340,7 +383,7 @@ export const writeTasks = (
     markFailed,
     markCompleted,
     markInvalid,
-    ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ partition, sql }, taskId, seq),
+    ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
     split,
     markOpen,
     makeDue,

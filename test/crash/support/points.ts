@@ -36,6 +36,7 @@ interface Point {
 export const points = {
   // open
   "file: create ledger.db": { name: "open: the ledger's file is created", in: ["run"] },
+  "job: added": { name: "open: the job gets its number", in: ["run"] },
   "prefstream_migration: added": { name: "open: the ledger's tables are created", in: ["run"] },
   "setting: added": { name: "open: the ledger is bound to its service", in: ["run"] },
   // submit

@@ -113,11 +113,11 @@ const spoils: ReadonlyArray<
     sql`UPDATE task_result SET body = ${Zstd.compress(Buffer.from(resultOf("task_b", 2, 2)))} WHERE seq = 2`],
   ["a result can't be unpacked", "result_unusable", /task_b/, (sql) => sql`UPDATE task_result SET body = x'00' WHERE seq = 2`],
   ["two tasks have one id", "task_id_repeated", /2 tasks have the id task_a/, (sql) =>
-    sql`INSERT INTO task_attempt (partition_id, seq, attempt, idempotency_key, task_id, state, ended_at) VALUES ('default', 2, 0, 'k', 'task_a', 'failed', 0)`],
+    sql`INSERT INTO task_attempt (job, seq, attempt, idempotency_key, task_id, state, ended_at) VALUES (1, 2, 0, 'k', 'task_a', 'failed', 0)`],
   ["two tasks have one key", "key_repeated", ofTask(1), (sql) =>
     sql`UPDATE task SET idempotency_key = (SELECT idempotency_key FROM task WHERE seq = 0) WHERE seq = 2`],
   ["an attempt is later than the last", "attempts_inconsistent", ofTask(1), (sql) =>
-    sql`INSERT INTO task_attempt (partition_id, seq, attempt, idempotency_key, state, ended_at) VALUES ('default', 0, 2, 'k', 'failed', 0)`],
+    sql`INSERT INTO task_attempt (job, seq, attempt, idempotency_key, state, ended_at) VALUES (1, 0, 2, 'k', 'failed', 0)`],
   ["a run's counts do not add up", "counts_disagree", /run 1 read 11/, (sql) => sql`UPDATE run SET read_count = 11 WHERE run = 1`],
   ["a reject is gone", "counts_disagree", /run 1 rejected 2 records, of which 1/, (sql) => sql`DELETE FROM reject WHERE run = 1 AND ordinal = 1`],
   ["the last run's rejects are gone", "counts_disagree", /run 2 rejected 1 records, of which 0/, (sql) => sql`DELETE FROM reject WHERE run = 2`],

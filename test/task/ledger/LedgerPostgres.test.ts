@@ -62,7 +62,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
 
   const newLocation = Effect.gen(function* () {
     const url = yield* newUrl
-    return (partition?: string) => LedgerLocation.of({ ledger: url, file: "unused", partition })
+    return (job?: string) => LedgerLocation.of({ ledger: url, file: "unused", job })
   })
 
   /** Why it can be neither worked nor read. */
@@ -86,11 +86,11 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
       const run = yield* plan(newTasks([1]))
       const tasks = 2000
       const perTask = 5
-      yield* sql`INSERT INTO task (partition_id, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, idempotency_key, state, planned_at)
-        SELECT 'default', ${perTask} * i, 1, ${perTask}, ${perTask}, ${perTask} * i, ${perTask}, 1, 1, 'key ' || i, 'refused', 0
+      yield* sql`INSERT INTO task (job, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, part, idempotency_key, state, planned_at)
+        SELECT 1, ${perTask} * i, 1, ${perTask}, ${perTask}, ${perTask} * i, ${perTask}, 1, 1, 0, 'key ' || i, 'refused', 0
         FROM generate_series(1, ${tasks}) AS i`
-      yield* sql`INSERT INTO item (partition_id, campaign, item_id, batch, seq, run)
-        SELECT 'default', 1, 'id ' || i, i / ${perTask} * ${perTask}, i, ${run.run}
+      yield* sql`INSERT INTO item (job, campaign, item_id, batch, seq, run)
+        SELECT 1, 1, 'id ' || i, i / ${perTask} * ${perTask}, i, ${run.run}
         FROM generate_series(${perTask}, ${perTask * (tasks + 1) - 1}) AS i`
       yield* sql`ANALYZE`
       const items = perTask * tasks
@@ -161,8 +161,8 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
       const tasks = 5000
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        yield* sql`INSERT INTO task (partition_id, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, idempotency_key, state, planned_at, completed_at)
-          SELECT 'default', i, 1, 1, 1, i, 1, 1, 1, 'key ' || i, 'completed', 0, 0 FROM generate_series(1, ${tasks}) AS i`
+        yield* sql`INSERT INTO task (job, seq, campaign, item_count, new_items, batch, batch_items, vote, votes, part, idempotency_key, state, planned_at, completed_at)
+          SELECT 1, i, 1, 1, 1, i, 1, 1, 1, 0, 'key ' || i, 'completed', 0, 0 FROM generate_series(1, ${tasks}) AS i`
         yield* sql`ANALYZE`
       }).pipe(Effect.provide(PostgresClient.layer({ url })))
       let rows = 0
@@ -204,7 +204,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         }),
       )
 
-      it.effect("is worked by one process for each partition, and read meanwhile", () =>
+      it.effect("is worked by one process for each job, and read meanwhile", () =>
         Effect.gen(function* () {
           const of = yield* newLocation
           const [one, two] = [yield* of("one"), yield* of("two")]
@@ -224,12 +224,12 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         }),
       )
 
-      it.effect("says which partitions it has", () =>
+      it.effect("says which jobs it has", () =>
         Effect.gen(function* () {
           const of = yield* newLocation
           yield* plan(newTasks([1])).pipe(Effect.provide(LedgerLocation.layer(yield* of("one"))))
           const missing = yield* Effect.flip(Effect.provide(Effect.void, LedgerLocation.layerReadonly(yield* of("1"))))
-          assert.match(missing.message, /has no partition 1; it has one$/)
+          assert.match(missing.message, /has no job 1; it has one$/)
         }),
       )
 
@@ -307,16 +307,16 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
 })
 
 describe("LedgerLocation", () => {
-  const of = (ledger: string, partition?: string) => LedgerLocation.of({ ledger, partition, file: "job/ledger.db" })
+  const of = (ledger: string, job?: string) => LedgerLocation.of({ ledger, job, file: "job/ledger.db" })
 
   it.effect("is the job's own file, unless something else is said", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* LedgerLocation.of({ file: "job/ledger.db" }), {
         _tag: "File",
         path: "job/ledger.db",
-        partition: "default",
+        job: "default",
       })
-      assert.deepInclude(yield* of("/elsewhere/x.db", "x"), { path: "/elsewhere/x.db", partition: "x" })
+      assert.deepInclude(yield* of("/elsewhere/x.db", "x"), { path: "/elsewhere/x.db", job: "x" })
       assert.deepInclude(yield* of("postgresql://host/db"), { _tag: "Postgres" })
     }),
   )
@@ -325,7 +325,7 @@ describe("LedgerLocation", () => {
     Effect.gen(function* () {
       for (const url of ["postgres://me:hidden@host:5433/db", "postgres://me@host:5433/db?password=hidden"]) {
         const location = yield* of(url, "x")
-        assert.strictEqual(LedgerLocation.describe(location), "postgres://me@host:5433/db (partition x)")
+        assert.strictEqual(LedgerLocation.describe(location), "postgres://me@host:5433/db (job x)")
         assert.notInclude(JSON.stringify(location), "hidden")
       }
     }),
@@ -333,14 +333,14 @@ describe("LedgerLocation", () => {
 
   it.effect("refuses what it does not know, and shows none of it", () =>
     Effect.gen(function* () {
-      for (const [text, partition, expected] of [
+      for (const [text, job, expected] of [
         ["postgres://me:hid@host:port/db", undefined, /URL cannot be read/],
         ["mysql://me:hidden@host/db", undefined, /mysql:\/\/ is not known/],
         [" ", undefined, /is empty/],
-        ["x.db", "a b", /partition's name/],
-        ["x.db", "", /partition's name/],
+        ["x.db", "a b", /job's name/],
+        ["x.db", "", /job's name/],
       ] as const) {
-        const { message } = yield* Effect.flip(of(text, partition))
+        const { message } = yield* Effect.flip(of(text, job))
         assert.match(message, expected)
         assert.notInclude(message, "hid")
       }

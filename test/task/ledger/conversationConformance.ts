@@ -7,7 +7,7 @@ import { type TaskPrompt, type TaskRequest } from "../../../src/domain/Task.ts"
 import * as Batch from "../../../src/task/plan/Batch.ts"
 import type { BatchItem } from "../../../src/task/ledger/Model.ts"
 import * as Results from "../../../src/task/Results.ts"
-import { defaultPartition, Ledger } from "../../../src/task/ledger/Ledger.ts"
+import { defaultJob, Ledger } from "../../../src/task/ledger/Ledger.ts"
 import * as LedgerCheck from "../../../src/task/ledger/LedgerCheck.ts"
 import type { RunTerms } from "../../../src/task/ledger/Model.ts"
 import * as Payload from "../../../src/task/ledger/Payload.ts"
@@ -84,7 +84,7 @@ const expected = (
   votes: Arr.makeBy(votes, () => [prompt, completions, models, completions[1]]),
 })
 
-const findings = Effect.map(LedgerCheck.check({ partition: defaultPartition }), ({ findings }) =>
+const findings = Effect.map(LedgerCheck.check({ job: defaultJob }), ({ findings }) =>
   findings.map(({ code, message }) => `${code}: ${message}`),
 )
 

@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Option, Stream, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { defaultPartition, Ledger, type LedgerOptions } from "../../../src/task/ledger/Ledger.ts"
+import { defaultJob, Ledger, type LedgerOptions } from "../../../src/task/ledger/Ledger.ts"
 import * as LedgerCheck from "../../../src/task/ledger/LedgerCheck.ts"
 import {
   type CompletedTask,
@@ -238,10 +238,7 @@ export const ledgerConformance = (
             Ledger.use((ledger) => ledger.counts),
           )
           // A ledger of its own: what writes takes the tracer of who opened it.
-          const counts = yield* planned.pipe(
-            Effect.provide(Ledger.layer({ partition: "traced" })),
-            Effect.withTracer(tracer),
-          )
+          const counts = yield* planned.pipe(Effect.provide(Ledger.layer({ job: "traced" })), Effect.withTracer(tracer))
           assert.deepStrictEqual(counts.planned, { tasks: 100, items: 200 })
           const texts = spans.map(({ attributes }) => String(attributes.get("db.query.text")))
           const inserts = texts.filter((text) => /^INSERT INTO "?(item|task|task_request)"? /.test(text))
@@ -320,7 +317,7 @@ export const ledgerConformance = (
         }),
       )
 
-      it.effect("takes ids of items and of tasks, and names of partitions, as long as they may be", () =>
+      it.effect("takes ids of items and of tasks, and names of jobs, as long as they may be", () =>
         Effect.gen(function* () {
           const client = yield* SqlClient.SqlClient
           // Digits that no database makes shorter.
@@ -335,7 +332,7 @@ export const ledgerConformance = (
             yield* ledger.recordDelivery(delivery("d", 1, [long("task")]))
             yield* ledger.markSubmitted(0, long("task"), 60_000)
             assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [long("task")])
-          }).pipe(Effect.provide(ledgerOf(client, { partition: "p".repeat(100) })))
+          }).pipe(Effect.provide(ledgerOf(client, { job: "p".repeat(100) })))
         }).pipe(Effect.provide(database)),
       )
 
@@ -370,6 +367,7 @@ export const ledgerConformance = (
           assert.deepStrictEqual(yield* planned, [
             {
               seq: 0,
+              part: 0,
               itemCount: task.items.length,
               vote: 1,
               idempotencyKey: task.idempotencyKey,
@@ -781,6 +779,7 @@ export const ledgerConformance = (
           assert.deepStrictEqual((yield* planned).slice(1, 3), [
             {
               seq: 2,
+              part: 1,
               itemCount: 3,
               vote: 1,
               idempotencyKey: first!.idempotencyKey,
@@ -789,6 +788,7 @@ export const ledgerConformance = (
             },
             {
               seq: 5,
+              part: 1,
               itemCount: 2,
               vote: 1,
               idempotencyKey: second!.idempotencyKey,
@@ -1246,7 +1246,7 @@ export const ledgerConformance = (
           assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(6)], [1, 1])
           assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), ["item-0"])
           assert.strictEqual(yield* ledger.itemsIn(run, ["planned"]), 1)
-          assert.deepStrictEqual((yield* LedgerCheck.check({ partition: defaultPartition })).findings, [])
+          assert.deepStrictEqual((yield* LedgerCheck.check({ job: defaultJob })).findings, [])
         }),
       )
 
@@ -1442,11 +1442,11 @@ export const ledgerConformance = (
       )
     })
 
-    describe("partitions", () => {
+    describe("jobs", () => {
       it.effect("of one database do not see each other", () =>
         Effect.gen(function* () {
           const client = yield* SqlClient.SqlClient
-          const inPartition = (partition: string) => Effect.provide(ledgerOf(client, { partition }))
+          const inJob = (job: string) => Effect.provide(ledgerOf(client, { job }))
           const state = Effect.gen(function* () {
             const ledger = yield* Ledger
             return {
@@ -1459,7 +1459,7 @@ export const ledgerConformance = (
               itemsSeen: yield* ledger.itemsIn(1, TaskState.literals),
             }
           })
-          const work = Effect.fnUntraced(function* (partition: string) {
+          const work = Effect.fnUntraced(function* (job: string) {
             const ledger = yield* Ledger
             const run = yield* ledger.startRun()
             assert.strictEqual(run.run, 1)
@@ -1470,7 +1470,7 @@ export const ledgerConformance = (
               counts: { ...nothing, read: 6, new: 5, rejected: 1 },
               finished: true,
             })
-            yield* ledger.bindService(partition, false)
+            yield* ledger.bindService(job, false)
             yield* claimAll
             yield* ledger.markSubmitted(0, "task_0", 5_000)
             yield* ledger.markSubmitted(1, "task_1", 0)
@@ -1479,22 +1479,22 @@ export const ledgerConformance = (
             yield* ledger.markSubmitted(3, "task_3", 0)
             yield* ledger.markInvalid(3, "", "odd")
           })
-          const empty = yield* state.pipe(inPartition("b"))
-          yield* work("a").pipe(inPartition("a"))
-          const worked = yield* state.pipe(inPartition("a"))
-          assert.deepStrictEqual(yield* state.pipe(inPartition("b")), empty)
+          const empty = yield* state.pipe(inJob("b"))
+          yield* work("a").pipe(inJob("a"))
+          const worked = yield* state.pipe(inJob("a"))
+          assert.deepStrictEqual(yield* state.pipe(inJob("b")), empty)
           assert.deepStrictEqual(empty.counts, untouched)
 
           // Bound to a service of its own, which may change while it has no tasks itself.
           const bind = (service: string) => Ledger.use((ledger) => ledger.bindService(service, false))
-          yield* Effect.andThen(bind("a"), bind("b")).pipe(inPartition("b"))
-          yield* bind("a").pipe(inPartition("a"))
+          yield* Effect.andThen(bind("a"), bind("b")).pipe(inJob("b"))
+          yield* bind("a").pipe(inJob("a"))
 
           // The same items and ordinals have room in both, and what is done to one is not done to the other.
-          yield* work("b").pipe(inPartition("b"))
-          assert.deepStrictEqual(yield* state.pipe(inPartition("b")), worked)
-          yield* bind("a").pipe(inPartition("a"))
-          yield* bind("b").pipe(inPartition("b"))
+          yield* work("b").pipe(inJob("b"))
+          assert.deepStrictEqual(yield* state.pipe(inJob("b")), worked)
+          yield* bind("a").pipe(inJob("a"))
+          yield* bind("b").pipe(inJob("b"))
           yield* Ledger.use((ledger) =>
             Effect.all([
               ledger.settleInterrupted("in_doubt"),
@@ -1507,8 +1507,8 @@ export const ledgerConformance = (
               ledger.makeDue,
               ledger.split(2, [{ idempotencyKey: "k", body: Payload.encode("{}"), prompts: [], items: [] }]),
             ]),
-          ).pipe(inPartition("b"))
-          assert.deepStrictEqual(yield* state.pipe(inPartition("a")), worked)
+          ).pipe(inJob("b"))
+          assert.deepStrictEqual(yield* state.pipe(inJob("a")), worked)
         }).pipe(Effect.provide(database)),
       )
     })

@@ -171,7 +171,7 @@ export const resolveConformance = (test: LedgerTest) =>
           assert.isTrue(ledger.planned.isOpen())
           const { idempotencyKey } = before
           assert.deepStrictEqual(yield* ledger.plannedAfter(-1), [
-            { seq: 0, itemCount: 2, vote: 1, idempotencyKey, sentAt: undefined, wasDoubted: false },
+            { seq: 0, part: 0, itemCount: 2, vote: 1, idempotencyKey, sentAt: undefined, wasDoubted: false },
           ])
         }),
       )

@@ -1,0 +1,43 @@
+/**
+ * The jobs of a database: people know a job by its name; rows have its number.
+ *
+ * Guarantees: a name keeps its number, and a job the number of its parts.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+export interface Job {
+  /** From 1 on; 0 for a job that is not there, which no row has. */
+  readonly job: number
+  /** How many parts its batches are divided into: see `task.part`. */
+  readonly partCount: number
+}
+
+const missing: Job = { job: 0, partCount: 64 }
+
+/** A job, or one without rows. */
+export const find = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<Job>`SELECT job, parts AS "partCount" FROM job WHERE name = ${name}`
+  return rows[0] ?? missing
+})
+
+/** A job, which may be new. */
+export const findOrCreate = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  while (true) {
+    const found = yield* find(name)
+    if (found !== missing) return found
+    // Another process may take the number first, or create the same job.
+    yield* sql.withTransaction(sql`INSERT INTO job (job, name, parts)
+      SELECT COALESCE(MAX(job), 0) + 1, ${name}, ${missing.partCount} FROM job WHERE 1 = 1 ON CONFLICT DO NOTHING`)
+  }
+})
+
+/** The names of those that have run. */
+export const names = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ name: string }>`SELECT name FROM job
+    WHERE EXISTS (SELECT 1 FROM run WHERE run.job = job.job) ORDER BY name LIMIT 20`
+  return rows.map(({ name }) => name)
+})

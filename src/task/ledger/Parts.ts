@@ -1,0 +1,163 @@
+/**
+ * The parts of a job that this process works: all, where its lock keeps others away, or those that it took.
+ *
+ * Guarantees: whoever takes a part raises its epoch; from then on nobody claims a task of it for an earlier epoch, however
+ * long that owner was frozen or cut off. What a request brought is recorded whoever owns the part by then, unless the task
+ * was claimed again, so a late answer settles a doubt. Claims end by the clock of the database, not of the machines.
+ */
+import { Clock, Effect, type Latch } from "effect"
+import type { LedgerContext, PlannedTask } from "./Model.ts"
+
+/** Beyond the time that a request may take, in milliseconds. */
+const margin = 5_000
+
+/** @param worker the name of a process that works parts of the job beside others; undefined for one that works it alone */
+export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
+  const here = sql`job = ${job}`
+  const always = sql.literal("1 = 1")
+  const never = sql.literal("1 = 0")
+  const nothing = sql.literal("")
+  const clock = sql.literal("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+  /** Epochs of the parts that this process owns. */
+  const epochs = new Map<number, number>()
+  /** Epochs in which this process claimed the tasks that it is sending. */
+  const claims = new Map<number, number>()
+  let changes = 0
+
+  return {
+    worker,
+
+    /** How often there was something new to send that is not new by its number. */
+    changes: () => changes,
+    changed: () => void changes++,
+
+    /** Condition for the tasks that this process works; of those of `task`, where others are in the statement. */
+    areMine: (task = "task") =>
+      worker === undefined ? always : epochs.size === 0 ? never : sql.in(`${task}.part`, [...epochs.keys()]),
+
+    /** Condition for a task that this process is sending. */
+    isHeld: (seq: number) =>
+      worker === undefined
+        ? always
+        : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
+
+    /**
+     * Assignments and fence of a statement that claims a task for so many milliseconds, or keeps it claimed. The fence is
+     * a row that is locked until the statement is committed, so that a part is not taken meanwhile.
+     */
+    claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
+      if (worker === undefined) return { assignments: nothing, fence: nothing }
+      const epoch = epochs.get(part) ?? 0
+      claims.set(seq, epoch)
+      return {
+        assignments: sql`, claim_epoch = ${epoch}, claim_until = ${clock} + ${Math.ceil(millis) + margin}`,
+        fence: sql`FROM (SELECT epoch FROM part_owner
+          WHERE ${here} AND part = ${part} AND epoch = ${epoch} FOR SHARE) AS fence`,
+      }
+    },
+    /** The task is no longer being sent. */
+    forget: (seq: number) => void claims.delete(seq),
+
+    /** Tasks of this process's parts that an earlier owner claimed, and had the time to send. */
+    areAbandoned: () => sql`${here} AND state = 'submitting' AND COALESCE(claim_until, 0) < ${clock}
+      AND COALESCE(claim_epoch, 0) < (SELECT epoch FROM part_owner
+        WHERE part_owner.job = task.job AND part_owner.part = task.part)`,
+
+    take: Effect.fnUntraced(function* (part: number) {
+      const now = yield* Clock.currentTimeMillis
+      const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner ${sql.insert({
+        job,
+        part,
+        epoch: 1,
+        owner: worker ?? "",
+        renewed_at: now,
+      })} ON CONFLICT (job, part) DO UPDATE
+        SET epoch = part_owner.epoch + 1, owner = excluded.owner, renewed_at = excluded.renewed_at RETURNING epoch`
+      return rows[0]!.epoch
+    }),
+    own: (part: number, epoch: number) => void epochs.set(part, epoch),
+    leave: (part: number, epoch: number) => {
+      if (epochs.get(part) === epoch) epochs.delete(part)
+    },
+
+    owned: () => [...epochs.keys()],
+  }
+}
+
+export type Parts = ReturnType<typeof make>
+
+/** Which process works which parts, as the ledger knows it. */
+export interface PartOwner {
+  readonly part: number
+  readonly epoch: number
+  readonly owner: string
+  /** When it last said so, in epoch milliseconds. */
+  readonly renewedAt: number
+}
+
+export const readParts = ({ job, sql }: LedgerContext) => ({
+  partOwners: sql<PartOwner>`SELECT part, epoch, owner, renewed_at AS "renewedAt" FROM part_owner
+    WHERE job = ${job} ORDER BY part`,
+})
+
+export const writeParts = (
+  { job, owned, partCount, sql, write }: LedgerContext & { readonly owned: Parts },
+  wake: ReadonlyArray<Latch.Latch>,
+) => {
+  const here = sql`job = ${job}`
+  const wakeAll = Effect.forEach(wake, (latch) => latch.open, { discard: true })
+  const changed = Effect.suspend(() => {
+    owned.changed()
+    return wakeAll
+  })
+  return {
+    partCount,
+    /** How often there was something new to send that is not new by its number. */
+    changes: owned.changes,
+    /** Has the loops look at the ledger, which other processes may have changed. */
+    wake: wakeAll,
+
+    /** Works a part until the scope is closed. What is being sent then is finished and recorded. */
+    takePart: (part: number) =>
+      Effect.acquireRelease(
+        Effect.gen(function* () {
+          const epoch = yield* write(owned.take(part))
+          owned.own(part, epoch)
+          yield* write(
+            sql`UPDATE task SET due_at = 0 WHERE ${here} AND part = ${part} AND ${sql.in("state", ["failed", "invalid"])}`,
+          )
+          yield* changed
+          return epoch
+        }),
+        (epoch) => Effect.sync(() => owned.leave(part, epoch)),
+      ),
+
+    /** Says that this process still works its parts. */
+    renewParts: Effect.suspend(() =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        owned.worker === undefined || owned.owned().length === 0
+          ? Effect.void
+          : Effect.asVoid(
+              write(sql`UPDATE part_owner SET renewed_at = ${now}
+                WHERE ${here} AND owner = ${owned.worker} AND ${sql.in("part", owned.owned())}`),
+            ),
+      ),
+    ),
+
+    /**
+     * Settles tasks that an earlier owner was sending when it lost its part, once it has had the time to finish: planned
+     * again where the service honors keys, in doubt elsewhere. Gives how many there were.
+     */
+    settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (outcome: "planned" | "in_doubt") {
+      if (owned.owned().length === 0) return 0
+      const rows = yield* write(
+        outcome === "planned"
+          ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned()} AND ${owned.areMine()} RETURNING seq`
+          : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost after the request may have been sent'
+              WHERE ${owned.areAbandoned()} AND ${owned.areMine()} RETURNING seq`,
+      )
+      if (rows.length > 0) yield* changed
+      return rows.length
+    }),
+  }
+}
