@@ -22,6 +22,9 @@ const commands = [
   command("schedule", "Run another command at the times of a cron expression", () =>
     import("./commands/Schedule.ts").then((module) => module.scheduleCommand),
   ),
+  command("worker", "Work a job together with other workers, over PostgreSQL", () =>
+    import("./commands/Worker.ts").then((module) => module.workerCommand),
+  ),
   command("serve", "Run the annotation service", () =>
     import("./commands/Serve.ts").then((module) => module.serveCommand),
   ),

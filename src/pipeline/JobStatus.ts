@@ -68,6 +68,13 @@ export interface JobStatus extends RunReport.RunReport {
   readonly webhook: { readonly deliveries: number; readonly last_at: string | null }
   /** The process that works the ledger now; `unknown` where it does not say. */
   readonly running_process: LockHolder | "unknown" | null
+  /** The workers that have parts of the job, or had them last: one that is lost keeps them until another takes them. */
+  readonly workers: ReadonlyArray<{
+    readonly name: string
+    readonly parts: number
+    readonly reads_input: boolean
+    readonly last_seen_at: string
+  }>
 }
 
 const day = Duration.toMillis("1 day")
@@ -146,5 +153,11 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     estimate: Option.getOrNull(estimateOf(progress, now)),
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
     running_process: Option.getOrNull(holder),
+    workers: (yield* ledger.workers).map(({ name, parts, reads, renewedAt }) => ({
+      name,
+      parts,
+      reads_input: reads === 1,
+      last_seen_at: RunReport.isoOf(renewedAt),
+    })),
   } satisfies JobStatus
 }, LedgerReader.snapshot)

@@ -9,18 +9,17 @@
  */
 import { Cause, type Duration, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
-import type { InputFile } from "../domain/InputFile.ts"
-import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import { submit as submitLoop, type SubmitOptions } from "../task/Submit.ts"
+import type { SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
+import { readAndSubmit } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 import * as Stop from "./Stop.ts"
@@ -111,22 +110,6 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
     stopped: Option.isNone(value),
   })
 })
-
-/** Reads and submits; the ledger remembers which files were read to their end. */
-const readAndSubmit = (settings: Parameters<typeof submitLoop>[1] & Pick<Settings, "source">) =>
-  Effect.suspend(() => {
-    const files: Array<InputFile> = []
-    const remember = Ledger.use((ledger) =>
-      Effect.flatMap(
-        ledger.newestRun,
-        Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
-      ),
-    )
-    return submitLoop(settings.source.records, settings).pipe(
-      Effect.provideService(InputAudit, (file) => void files.push(file)),
-      Effect.ensuring(Effect.ignore(remember)),
-    )
-  })
 
 /** Waits for the results of submitted tasks, or polls each outstanding task `once`. */
 export const collect = Effect.fn("Pipeline.collect")(function* (

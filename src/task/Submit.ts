@@ -91,7 +91,7 @@ const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
 }
 
 /**
- * Reads `records` into the ledger and sends what is planned, until both are done. Fails with the records' own error,
+ * Reads `records` into the ledger and sends what is planned, until both are done; beside workers, which send, it only reads. Fails with the records' own error,
  * `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `UnusableGold`, or an `AnnotationClientError` that would meet every task.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
@@ -108,10 +108,12 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const draw = CompletionDraw.make(options)
   const mix = options.gold === undefined ? identity : yield* GoldItems.make(options.gold, draw)
   yield* ledger.bindService(profile.identity, profile.moved)
-  yield* ledger.settleInterrupted(
-    profile.idempotencyKey === "honored" ? "planned" : "in_doubt",
-    Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
-  )
+  if (!ledger.isShared) {
+    yield* ledger.settleInterrupted(
+      profile.idempotencyKey === "honored" ? "planned" : "in_doubt",
+      Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
+    )
+  }
   const run = yield* ledger.startRun(options)
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
@@ -129,7 +131,8 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.catchCause((cause) => Effect.asVoid(Deferred.failCause(halt, cause))),
     Effect.ensuring(readingDone.open),
   )
-  yield* Effect.all([reader, send(readingDone, halt, counter)], { concurrency: 2, discard: true }).pipe(
+  const sender = ledger.isShared ? Effect.void : send(readingDone, halt, counter)
+  yield* Effect.all([reader, sender], { concurrency: 2, discard: true }).pipe(
     Effect.ensuring(
       Effect.gen(function* () {
         const exit = (yield* Deferred.isDone(halt)) ? yield* Effect.exit(Deferred.await(halt)) : Exit.void

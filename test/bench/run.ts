@@ -10,7 +10,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-const all = ["wholeRun", "smallHeap", "memory", "durability", "dataset", "join", "start", "service"]
+const all = ["wholeRun", "smallHeap", "memory", "durability", "dataset", "join", "start", "service", "workers"]
 const given = process.argv.slice(2)
 const names = given.length === 0 ? all : given
 const unknown = names.filter((name) => !all.includes(name))

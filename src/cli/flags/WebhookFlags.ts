@@ -14,18 +14,25 @@ import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { durationForm, formatDuration, option, parseDuration, text } from "./Values.ts"
 
-const parseAddress = (text: string) => {
+const parse = (text: string) => {
   const [, address, name, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]:|([^\s:/@[\]]+):)?(\d{1,5})$/.exec(text) ?? []
   return port !== "" && Number(port) <= 65_535
     ? Option.some({ host: address ?? name, port: Number(port) })
     : Option.none()
 }
 
-export const webhookFlags = {
-  listen: option(
-    Flag.String("listen").pipe(
-      Flag.filterMap(parseAddress, () => "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
+export const address = (name: string, form: string, description: string) =>
+  option(
+    Flag.String(name).pipe(
+      Flag.filterMap(parse, () => "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
     ),
+    form,
+    description,
+  )
+
+export const webhookFlags = {
+  listen: address(
+    "listen",
     "[HOST:]PORT",
     "Receive webhooks here while waiting; port 0 picks a free one (default host: 127.0.0.1)",
   ),

@@ -12,7 +12,7 @@ import { count, duration, number, type Rows, rowsOf } from "./Text.ts"
 export const text = (status: JobStatus, options: Summary.TextOptions): string =>
   Summary.text(status, options, [
     ...campaigns(status),
-    ["process", worker(status)],
+    ...workers(status),
     ["unsettled", interrupted(status, options)],
     ["oldest", waiting(status)],
     ...results(status),
@@ -33,6 +33,20 @@ const campaigns = (status: JobStatus): Rows => {
       (guidelines === null ? task_type : JSON.stringify(excerpt(guidelines, 50))),
   )
   return rows.length > 1 ? rowsOf("campaigns", rows) : []
+}
+
+/** A worker that has not been seen for so many seconds may be lost. */
+const lateAfter = 15
+
+/** Those that work the job now, or the one process. */
+const workers = (status: JobStatus): Rows => {
+  if (status.workers.length === 0 || status.running_process === null) return [["process", worker(status)]]
+  const rows = status.workers.map(({ last_seen_at, name, parts, reads_input }) => {
+    const seen = (millisOf(status.at) - millisOf(last_seen_at)) / 1000
+    const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : ""
+    return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${late}`
+  })
+  return rowsOf("workers", rows)
 }
 
 const worker = ({ last_run, running_process }: JobStatus): string | false => {

@@ -1,6 +1,6 @@
 /**
  * A trainer format as a plain value: how preference pairs become a trainer's rows, and the schema of these rows. A
- * custom format is such a value, passed in the `formats` of `Dataset.write`.
+ * custom format is such a value, passed in the `formats` of `Dataset.write`; a built-in one also has a name in `TrainerFormats`.
  *
  * Guarantees of every built-in format: texts are unchanged, to the code unit. A pair that the format cannot represent,
  * or that its trainer would misread, is omitted with a reason. Rows have only the columns that the trainer reads, since

@@ -27,6 +27,7 @@ import {
 } from "./AnnotationClientError.ts"
 import * as ServiceHealth from "./ServiceHealth.ts"
 import * as TaskIds from "../../api/TaskIds.ts"
+import { RequestBudget } from "./RequestBudget.ts"
 import * as Throttle from "./Throttle.ts"
 
 /** A task as `GET /tasks/{task_id}` shows it. */
@@ -106,6 +107,7 @@ const make = Effect.gen(function* () {
     concurrency: profile.concurrency,
     requestsPerSecond: profile.requestsPerSecond,
     patience: Duration.toMillis(patience),
+    budget: yield* RequestBudget,
     usedUp: (retryAfter) =>
       error(
         new Unavailable({

@@ -7,8 +7,9 @@
  *
  * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
  */
-import { Clock, DateTime, Deferred, Duration, Effect, Latch } from "effect"
+import { Clock, DateTime, Deferred, Duration, Effect, Latch, Option } from "effect"
 import type { Quota } from "../../api/RateLimit.ts"
+import type { RequestBudget } from "./RequestBudget.ts"
 
 export type Kind = "create" | "poll"
 
@@ -30,6 +31,8 @@ interface Waiter<E> {
 /** Milliseconds of a delay that may be made up for. */
 const catchUp = 100
 
+/** How often requests are taken from the budget. */
+const takeInterval = Duration.millis(10)
 /** A second, with a margin: requests may arrive closer together than they left. */
 const second = 1010
 
@@ -38,7 +41,6 @@ const maxRemembered = 10_000
 
 /** Where both wait, creations per poll. */
 const createsPerPoll = 3
-
 /** Seconds until the full rate is back. */
 const recovery = Duration.toSeconds("30 seconds")
 
@@ -60,8 +62,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly patience: number
   /** The failure of a request that would have to wait this many milliseconds for a quota, which is too long. */
   readonly usedUp: (millis: number) => E
+  /** What this process shares with others. */
+  readonly budget?: Option.Option<RequestBudget> | undefined
 }) {
-  const { concurrency, patience, requestsPerSecond, usedUp } = settings
+  const { budget = Option.none(), concurrency, patience, requestsPerSecond, usedUp } = settings
   const slowest = Math.min(requestsPerSecond, 0.2)
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (second * departures.length) / requestsPerSecond
@@ -80,6 +84,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
+  /** Requests taken from the budget and not sent yet. */
+  let taken = Option.isSome(budget) ? 0 : Infinity
   let saidAt = -Infinity
   let saidUntil = -Infinity
 
@@ -97,12 +103,13 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const depart = (now: number): Permit => {
     nextAt = Math.max(nextAt, now - catchUp) + 1000 / perSecond
     departures[ordinal % departures.length] = now
+    taken--
     return { cuts, ordinal: ++ordinal }
   }
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
-    if (held || underWay >= Math.max(1, Math.floor(atOnce))) return Infinity
+    if (held || taken < 1 || underWay >= Math.max(1, Math.floor(atOnce))) return Infinity
     const oldest = departures[ordinal % departures.length]!
     return Math.max(
       0,
@@ -158,6 +165,28 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     ),
   )
+
+  /** Done as soon as any request waits. */
+  const wanted = Effect.andThen(
+    arrived.close,
+    Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
+  )
+
+  if (Option.isSome(budget)) {
+    // Few at once, so that they are sent when they are taken, and others have their share.
+    const most = Math.max(1, Math.ceil(requestsPerSecond / 50))
+    const take = Effect.gen(function* () {
+      yield* wanted
+      if (taken < 1) {
+        const { granted, pause } = yield* budget.value.take(Math.min(most, waiting.create.length + waiting.poll.length))
+        taken = Math.max(0, taken) + granted
+        pausedUntil = Math.max(pausedUntil, (yield* Clock.currentTimeMillis) + pause)
+        if (granted > 0) yield* changed.open
+      }
+      yield* Effect.sleep(takeInterval)
+    })
+    yield* Effect.forkScoped(Effect.forever(take))
+  }
 
   const giveBack = Effect.sync(() => {
     underWay--
@@ -224,6 +253,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     pausedBy = failure
     changed.openUnsafe()
     if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
+    if (Option.isSome(budget)) yield* budget.value.pause(until - now)
   })
 
   /** The service reports its quota in the answer to a request. */
@@ -263,11 +293,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
         changed.openUnsafe()
       }),
     isPollWaiting: () => waiting.poll.length > 0,
-    /** Done as soon as any request waits. */
-    wanted: Effect.andThen(
-      arrived.close,
-      Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
-    ),
+    wanted,
     /** Fails all that waits; later requests are not affected. */
     end: (failure: E) => Effect.sync(() => fail(failure)),
   }

@@ -13,6 +13,7 @@ import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
+import { writeBudget } from "./Budget.ts"
 import * as BodyCache from "./BodyCache.ts"
 import { readHints, writeHints } from "./Hints.ts"
 import { readItems, writeItems } from "./Items.ts"
@@ -90,6 +91,7 @@ const make = Effect.fnUntraced(function* ({ job: name = defaultJob, worker }: Le
     ...hints,
     ...writeDecisions(context, planned, reader),
     ...Parts.writeParts(context, [planned, submitted, hinted]),
+    ...writeBudget(context),
     /** Opened when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,
     /** Opened when a task was submitted. */

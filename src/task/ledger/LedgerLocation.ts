@@ -12,10 +12,15 @@ import { defaultJob, Ledger, LedgerReader } from "./Ledger.ts"
 import * as Jobs from "./Jobs.ts"
 import { checkVersion, exists } from "./Tables.ts"
 
+/** A database of PostgreSQL, and the job to use. */
+export interface PostgresLocation {
+  readonly _tag: "Postgres"
+  readonly url: Redacted.Redacted<string>
+  readonly job: string
+}
+
 /** A ledger in an SQLite file or in PostgreSQL, and the job to use. */
-export type LedgerLocation =
-  | { readonly _tag: "File"; readonly path: string; readonly job: string }
-  | { readonly _tag: "Postgres"; readonly url: Redacted.Redacted<string>; readonly job: string }
+export type LedgerLocation = { readonly _tag: "File"; readonly path: string; readonly job: string } | PostgresLocation
 
 /** Where a pipeline has its ledger. */
 export interface LedgerSettings {
@@ -81,7 +86,7 @@ export const describe = (location: LedgerLocation): string => {
 }
 
 /** For URLs without a password, as for PostgreSQL's own programs. */
-const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
+export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
 /** The ledger for this process alone; created if missing. */
 export const layer = (location: LedgerLocation) =>
@@ -93,6 +98,10 @@ export const layer = (location: LedgerLocation) =>
         : Ledger.layerPostgres({ job, url: location.url, password: yield* password })
     }),
   )
+
+/** The ledger for one of several workers, under a name; created if missing. */
+export const layerWorker = ({ job, url }: PostgresLocation, worker: string) =>
+  Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, password, worker })))
 
 const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocation, { readonly _tag: "File" }>) {
   const fs = yield* FileSystem.FileSystem

@@ -8,6 +8,9 @@
 import { Clock, Effect, type Latch } from "effect"
 import type { LedgerContext, PlannedTask } from "./Model.ts"
 
+/** The part that has no tasks: its owner reads the input. */
+export const readerPart = -1
+
 /** Beyond the time that a request may take, in milliseconds. */
 const margin = 5_000
 
@@ -60,8 +63,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     /** Tasks of this process's parts that an earlier owner claimed, and had the time to send. */
     areAbandoned: () => sql`${here} AND state = 'submitting' AND COALESCE(claim_until, 0) < ${clock}
-      AND COALESCE(claim_epoch, 0) < (SELECT epoch FROM part_owner
-        WHERE part_owner.job = task.job AND part_owner.part = task.part)`,
+      AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
+        AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
     take: Effect.fnUntraced(function* (part: number) {
       const now = yield* Clock.currentTimeMillis
@@ -86,18 +89,24 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
 export type Parts = ReturnType<typeof make>
 
-/** Which process works which parts, as the ledger knows it. */
-export interface PartOwner {
-  readonly part: number
-  readonly epoch: number
-  readonly owner: string
+/** A process that works parts of a job, or did. */
+export interface WorkerStatus {
+  readonly name: string
+  /** How many parts it has. */
+  readonly parts: number
+  /** Whether it reads the input. */
+  readonly reads: number
   /** When it last said so, in epoch milliseconds. */
   readonly renewedAt: number
 }
 
 export const readParts = ({ job, sql }: LedgerContext) => ({
-  partOwners: sql<PartOwner>`SELECT part, epoch, owner, renewed_at AS "renewedAt" FROM part_owner
-    WHERE job = ${job} ORDER BY part`,
+  /** By name. */
+  workers: Effect.suspend(
+    () => sql<WorkerStatus>`SELECT owner AS name, SUM(CASE WHEN part = ${readerPart} THEN 0 ELSE 1 END) AS parts,
+        MAX(CASE WHEN part = ${readerPart} THEN 1 ELSE 0 END) AS reads, MAX(renewed_at) AS "renewedAt"
+      FROM part_owner WHERE job = ${job} GROUP BY owner ORDER BY owner`,
+  ),
 })
 
 export const writeParts = (
@@ -111,11 +120,17 @@ export const writeParts = (
     return wakeAll
   })
   return {
+    job,
     partCount,
+    /** Whether other processes work other parts. */
+    isShared: owned.worker !== undefined,
     /** How often there was something new to send that is not new by its number. */
     changes: owned.changes,
     /** Has the loops look at the ledger, which other processes may have changed. */
     wake: wakeAll,
+
+    /** Has the sender begin anew with the first planned task. */
+    lookAgain: changed,
 
     /** Works a part until the scope is closed. What is being sent then is finished and recorded. */
     takePart: (part: number) =>
@@ -152,9 +167,9 @@ export const writeParts = (
       if (owned.owned().length === 0) return 0
       const rows = yield* write(
         outcome === "planned"
-          ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned()} AND ${owned.areMine()} RETURNING seq`
+          ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned()} RETURNING seq`
           : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost after the request may have been sent'
-              WHERE ${owned.areAbandoned()} AND ${owned.areMine()} RETURNING seq`,
+              WHERE ${owned.areAbandoned()} RETURNING seq`,
       )
       if (rows.length > 0) yield* changed
       return rows.length

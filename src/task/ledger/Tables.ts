@@ -146,6 +146,12 @@ const createTasks = Effect.gen(function* () {
     renewed_at BIGINT NOT NULL,
     PRIMARY KEY (job, part)
   )`
+  yield* sql`CREATE TABLE budget (
+    job INTEGER NOT NULL PRIMARY KEY,
+    tokens DOUBLE PRECISION NOT NULL,
+    refilled_at BIGINT NOT NULL,
+    paused_until BIGINT NOT NULL
+  )`
   yield* sql`CREATE TABLE task_attempt (
     job INTEGER NOT NULL,
     seq BIGINT NOT NULL,

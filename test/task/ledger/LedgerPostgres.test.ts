@@ -283,6 +283,94 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         }),
       )
 
+      describe("worked by two", () => {
+        /** Two workers of one job of two tasks, each of which is a part. */
+        const two = Effect.gen(function* () {
+          const url = yield* newUrl
+          const open = (worker: string) =>
+            Effect.map(Layer.build(Ledger.layerPostgres({ url, worker })), (context) => Context.get(context, Ledger))
+          const [one, other] = [yield* open("one"), yield* open("other")]
+          yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, one))
+          const take = (ledger: Ledger["Service"], part: number) => Effect.asVoid(ledger.takePart(part))
+          const sql = yield* Effect.map(Layer.build(PostgresClient.layer({ url })), (context) =>
+            Context.get(context, SqlClient.SqlClient),
+          )
+          const states = Effect.map(
+            sql<{ state: string; taskId: string | null }>`SELECT state, task_id AS "taskId" FROM task ORDER BY seq`,
+            (rows) => rows.map(({ state, taskId }) => [state, taskId]),
+          )
+          /** As after a time longer than a request may take. */
+          const later = sql`UPDATE task SET claim_until = 0`
+          return { one, other, later, states, take }
+        })
+
+        it.effect("each sees and claims the tasks of its parts alone", () =>
+          Effect.gen(function* () {
+            const { one, other, states, take } = yield* two
+            assert.deepStrictEqual(yield* one.plannedAfter(-1), [])
+            yield* take(one, 0)
+            yield* take(other, 1)
+            const [[first], [second]] = [yield* one.plannedAfter(-1), yield* other.plannedAfter(-1)]
+            assert.deepStrictEqual([first!.seq, second!.seq], [0, 1])
+            assert.isFalse(yield* one.claim(second!))
+            assert.isTrue(yield* one.claim(first!))
+            assert.isTrue(yield* other.claim(second!))
+            yield* other.markSubmitted(1, "task_1", 0)
+            assert.deepStrictEqual(
+              (yield* other.due(10, Option.none())).tasks.map(({ taskId }) => taskId),
+              ["task_1"],
+            )
+            assert.deepStrictEqual((yield* one.due(10, Option.none())).tasks, [])
+            assert.deepStrictEqual(yield* states, [
+              ["submitting", null],
+              ["submitted", "task_1"],
+            ])
+            assert.deepStrictEqual(
+              (yield* one.workers).map(({ name, parts }) => [name, parts]),
+              [
+                ["one", 1],
+                ["other", 1],
+              ],
+            )
+          }),
+        )
+
+        it.effect("an owner whose part was taken claims no more, however late it notices", () =>
+          Effect.gen(function* () {
+            const { one, other, take } = yield* two
+            yield* take(one, 0)
+            const [task] = yield* one.plannedAfter(-1)
+            yield* take(other, 0)
+            assert.isFalse(yield* one.claim(task!))
+            assert.isTrue(yield* other.claim(task!))
+            assert.isTrue(yield* other.keepClaim(task!, 0))
+            assert.isFalse(yield* one.keepClaim(task!, 0))
+          }),
+        )
+
+        for (const outcome of ["planned", "in_doubt"] as const) {
+          it.effect(`what an owner was sending when it was lost is ${outcome}, once it has had its time`, () =>
+            Effect.gen(function* () {
+              const { later, one, other, states, take } = yield* two
+              yield* take(one, 0)
+              yield* one.claim((yield* one.plannedAfter(-1))[0]!, 60_000)
+              yield* take(other, 0)
+              assert.strictEqual(yield* other.settleAbandoned(outcome), 0)
+              yield* later
+              assert.strictEqual(yield* one.settleAbandoned(outcome), 0)
+              assert.strictEqual(yield* other.settleAbandoned(outcome), 1)
+              assert.deepStrictEqual((yield* states)[0], [outcome, null])
+              // The answer comes late: it settles a doubt, and does not count where the task may be claimed again.
+              yield* one.markSubmitted(0, "task_0", 0)
+              assert.deepStrictEqual(
+                (yield* states)[0],
+                outcome === "in_doubt" ? ["submitted", "task_0"] : ["planned", null],
+              )
+            }),
+          )
+        }
+      })
+
       it.effect("ends the work of whoever loses the connection", () =>
         Effect.gen(function* () {
           const location = yield* (yield* newLocation)()

@@ -1,0 +1,76 @@
+/** `prefstream worker`: one of several processes, on one machine or many, that work a job together. */
+import { Console, Duration, Effect, Layer } from "effect"
+import { Command } from "effect/cli"
+import * as Cluster from "../../node/Cluster.ts"
+import * as JobFolder from "../../pipeline/JobFolder.ts"
+import * as Worker from "../../pipeline/Worker.ts"
+import * as Stop from "../../pipeline/Stop.ts"
+import { AnnotationClient } from "../../task/client/AnnotationClient.ts"
+import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { sourceOf } from "../flags/InputFlags.ts"
+import { itemOptionsOf } from "../flags/TaskFlags.ts"
+import { duration } from "../flags/Values.ts"
+import { address, webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import * as Job from "./Job.ts"
+import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
+
+const workerFlags = {
+  ...submitFlags,
+  ...webhookFlags,
+  address: address("address", "HOST:PORT", "Where other workers reach this one (default: 127.0.0.1 and a free port)"),
+  lease: duration("lease", "How long a worker may be silent before others take its parts, from 5s (default: 35s)"),
+}
+
+export const workerCommand = Command.make(
+  "worker",
+  workerFlags,
+  Effect.fn("prefstream worker")(function* (given) {
+    const job = yield* Job.begin(given, yield* pipelineFileOf(given.files))
+    const { flags, place } = job
+    const { location } = place
+    if (location._tag === "File") {
+      return yield* new UsageError({
+        message: "worker: expected a ledger that several machines reach: --ledger postgres://user@host/database",
+      })
+    }
+    const pipeline = job.pipeline ?? {
+      ...(yield* itemOptionsOf(flags)),
+      source: yield* sourceOf(flags, place.directory),
+    }
+    const service = yield* Job.ready(job, job.pipeline?.service)
+    const host = flags.address?.host ?? "127.0.0.1"
+    const port = flags.address?.port ?? (yield* Cluster.freePort)
+    const name = `${host}:${port}`
+    const settings = {
+      ...settingsOf(job, pipeline),
+      webhook: yield* webhookOf(flags, job.pipeline?.webhook),
+      cluster: { url: location.url, password: yield* LedgerLocation.password, host, port, lease: flags.lease },
+    }
+    yield* Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it works until it is stopped`)
+    yield* Worker.work(settings).pipe(
+      Stop.withTerms({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
+      Effect.provide(
+        AnnotationClient.layer.pipe(
+          Layer.provide(Worker.layerBudget),
+          Layer.provideMerge(LedgerLocation.layerWorker(location, name)),
+          Layer.provideMerge(PublishedLimits.layer(service)),
+          Layer.provide(Layer.effectDiscard(JobFolder.create(place.directory))),
+        ),
+      ),
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Work a job together with other workers, over one ledger in PostgreSQL: each is given the same input and flags. " +
+      "One of them reads the input; all send and poll, each the parts that it was placed on. " +
+      "When one is lost, the others take its parts. It works until it is stopped; status says when all is done, and export writes the dataset.",
+  ),
+  Command.withExamples([
+    {
+      command: "prefstream worker items.jsonl --ledger postgres://me@db/prefs --job week-48 --address 10.0.0.5:4100",
+      description: "One of the workers of a job, which the others reach at this address",
+    },
+  ]),
+)

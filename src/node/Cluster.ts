@@ -1,0 +1,55 @@
+/**
+ * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL.
+ *
+ * Guarantees: a singleton runs on one of the connected runners, and starts on another when that one is lost: after half a
+ * minute by default, since a runner that does not answer may only be slow. Locks are session locks of PostgreSQL, which
+ * ends the session of a frozen runner. Does not: keep a frozen runner from going on for a moment when it thaws; a fence
+ * has to.
+ */
+import { createServer } from "node:net"
+import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
+import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
+import { Duration, Effect, Layer, Option, type Redacted } from "effect"
+
+export interface ClusterOptions {
+  readonly url: Redacted.Redacted<string>
+  readonly password?: Redacted.Redacted<string> | undefined
+  /** What the names of its tables begin with. Runners with the same prefix belong together. */
+  readonly prefix: string
+  /** Where the other runners reach this one. */
+  readonly host: string
+  readonly port: number
+  /** How long a runner may be silent before its singletons move. Default 35 seconds; less than 5 is no less. */
+  readonly lease?: Duration.Input | undefined
+}
+
+/** Runs singletons together with the other runners. */
+export const layer = ({ host, lease = "35 seconds", password, port, prefix, url }: ClusterOptions) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
+      const expiration = Duration.max(Duration.fromInputUnsafe(lease), Duration.seconds(5))
+      const settings = {
+        runnerAddress: Option.some(RunnerAddress.make(host, port)),
+        shardLockExpiration: expiration,
+        shardLockRefreshInterval: Duration.divideUnsafe(expiration, 4),
+        refreshAssignmentsInterval: Duration.seconds(1),
+        runnerHealthCheckInterval: expiration,
+      }
+      const sql = PgClient.layer({ url, password, applicationName: "prefstream cluster", maxConnections: 4 })
+      return NodeClusterSocket.layer({ storage: "byo", shardingConfig: settings }).pipe(
+        Layer.provide(MessageStorage.layerNoop),
+        Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
+        Layer.provide(ShardingConfig.layer(settings)),
+        Layer.provide(sql),
+      )
+    }),
+  )
+
+/** A port that nobody listens at. */
+export const freePort = Effect.callback<number>((resume) => {
+  const server = createServer().listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})

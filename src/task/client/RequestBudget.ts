@@ -1,0 +1,13 @@
+/** Requests that several processes may send together; by default, each process has only limits of its own. */
+import { Context, type Effect, Option } from "effect"
+
+export interface RequestBudget {
+  /** Takes up to so many requests; gives how many may be sent now, and for how many milliseconds none may. */
+  readonly take: (wanted: number) => Effect.Effect<{ readonly granted: number; readonly pause: number }>
+  /** The service asked for a pause of so many milliseconds. */
+  readonly pause: (millis: number) => Effect.Effect<void>
+}
+
+export const RequestBudget = Context.Reference<Option.Option<RequestBudget>>("prefstream/task/RequestBudget", {
+  defaultValue: Option.none,
+})

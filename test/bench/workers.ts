@@ -1,0 +1,117 @@
+/**
+ * How many requests 1, 2 and 4 workers send together to a service that answers after 50 ms, 2 at once each; and how well
+ * they keep to a limit of requests per second, counted at the service over any 10 s.
+ *
+ *     node test/bench/workers.ts [SECONDS]      (default 20: about 3 minutes; needs `npm run build` and PostgreSQL)
+ *
+ * Exits with 1 where four workers send less than 3.2 times as much as one, or more than 2% above the limit.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { Server } from "../support/postgres.ts"
+
+const seconds = Number(process.argv[2] ?? 20)
+const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
+const program = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
+const input = join(scratch, "items.jsonl")
+const items = Array.from({ length: 40_000 }, (_, i) => ({
+  id: `${i}`,
+  prompt: `Question ${i}?`,
+  completions: ["a", "b"],
+}))
+writeFileSync(input, items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+
+const answerAfter = 50
+let requests: Array<number> = []
+let tasks = 0
+const service = createServer((request, response) => {
+  requests.push(performance.now())
+  const answer = () => {
+    response.writeHead(request.method === "POST" ? 201 : 200, { "content-type": "application/json" })
+    response.end(JSON.stringify({ task_id: `task_${tasks++}`, status: "pending" }))
+  }
+  request.resume().on("end", () => void setTimeout(answerAfter).then(answer))
+}).listen(0, "127.0.0.1")
+await once(service, "listening")
+const server = await Server.make()
+
+/** Requests' times over `seconds`, from when each worker has parts. */
+const measure = async (count: number, perSecond: number) => {
+  const schema = server.newSchema()
+  const env = {
+    ...process.env,
+    PREFSTREAM_LEDGER: server.url(schema),
+    PREFSTREAM_BASE_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1`,
+    PREFSTREAM_TOKEN: "bench",
+  }
+  const flags = [
+    "--batch-size",
+    "1",
+    "--concurrency",
+    "2",
+    "--requests-per-second",
+    String(perSecond),
+    "--poll-min",
+    "1h",
+    "--poll-max",
+    "1h",
+  ]
+  const workers = Array.from({ length: count }, (_, i): ChildProcess =>
+    spawn(process.execPath, [program, "worker", input, ...flags, "--dir", join(scratch, `${schema}-${i}`)], {
+      env,
+      stdio: "ignore",
+    }),
+  )
+  const owners = () => {
+    try {
+      return Number(server.psql("SELECT COUNT(DISTINCT owner) FROM part_owner WHERE part >= 0", schema))
+    } catch {
+      return 0
+    }
+  }
+  while (owners() < count) await setTimeout(200)
+  await setTimeout(3_000)
+  requests = []
+  await setTimeout(seconds * 1_000)
+  const times = requests
+  for (const worker of workers) {
+    worker.kill("SIGKILL")
+    await once(worker, "exit")
+  }
+  return times
+}
+
+const rows: Array<{ readonly workers: number; readonly "requests/s": number; readonly times: number }> = []
+for (const workers of [1, 2, 4]) {
+  const perSecond = (await measure(workers, 10_000)).length / seconds
+  rows.push({
+    workers,
+    "requests/s": Math.round(perSecond),
+    times: Number((perSecond / (rows[0]?.["requests/s"] ?? perSecond)).toFixed(2)),
+  })
+}
+console.table(rows)
+
+const limit = 50
+const times = await measure(4, limit)
+let most = 0
+for (let first = 0, last = 0; last < times.length; last++) {
+  while (times[last]! - times[first]! > 10_000) first++
+  most = Math.max(most, last - first + 1)
+}
+await server.close()
+service.close()
+rmSync(scratch, { recursive: true })
+const above = most / (10 * limit)
+const { times: speedup } = rows.at(-1)!
+console.log(
+  `four workers ${speedup} times one (at least 3.2); most in 10 s ${above.toFixed(3)} of the limit (at most 1.02), ${(times.length / seconds / limit).toFixed(3)} on average`,
+)
+process.exitCode = speedup >= 3.2 && above <= 1.02 ? 0 : 1
