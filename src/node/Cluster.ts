@@ -9,7 +9,7 @@
 import { createServer } from "node:net"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
-import { Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { Duration, Effect, Layer, Option, type Redacted, References } from "effect"
 
 export interface ClusterOptions {
   readonly url: Redacted.Redacted<string>
@@ -42,6 +42,8 @@ export const layer = ({ host, lease = "35 seconds", password, port, prefix, url 
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
+        // It says much, for each of hundreds of locks, where the database is away for a moment.
+        Layer.provide(Layer.succeed(References.MinimumLogLevel, "Error")),
       )
     }),
   )

@@ -1,6 +1,7 @@
 /** `prefstream worker`: one of several processes, on one machine or many, that work a job together. */
-import { Console, Duration, Effect, Layer } from "effect"
+import { Cause, Console, Duration, Effect, Layer, Schedule } from "effect"
 import { Command } from "effect/cli"
+import { isSqlError } from "effect/sql/SqlError"
 import * as Cluster from "../../node/Cluster.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Worker from "../../pipeline/Worker.ts"
@@ -13,6 +14,7 @@ import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { duration } from "../flags/Values.ts"
 import { address, webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { messageOf } from "../output/Failure.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
@@ -49,8 +51,10 @@ export const workerCommand = Command.make(
       cluster: { url: location.url, password: yield* LedgerLocation.password, host, port, lease: flags.lease },
     }
     yield* Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it works until it is stopped`)
-    yield* Worker.work(settings).pipe(
-      Stop.withTerms({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
+    let hasJoined = false
+    const isLost = (cause: Cause.Cause<unknown>) => hasJoined && isSqlError(Cause.squash(cause))
+    yield* Effect.sync(() => void (hasJoined = true)).pipe(
+      Effect.andThen(Worker.work(settings)),
       Effect.provide(
         AnnotationClient.layer.pipe(
           Layer.provide(Worker.layerBudget),
@@ -59,6 +63,15 @@ export const workerCommand = Command.make(
           Layer.provide(Layer.effectDiscard(JobFolder.create(place.directory))),
         ),
       ),
+      Effect.sandbox,
+      Effect.tapError((cause) =>
+        isLost(cause)
+          ? Effect.logWarning(`the ledger is lost, and joined again: ${messageOf(Cause.squash(cause))}`)
+          : Effect.void,
+      ),
+      Effect.retry({ while: isLost, schedule: Schedule.spaced("2 seconds") }),
+      Effect.catch(Effect.failCause),
+      Stop.withTerms({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
     )
   }),
 ).pipe(
