@@ -112,6 +112,7 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
     readonly env?: Record<string, string>
   }
 
+  /** Gives the most tasks that are in doubt at the end of a round. */
   const play = async (
     name: string,
     keys: "honored" | "ignored",
@@ -129,6 +130,7 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
     )
     assert.strictEqual(alone.status, 0, alone.stderr)
 
+    let mostDoubts = 0
     for (let round = 0; round < rounds; round++) {
       const token = `${name}-${round}`
       const book = service.book(token)
@@ -195,7 +197,7 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
       const doubts = count("state = 'in_doubt'")
       const bought = book.posts.filter(({ repeated }) => !repeated)
       assert.strictEqual(book.keys.size, bought.length, "a task was bought twice")
-      if (keys === "honored") assert.strictEqual(doubts, 0)
+      mostDoubts = Math.max(mostDoubts, doubts)
       // What is in doubt may be there, and everything else is.
       assert.isAtLeast(bought.length, tasks - doubts)
       if (doubts > 0) continue
@@ -207,6 +209,7 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
       )
     }
     await service.close()
+    return mostDoubts
   }
 
   /** The one that reads is killed, and another; one is frozen until the others have its parts. */
@@ -222,12 +225,14 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
   }
 
   for (const keys of ["honored", "ignored"] as const) {
-    it(`killed and frozen, at a service by which keys are ${keys}: nothing is sent twice, nothing is lost`, () =>
-      play(`lost-${keys}`, keys, lose))
+    it(`killed and frozen, at a service by which keys are ${keys}: nothing is sent twice, nothing is lost`, async () => {
+      // Of each of those that are lost, the requests that were under way.
+      assert.isAtMost(await play(`lost-${keys}`, keys, lose), keys === "honored" ? 0 : 3 * 8)
+    })
   }
 
-  it("started anew one after the other, after the database was: the same bytes", () =>
-    play("anew", "honored", async ({ count, kill, replace }) => {
+  it("started anew one after the other, after the database was: the same bytes", async () => {
+    const doubts = await play("anew", "honored", async ({ count, kill, replace }) => {
       await server.stop()
       await server.start()
       await until("more tasks", () => count("state IN ('submitted', 'completed')") >= tasks * 0.5)
@@ -235,7 +240,9 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
         await kill(worker, "SIGTERM")
         await replace(worker)
       }
-    }))
+    })
+    assert.strictEqual(doubts, 0)
+  })
 
   it.skipIf(!canCut)("cut off from the database, but not from the service, and back: the same bytes", async () => {
     const space = `prefstream-${process.pid}`
@@ -269,7 +276,7 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
           },
         }
       }
-      await play(
+      const doubts = await play(
         "cut",
         "honored",
         async ({ partsOf, workers }) => {
@@ -282,6 +289,7 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
         },
         placeOf,
       )
+      assert.strictEqual(doubts, 0)
     } finally {
       ip("netns", "del", space)
     }
