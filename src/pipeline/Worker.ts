@@ -23,6 +23,7 @@ import { send, type SendError } from "../task/Send.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import type { Settings } from "./Pipeline.ts"
 import { readAndSubmit } from "./Reading.ts"
+import * as RejectsFile from "./RejectsFile.ts"
 
 /** How a worker finds the others, and what it reads where it is its turn to read. */
 export interface WorkerSettings extends Settings {
@@ -108,11 +109,20 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
   const parts = Array.from({ length: ledger.partCount }, (_, part) =>
     Singleton.make(`part ${part}`, task(Effect.scoped(Effect.andThen(ledger.takePart(part), Effect.never)))),
   )
+  const reading = readAndSubmit(settings).pipe(
+    Effect.ensuring(
+      RejectsFile.write(settings.directory).pipe(
+        Effect.catch((failure) =>
+          Effect.logWarning(`the rejects are in the ledger, but not in a file: ${causeMessage(failure)}`),
+        ),
+      ),
+    ),
+  )
   const reader = Singleton.make(
     "reader",
     task(
       ledger.takePart(readerPart).pipe(
-        Effect.andThen(again("reading")(readAndSubmit(settings))),
+        Effect.andThen(again("reading")(reading)),
         Effect.tap((run) => Effect.logInfo(`run ${run}: the input is read`)),
         Effect.andThen(Effect.never),
         Effect.scoped,
