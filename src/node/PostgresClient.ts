@@ -155,7 +155,7 @@ const make = Effect.fnUntraced(function* (
   } as const
   const readers = yield* PgClient.make({ ...settings, maxConnections: readConnections })
   const writer = yield* Effect.mapError(PgClient.makeClient(settings), name)
-  yield* settle(writer).pipe(Effect.mapError(name))
+  yield* settle(writer, config.isShared).pipe(Effect.mapError(name))
   if (config.lock !== undefined)
     yield* takeLock(writer, config.lock, config.isShared === true, where).pipe(
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
@@ -195,14 +195,17 @@ const hasPassword = (url: Redacted.Redacted<string>): boolean =>
     { onFailure: () => false, onSuccess: (url) => url.password !== "" || url.searchParams.has("password") },
   )
 
-/** What the session needs, whatever the server's own settings are; those that its version has. */
-const settle = (sql: SqlClient.SqlClient) => sql`
+/**
+ * What the session needs, whatever the server's own settings are; those that its version has. Beside others, a process that
+ * is frozen in a transaction loses its session: the others wait for the rows that it has locked.
+ */
+const settle = (sql: SqlClient.SqlClient, isShared = false) => sql`
   SELECT set_config(wanted.name, wanted.setting, false)
   FROM (VALUES
     ('synchronous_commit', 'on'),
     ('default_transaction_isolation', 'read committed'),
     ('idle_session_timeout', '0'),
-    ('idle_in_transaction_session_timeout', '0'),
+    ('idle_in_transaction_session_timeout', ${isShared ? "5s" : "0"}),
     ('transaction_timeout', '0'),
     ('statement_timeout', '0'),
     ('lock_timeout', '0'),

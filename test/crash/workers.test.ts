@@ -44,8 +44,8 @@ const here = (args: ReadonlyArray<string>, env: Record<string, string>) =>
   Effect.runPromise(Effect.provide(cli(args, env), platform))
 
 const until = async (what: string, isSo: () => boolean) => {
-  for (const deadline = performance.now() + 300_000; !isSo(); await setTimeout(100)) {
-    if (performance.now() > deadline) throw new Error(`waited five minutes for: ${what}`)
+  for (const deadline = performance.now() + 120_000; !isSo(); await setTimeout(100)) {
+    if (performance.now() > deadline) throw new Error(`waited two minutes for: ${what}`)
   }
 }
 
@@ -187,6 +187,12 @@ describe.skipIf(notInstalled || !manyCases)(`four workers, CRASH_SEED=${seed}`, 
           random,
         })
         await until("the end", () => count("state NOT IN ('completed', 'in_doubt')") === 0 && count("true") === tasks)
+      } catch (failure) {
+        const ended = workers.filter(({ child }) => child.exitCode !== null)
+        const said = await Promise.all(ended.map(async (worker) => (await worker.ended).stderr.slice(-3_000)))
+        throw new Error(`${String(failure)}; workers that ended by themselves said:\n${said.join("\n\n")}`, {
+          cause: failure,
+        })
       } finally {
         for (const [i, { child }] of workers.entries()) {
           child.kill("SIGCONT")
