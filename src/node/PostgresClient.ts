@@ -116,6 +116,15 @@ const namedConnection = (
   executeUnprepared: (...of) => Effect.mapError(connection.executeUnprepared(...of), name),
 })
 
+/** Of transactions: one whose session is lost is rolled back already. */
+const writerConnection = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
+  ...connection,
+  execute: (sql, ...rest) =>
+    sql === "ROLLBACK"
+      ? Effect.catchReason(connection.execute(sql, ...rest), "SqlError", "ConnectionError", () => Effect.succeed([]))
+      : connection.execute(sql, ...rest),
+})
+
 /** An aborted transaction answers COMMIT with ROLLBACK, and no error. */
 const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
   const answer = yield* connection.executeRaw("COMMIT", [])
@@ -166,7 +175,7 @@ const make = Effect.fnUntraced(function* (
   )
   const client = yield* SqlClient.make({
     acquirer: connected(readers.reserve),
-    transactionAcquirer: connected(writer.reserve),
+    transactionAcquirer: Effect.map(connected(writer.reserve), writerConnection),
     compiler: PgClient.makeCompiler(),
     commit,
     prepareTransactionControls: true,

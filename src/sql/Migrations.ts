@@ -5,7 +5,7 @@
  * version of prefstream has written is refused, not guessed at.
  */
 import { Effect, Schema } from "effect"
-import { Migrator, SqlClient } from "effect/sql"
+import { Migrator, SqlClient, SqlError } from "effect/sql"
 
 /** Migrations by name, `0001_create_tables` and so on. */
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
@@ -79,7 +79,11 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   // With none to run, the migrator only sees to its own table.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   yield* check(options)
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table })
+  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }).pipe(
+    Effect.mapError((error) =>
+      SqlError.isSqlError(error.cause) && error.cause.reason._tag === "ConnectionError" ? error.cause : error,
+    ),
+  )
 })
 
 /** Changes nothing: for a database that is only read. */

@@ -82,7 +82,8 @@ export const send = Effect.fnUntraced(function* <E>(
     yield* client
       .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
       .pipe(
-        Effect.onInterrupt(() => (claimed ? Effect.orDie(release) : Effect.void)),
+        // Without the ledger, the claim ends with its time limit.
+        Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
         Effect.tap(() => Effect.sync(streak.accepted)),
         Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({

@@ -115,7 +115,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
         await goAway()
         const { status, stderr } = await first.ended
         assert.strictEqual(status, 1, stderr)
-        assert.match(stderr, /^prefstream: postgres:\/\/prefstream@.*run the same command again/m)
+        assert.match(stderr, /^prefstream: postgres:\/\/prefstream@.*run the same command again/m, stderr)
         assert.notMatch(stderr, /^ +at /m, "a stack")
         await server.start()
         const second = await run(args(job), ledger)

@@ -190,6 +190,21 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
       }),
     )
 
+    it.effect("a transaction that loses its session fails with the reason, and has not happened", () =>
+      Effect.gen(function* () {
+        const { connect, psql } = yield* open
+        const sql = yield* connect({ lock: "ledger" })
+        const error = yield* sql`INSERT INTO entry ${sql.insert(entry(1))}`.pipe(
+          Effect.andThen(Effect.sync(() => psql(`SELECT pg_terminate_backend(pid) FROM (${holderSession}) AS holder`))),
+          Effect.andThen(sql`INSERT INTO entry ${sql.insert(entry(2))}`),
+          sql.withTransaction,
+          Effect.flip,
+        )
+        assert.strictEqual(error.reason._tag, "ConnectionError")
+        assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [])
+      }),
+    )
+
     it.effect("whoever loses its session has lost the lock, and commits nothing more", () =>
       Effect.gen(function* () {
         const { connect, psql } = yield* open

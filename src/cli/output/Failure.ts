@@ -62,7 +62,7 @@ const postgresWords: { readonly [code: string]: string } = {
   "53300": `wait for a free connection, or raise the server's max_connections, ${again}`,
   "57P01": "run the same command again once the server is back",
   "57P02": "run the same command again once the server is back",
-  "57P03": "try again when the server is ready",
+  "57P03": "run the same command again once the server is ready",
 }
 
 const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
