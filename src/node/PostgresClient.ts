@@ -3,8 +3,9 @@
  *
  * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
  * rolls back and releases the lock, and later transactions fail; a dead machine's lock ends after about a minute.
- * Other statements run on a few more connections. No message contains the password.
- * Does not: work behind PgBouncer's `transaction` mode; store text with NUL.
+ * Other statements run on a few more connections. No message contains the password. A pooler such as PgBouncer must be
+ * in `session` mode; others are refused before anything is written.
+ * Does not: store text with NUL.
  */
 import { hostname } from "node:os"
 import type { PgTypes } from "@effect/sql-pg"
@@ -12,6 +13,7 @@ import { Effect, Layer, Option, Redacted, Result, Schema, type Scope, Stream } f
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
+import * as PostgresPooler from "./PostgresPooler.ts"
 
 export interface PostgresClientConfig {
   /** `postgres://user:password@host:port/database`; all but the host may be left out. */
@@ -91,6 +93,9 @@ const named = (where: string) => (error: SqlError.SqlError) => {
 /** Codes of class 57P: the server shuts down, has crashed, starts, or ends the session. */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
+/** The code of PgBouncer's refusals. */
+const isProtocolViolation = Schema.is(Schema.Struct({ code: Schema.Literal("08P01") }))
+
 const reasons = {
   AuthenticationError: SqlError.AuthenticationError,
   AuthorizationError: SqlError.AuthorizationError,
@@ -160,21 +165,41 @@ const make = Effect.fnUntraced(function* (
     keepAlive: "30 seconds",
     maxMessageSize: maxMessageBytes,
     types: numbersIn(PgTypes),
-    ...(config.readonly && { startupParameters: { default_transaction_read_only: "on" } }),
   } as const
-  const readers = yield* PgClient.make({ ...settings, maxConnections: readConnections })
-  const writer = yield* Effect.mapError(PgClient.makeClient(settings), name)
-  yield* settle(writer, config.isShared).pipe(Effect.mapError(name))
+  const isReadonly = config.readonly === true
+  const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
+  const writer = yield* PgClient.makeClient(startup).pipe(
+    // As PgBouncer does with a startup parameter. `settle` sets it then.
+    Effect.catchIf(
+      (error) => isReadonly && isProtocolViolation(error.reason.cause),
+      () => PgClient.makeClient(settings),
+    ),
+    Effect.mapError(name),
+  )
+  const process = yield* Effect.mapError(PostgresPooler.processOf(writer), name)
+  const settled = yield* Effect.mapError(settle(writer, { ...config, process }).unprepared, name)
+  const isPooled = settled.length === 0
+  const readers = yield* PgClient.make({ ...(isPooled ? settings : startup), maxConnections: readConnections })
+  if (isPooled) {
+    const url = Redacted.value(config.url)
+    yield* PostgresPooler.requireSessions({ readers, writer }, { readerCount: readConnections, url }).pipe(
+      Effect.andThen(settle(writer, config)),
+      Effect.mapError(name),
+    )
+  }
   if (config.lock !== undefined)
     yield* takeLock(writer, config.lock, config.isShared === true, where).pipe(
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
     )
 
   const reserve = Effect.tap(readers.reserve, (connection) =>
-    Effect.provideService(settle(readers), readers.transactionService, [connection, 0] as const),
+    Effect.provideService(settle(readers, { readonly: isReadonly }), readers.transactionService, [
+      connection,
+      0,
+    ] as const),
   )
   const client = yield* SqlClient.make({
-    acquirer: connected(readers.reserve),
+    acquirer: connected(isPooled && isReadonly ? reserve : readers.reserve),
     transactionAcquirer: Effect.map(connected(writer.reserve), writerConnection),
     compiler: PgClient.makeCompiler(),
     commit,
@@ -208,11 +233,22 @@ const hasPassword = (url: Redacted.Redacted<string>): boolean =>
  * What the session needs, whatever the server's own settings are; those that its version has. Beside others, a process that
  * is frozen in a transaction loses its session: the others wait for the rows that it has locked.
  */
-const settle = (sql: SqlClient.SqlClient, isShared = false) => sql`
+const settle = (
+  sql: SqlClient.SqlClient,
+  {
+    isShared = false,
+    process,
+    readonly = false,
+  }: Pick<PostgresClientConfig, "isShared" | "readonly"> & {
+    /** Changes nothing, and gives no rows, in a session of another server process. */
+    readonly process?: number | undefined
+  } = {},
+) => sql`
   SELECT set_config(wanted.name, wanted.setting, false)
   FROM (VALUES
     ('synchronous_commit', 'on'),
     ('default_transaction_isolation', 'read committed'),
+    ${sql.literal(readonly ? "('default_transaction_read_only', 'on')," : "")}
     ('idle_session_timeout', '0'),
     ('idle_in_transaction_session_timeout', ${isShared ? "5s" : "0"}),
     ('transaction_timeout', '0'),
@@ -222,7 +258,8 @@ const settle = (sql: SqlClient.SqlClient, isShared = false) => sql`
     ('tcp_keepalives_interval', '10'),
     ('tcp_keepalives_count', '3')
   ) AS wanted (name, setting)
-  JOIN pg_settings USING (name)`
+  JOIN pg_settings USING (name)
+  WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
   sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`

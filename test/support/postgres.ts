@@ -31,7 +31,7 @@ export const installed = binaries !== undefined
 export const notInstalled = !installed
 
 /** PostgreSQL refuses to run as root. */
-const user =
+export const user =
   process.getuid?.() === 0 && installed
     ? { uid: Number(execFileSync("id", ["-u", "postgres"])), gid: Number(execFileSync("id", ["-g", "postgres"])) }
     : {}
@@ -137,10 +137,10 @@ export class Server {
   }
 
   /** What `psql` says to a statement. */
-  psql(statement: string, schema = "public") {
+  psql(statement: string, schema = "public", database = "postgres") {
     return execFileSync(
       join(binaries!, "psql"),
-      ["-h", this.folder, "-U", "prefstream", "-d", "postgres", "-XAtqc", statement],
+      ["-h", this.folder, "-U", "prefstream", "-d", database, "-XAtqc", statement],
       { env: { ...process.env, PGOPTIONS: `-csearch_path=${schema}` }, stdio: "pipe" },
     )
       .toString()

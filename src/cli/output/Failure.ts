@@ -53,6 +53,8 @@ const sqliteWords: { readonly [code: number]: string } = {
 
 /** PostgreSQL's error codes. */
 const postgresWords: { readonly [code: string]: string } = {
+  "08P01":
+    "a pooler such as PgBouncer refuses this: connect to PostgreSQL itself, or change the pooler's settings (options of the URL name a schema: ALTER ROLE ... SET search_path does it as well)",
   "25006": "this server is read-only: name the primary server",
   "28000": "check the user name and the server's pg_hba.conf",
   "28P01": "set the password in PGPASSWORD",

@@ -1,0 +1,91 @@
+/**
+ * Adapter: a pooler in front of PostgreSQL, such as PgBouncer, and whether its connections keep their sessions.
+ *
+ * Guarantees: it changes nothing in a session. A pooler that gives sessions away between transactions or statements is
+ * refused, whatever else it serves: it would have to give two connections the same two sessions in 32 turns.
+ * Does not: find a pooler that pretends to be the server process itself.
+ */
+import { Effect, Option, Predicate } from "effect"
+import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
+
+const turns = 16
+
+/** A pooler has others wait for a session until one is free. */
+const maxWait = "10 seconds"
+
+/** The server process that a connection was told at its start: by a pooler another one than its own; 0 if unknown. */
+export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
+  Effect.scoped(
+    Effect.map(sql.reserve, (connection) => {
+      const session = Predicate.hasProperty(connection, "connection") ? connection.connection : undefined
+      return Predicate.hasProperty(session, "processId") && Predicate.isNumber(session.processId)
+        ? session.processId
+        : 0
+    }),
+  )
+
+const refuse = (message: string) =>
+  new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: undefined, message, operation: "connect" }) })
+
+/** The schemas that a URL asks for by `options=-csearch_path=…`. */
+const searchPathIn = (url: string): Option.Option<string> => {
+  const options = URL.parse(url)?.searchParams.get("options") ?? ""
+  const [, path] = /(?:^|\s)(?:-c\s*|--)search_path=((?:\\.|[^\s\\])*)/.exec(options) ?? []
+  return Option.map(Option.fromUndefinedOr(path), (path) => path.replaceAll(/\\(.)/g, "$1"))
+}
+
+interface Session {
+  readonly process: number
+  readonly path: string
+}
+
+/** Fails unless the writer and so many readers each have a session of their own, with the settings of the URL. */
+export const requireSessions = Effect.fnUntraced(function* (
+  { readers, writer }: { readonly writer: SqlClient.SqlClient; readonly readers: SqlClient.SqlClient },
+  { readerCount, url }: { readonly readerCount: number; readonly url: string },
+) {
+  const found = new Map<SqlConnection.Connection, Session>()
+  const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
+    // A pooler need not know prepared statements.
+    const rows = yield* connection.executeUnprepared(
+      "SELECT pg_backend_pid() AS process, current_setting('search_path') AS path",
+      [],
+      undefined,
+    )
+    const session = rows[0] as Session
+    for (const [other, { process }] of found) {
+      if ((process === session.process) !== (other === connection)) {
+        return yield* refuse(
+          "a pooler that changes sessions, such as PgBouncer in transaction or statement mode: connect to PostgreSQL itself, or to a pool in session mode",
+        )
+      }
+    }
+    found.set(connection, session)
+    return connection
+  })
+  const opened = (client: SqlClient.SqlClient) =>
+    Effect.flatMap(client.reserve, look).pipe(
+      Effect.timeoutOrElse({
+        duration: maxWait,
+        orElse: () =>
+          refuse(
+            `a pooler that serves ${found.size} of the ${readerCount + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
+          ),
+      }),
+    )
+
+  const first = yield* opened(writer)
+  const second = yield* opened(readers)
+  for (let turn = 0; turn < turns; turn++) {
+    for (const connection of [first, first, second, second]) yield* look(connection)
+  }
+  yield* Effect.all(
+    Array.from({ length: readerCount - 1 }, () => opened(readers)),
+    { concurrency: "unbounded", discard: true },
+  )
+  const path = Option.getOrUndefined(searchPathIn(url))
+  if (path === undefined || found.get(first)?.path === path) return
+  return yield* refuse(
+    "a pooler that ignores the schema in the options of the URL: set it by ALTER ROLE ... SET search_path, or connect to PostgreSQL itself",
+  )
+}, Effect.scoped)
