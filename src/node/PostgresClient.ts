@@ -7,12 +7,12 @@
  * in `session` mode; others are refused before anything is written.
  * Does not: store text with NUL.
  */
-import { hostname } from "node:os"
 import type { PgTypes } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted, Result, Schema, type Scope, Stream } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
-import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
+import type { FileLockError } from "./FileLock.ts"
+import * as PostgresLock from "./PostgresLock.ts"
 import * as PostgresPooler from "./PostgresPooler.ts"
 
 export interface PostgresClientConfig {
@@ -24,8 +24,8 @@ export interface PostgresClientConfig {
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it nothing is locked. */
   readonly lock?: string | undefined
-  /** Shares the lock with others that share it. Default false. */
-  readonly isShared?: boolean | undefined
+  /** Shares the lock with others that share it: a worker, or a command beside workers. Not shared by default. */
+  readonly sharedBy?: "worker" | "command" | undefined
 }
 
 const readConnections = 4
@@ -63,16 +63,6 @@ export const findUrlProblem = (url: URL): Option.Option<string> => {
       ...wrong("port", (port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536, "a port"),
     ][0],
   )
-}
-
-/** The `application_name` of this process's sessions, of which PostgreSQL keeps 63 bytes. */
-const sessionName = () => `prefstream ${process.pid} ${hostname()}`.slice(0, 63)
-
-const holderOf = (row: { readonly name: string | null; readonly since: string } | undefined) => {
-  const [, pid, host = ""] = /^prefstream (\d+) (.*)$/.exec(row?.name ?? "") ?? []
-  return pid === undefined || row === undefined
-    ? Option.none()
-    : Option.some<LockHolder>({ pid: Number(pid), host, since: row.since })
 }
 
 /** The same failure with a message that begins with `where`. */
@@ -160,7 +150,7 @@ const make = Effect.fnUntraced(function* (
   const settings = {
     url: config.url,
     ...(!hasPassword(config.url) && { password: config.password }),
-    applicationName: sessionName(),
+    applicationName: PostgresLock.sessionName(config.sharedBy === "worker"),
     connectTimeout: "10 seconds",
     keepAlive: "30 seconds",
     maxMessageSize: maxMessageBytes,
@@ -188,7 +178,7 @@ const make = Effect.fnUntraced(function* (
     )
   }
   if (config.lock !== undefined)
-    yield* takeLock(writer, config.lock, config.isShared === true, where).pipe(
+    yield* PostgresLock.take(writer, config.lock, config.sharedBy !== undefined, where).pipe(
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
     )
 
@@ -236,10 +226,10 @@ const hasPassword = (url: Redacted.Redacted<string>): boolean =>
 const settle = (
   sql: SqlClient.SqlClient,
   {
-    isShared = false,
     process,
     readonly = false,
-  }: Pick<PostgresClientConfig, "isShared" | "readonly"> & {
+    sharedBy,
+  }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
     /** Changes nothing, and gives no rows, in a session of another server process. */
     readonly process?: number | undefined
   } = {},
@@ -250,7 +240,7 @@ const settle = (
     ('default_transaction_isolation', 'read committed'),
     ${sql.literal(readonly ? "('default_transaction_read_only', 'on')," : "")}
     ('idle_session_timeout', '0'),
-    ('idle_in_transaction_session_timeout', ${isShared ? "5s" : "0"}),
+    ('idle_in_transaction_session_timeout', ${sharedBy === undefined ? "0" : "5s"}),
     ('transaction_timeout', '0'),
     ('statement_timeout', '0'),
     ('lock_timeout', '0'),
@@ -261,37 +251,20 @@ const settle = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
-  sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
-
-/** The process that holds a lock; none if it is free. */
-export const lockHolder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
-  // pg_locks has a 64-bit key in two halves.
-  const rows = yield* sql<{ name: string | null; since: string }>`
-    SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
-    FROM pg_locks JOIN pg_stat_activity USING (pid)
-    WHERE locktype = 'advisory' AND granted AND objsubid = 1
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND (classid::bigint << 32) | objid::bigint = ${keyOf(sql, lock)}`
-  return Option.map(Option.fromNullishOr(rows[0]), (row) => Option.getOrElse(holderOf(row), () => "unknown" as const))
-})
-
-const takeLock = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string, shared: boolean, path: string) {
-  const waitFor = (time: string) => sql`SELECT set_config('lock_timeout', ${time}, false)`
-  // The server ends a dead process's session a moment after its death.
-  yield* waitFor("1s")
-  const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
-  const taken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
-    Effect.as(true),
-    Effect.catchReason("SqlError", "LockTimeoutError", () => Effect.succeed(false)),
-  )
-  yield* waitFor("0")
-  if (taken) return
-  const holder = Option.filter(yield* lockHolder(sql, lock), (holder) => holder !== "unknown")
-  return yield* new FileLockError({
-    reason: new FileLocked({ path, ...(Option.isSome(holder) && { holder: holder.value }) }),
+/** What is told on a channel while the scope is open, by a connection of its own. */
+export const listen = Effect.fnUntraced(function* (
+  { password, url }: Pick<PostgresClientConfig, "password" | "url">,
+  channel: string,
+) {
+  const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
+  const client = yield* PgClient.makeClient({
+    url,
+    ...(!hasPassword(url) && { password }),
+    applicationName: PostgresLock.sessionName(true),
+    keepAlive: "30 seconds",
   })
-})
+  return yield* client.listen(channel)
+}, Effect.provide(Reactivity.layer))
 
 /** `make` as a layer. */
 export const layer = (

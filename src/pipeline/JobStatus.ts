@@ -117,7 +117,9 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  const report = yield* RunReport.make({ progress, isRunning: Option.isSome(holder) })
+  const workers = yield* ledger.workers
+  const isRunning = Option.isSome(holder)
+  const report = yield* RunReport.make({ progress, isRunning, besideWorkers: isRunning && workers.length > 0 })
   const campaigns = yield* ledger.campaigns
   const deliveries = yield* ledger.deliveries
   const run = yield* ledger.newestRun
@@ -153,7 +155,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     estimate: Option.getOrNull(estimateOf(progress, now)),
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
     running_process: Option.getOrNull(holder),
-    workers: (yield* ledger.workers).map(({ name, parts, reads, renewedAt }) => ({
+    workers: workers.map(({ name, parts, reads, renewedAt }) => ({
       name,
       parts,
       reads_input: reads === 1,

@@ -10,10 +10,10 @@
 import { Cause, type Duration, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { Source } from "../source/Source.ts"
-import { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
-import { Ledger } from "../task/ledger/Ledger.ts"
+import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import * as SharedBudget from "../task/SharedBudget.ts"
 import type { SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
@@ -62,13 +62,23 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
 
 /** Everything that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
 export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">) =>
-  Layer.mergeAll(ledgerOf(pipeline), AnnotationClient.layer).pipe(
-    Layer.provideMerge(pipeline.service),
-    Layer.provide(Layer.effectDiscard(JobFolder.create(pipeline.directory))),
-  )
+  layerOver(LedgerLocation.layer, pipeline)
 
-const ledgerOf = ({ directory, ...where }: Pick<Settings, "directory" | "ledger" | "job">) =>
-  Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), LedgerLocation.layer))
+/** The same, also while workers work the job: for `submit`, which then only reads. */
+export const layerBesideWorkers = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">) =>
+  layerOver(LedgerLocation.layerBesideWorkers, pipeline)
+
+const layerOver = <E, R, E2, R2>(
+  open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E2, R2>,
+  { directory, service, ...where }: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">,
+) =>
+  SharedBudget.client.pipe(
+    Layer.provideMerge(
+      Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), open)),
+    ),
+    Layer.provideMerge(service),
+    Layer.provide(Layer.effectDiscard(JobFolder.create(directory))),
+  )
 
 /** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */
 export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
@@ -108,6 +118,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
     rejects,
     run: Option.getOrUndefined(value),
     stopped: Option.isNone(value),
+    besideWorkers: (yield* Ledger).isShared,
   })
 })
 

@@ -65,6 +65,8 @@ export interface RunReport {
   readonly left_out: FunnelStep["lost"] | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
+  /** Whether workers send and poll the tasks, and the command only read. */
+  readonly beside_workers: boolean
   /** Duration of the command; null for `status`. */
   readonly seconds: number | null
 }
@@ -136,6 +138,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly stopped?: boolean | undefined
   /** Whether a process works the job: then an input that is not read to its end may be so yet. */
   readonly isRunning?: boolean
+  readonly besideWorkers?: boolean
   /** The progress, if the caller has read it already. */
   readonly progress?: Progress
   readonly elapsed?: Duration.Duration
@@ -193,6 +196,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     dataset: Option.getOrNull(options.dataset ?? Option.none()),
     left_out: options.leftOut ?? null,
     example: Option.getOrNull(options.example ?? Option.none()),
+    beside_workers: options.besideWorkers === true,
     seconds: options.elapsed === undefined ? null : Duration.toSeconds(options.elapsed),
   }
 }, LedgerReader.snapshot)

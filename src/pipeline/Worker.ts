@@ -5,16 +5,17 @@
  * tasks is sent and polled by one worker, and by another when that one is lost; only the owner of its part claims a task
  * (`task/ledger/Parts`), so no task is sent by two. The dataset does not depend on the workers.
  *
- * All workers together keep to the limit of requests per second. Does not: end by itself (`prefstream status` says when all
- * is done); share the limit of concurrent requests, which is that of each worker; recover from a lost session of the database, which ends it with a failure.
+ * All workers together keep to the limits of requests per second and at once, but each may send one. Does not: end by
+ * itself (`prefstream status` says when all is done); recover from a lost session of the database, which ends it with a
+ * failure.
  */
-import { Cause, Deferred, Duration, Effect, Latch, Layer, Option, Schedule } from "effect"
+import { Cause, Deferred, Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { causeMessage } from "../io/Values.ts"
 import * as Cluster from "../node/Cluster.ts"
-import { RequestBudget } from "../task/client/RequestBudget.ts"
+import * as PostgresClient from "../node/PostgresClient.ts"
 import { collect } from "../task/Collect.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import { readerPart } from "../task/ledger/Parts.ts"
@@ -30,8 +31,8 @@ export interface WorkerSettings extends Settings {
   readonly cluster: Omit<Cluster.ClusterOptions, "prefix">
 }
 
-/** How often a worker looks for what others have planned, hinted at, or left behind. */
-const lookInterval = Duration.millis(500)
+/** How often a worker looks for what others have left behind, and for news that it was not told. */
+const lookInterval = Duration.seconds(2)
 
 const restartInterval = Duration.seconds(5)
 
@@ -60,22 +61,6 @@ const again =
     )
   }
 
-/** The client of a worker keeps to the rate that all workers share. */
-export const layerBudget = Layer.effect(
-  RequestBudget,
-  Effect.gen(function* () {
-    const ledger = yield* Ledger
-    const { requestsPerSecond } = yield* ServiceProfile
-    const budget: RequestBudget = {
-      // Without the ledger nothing is sent, and the worker ends.
-      take: (wanted) =>
-        Effect.orElseSucceed(ledger.takeRequests(wanted, requestsPerSecond), () => ({ granted: 0, pause: 0 })),
-      pause: (millis) => Effect.ignore(ledger.pauseRequests(millis)),
-    }
-    return Option.some(budget)
-  }),
-)
-
 type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
 
 /** Works parts of the job for as long as the scope is open. Fails where the ledger is lost. */
@@ -102,6 +87,10 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
     yield* ledger.settleAbandoned(idempotencyKey === "honored" ? "planned" : "in_doubt")
     yield* ledger.wake
   }).pipe(Effect.repeat(Schedule.spaced(lookInterval)))
+  const told = Effect.gen(function* () {
+    const messages = yield* PostgresClient.listen(settings.cluster, yield* ledger.channel)
+    while (true) yield* ledger.hear((yield* Queue.take(messages)).payload)
+  })
   // Also for what a request left to be sent once more.
   const looksAgain = Effect.repeat(ledger.lookAgain, Schedule.spaced(lookAgainInterval))
   const renewing = Effect.repeat(ledger.renewParts, Schedule.spaced(renewInterval))
@@ -133,8 +122,8 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
     Layer.provide(Cluster.layer({ ...settings.cluster, prefix: `prefstream_job_${ledger.job}` })),
   )
   const received = settings.webhook === undefined ? Layer.empty : WebhookReceiver.layer(settings.webhook)
-  return yield* Effect.all([sending, collecting, looking, looksAgain, renewing, Deferred.await(lost)], {
+  return yield* Effect.all([sending, collecting, looking, told, looksAgain, renewing, Deferred.await(lost)], {
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.provide(Layer.merge(placed, received)))
-})
+}, Effect.scoped)

@@ -91,8 +91,9 @@ const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
 }
 
 /**
- * Reads `records` into the ledger and sends what is planned, until both are done; beside workers, which send, it only reads. Fails with the records' own error,
- * `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `UnusableGold`, or an `AnnotationClientError` that would meet every task.
+ * Reads `records` into the ledger and sends what is planned, until both are done; beside workers, which send, it only
+ * reads. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `UnusableGold`, an
+ * `AnnotationClientError` that would meet every task, or `FileLockError` where another process reads.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
@@ -104,6 +105,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const { maxRejects } = options
   yield* checkOptions(options)
   const ledger = yield* Ledger
+  yield* ledger.readAlone
   const profile = yield* ServiceProfile
   const draw = CompletionDraw.make(options)
   const mix = options.gold === undefined ? identity : yield* GoldItems.make(options.gold, draw)
@@ -147,4 +149,4 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     ),
   )
   return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run.run
-})
+}, Effect.scoped)

@@ -3,6 +3,7 @@ import { Array as Arr, Context, Effect, Exit, Fiber, Layer, Redacted, Schema, Sc
 import { SqlClient } from "effect/sql"
 import { FileLockError } from "../../src/node/FileLock.ts"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
+import * as PostgresLock from "../../src/node/PostgresLock.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { layer, start } from "./support.ts"
 
@@ -171,7 +172,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
         const other = yield* open
         yield* other.connect({ lock: "ledger" })
         const reader = yield* connect({ readonly: true })
-        const seen = yield* PostgresClient.lockHolder(reader, "ledger")
+        const seen = yield* PostgresLock.holder(reader, "ledger")
         assert.deepInclude(seen, { _tag: "Some" })
         yield* Scope.close(scope, Exit.void)
         yield* connect({ lock: "ledger" })

@@ -70,7 +70,7 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
       test(`in ${mode} mode, with ${size} sessions, is refused before anything is locked or written`, () =>
         Effect.gen(function* () {
           const pool = yield* pooled(mode, size)
-          for (const config of [{ lock: "job" }, { lock: "job", isShared: true }, { readonly: true }]) {
+          for (const config of [{ lock: "job" }, { lock: "job", sharedBy: "worker" as const }, { readonly: true }]) {
             assert.match(yield* refusal(pool, config), /in transaction or statement mode: .* a pool in session mode$/)
           }
           const { status, stderr } = yield* cli(["run", input, "--dir", join(scratch, `${mode}-${size}`)], {

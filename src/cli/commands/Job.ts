@@ -68,11 +68,15 @@ export const carryOut = <E, R, E2, R2>(
   { flags, place }: Job,
   service: Layer.Layer<ServiceProfile, E2, R2>,
   work: Effect.Effect<RunReport.RunReport, E, R>,
-  { finish = Summary.finish, later }: { readonly finish?: typeof Summary.finish; readonly later?: string } = {},
+  {
+    finish = Summary.finish,
+    later,
+    layer = Pipeline.layer,
+  }: { readonly finish?: typeof Summary.finish; readonly later?: string; readonly layer?: typeof Pipeline.layer } = {},
 ) =>
   Progress.during(work).pipe(
     orReported,
-    Effect.provide(Pipeline.layer({ directory: place.directory, ledger: place.location, service })),
+    Effect.provide(layer({ directory: place.directory, ledger: place.location, service })),
     Effect.flatMap((report) => finish(report, { ...place, json: flags.json, later })),
     waitForOthers(flags.lockWait),
   )

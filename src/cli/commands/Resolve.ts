@@ -2,8 +2,8 @@
  * `prefstream resolve`: a person's decisions about tasks that need attention.
  *
  * Guarantees: without a decision nothing changes, and another process may use the ledger meanwhile; a
- * decision is recorded for all tasks that are named, or for none, while no other process uses
- * the ledger.
+ * decision is recorded for all tasks that are named, or for none, while no other process but workers uses
+ * the job.
  */
 import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -69,16 +69,15 @@ export const resolveCommand = Command.make(
           ? printJson
           : Effect.flatMap(IssueList.text(numbers, given).pipe(read), (text) => Console.log(printable(text)))
       }
-      const before = yield* LedgerReader.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
-      yield* decide(numbers, decision).pipe(
-        Effect.andThen(isOwn ? rewriteRejects(directory) : Effect.void),
-        Effect.provide(LedgerLocation.layer(location)),
+      const decided = yield* decide(numbers, decision, flags.all).pipe(
+        Effect.tap(() => (isOwn ? rewriteRejects(directory) : Effect.void)),
+        Effect.provide(LedgerLocation.layerBesideWorkers(location)),
       )
       if (flags.json) return yield* printJson
-      const after = yield* LedgerReader.use((ledger) => ledger.tasksOf(numbers)).pipe(read)
-      const anew = after.filter(({ attempt }, i) => attempt !== before[i]!.attempt).length
+      const after = yield* LedgerReader.use((ledger) => ledger.tasksOf(decided.numbers)).pipe(read)
+      const anew = after.filter(({ attempt }, i) => attempt !== decided.tasks[i]!.attempt).length
       const hints = IssueList.waitAgain(after.map(issueReport), given)
-      yield* Console.log(printable([said(numbers, decision, anew), ...hints].join("\n")))
+      yield* Console.log(printable([said(decided, decision, anew), ...hints].join("\n")))
     },
     Effect.catchTags({ NoSuchTask: asUsage, NotResolvable: asUsage, TaskIdTaken: asUsage }),
   ),
@@ -154,16 +153,21 @@ const numbersOf = Effect.fnUntraced(function* (
   return found.map(({ number }) => number)
 })
 
-const decide = Effect.fnUntraced(function* (numbers: ReadonlyArray<number>, decision: Decision) {
+/** Records a decision about tasks; of `--all`, about those that are still in that state. */
+const decide = Effect.fnUntraced(function* (
+  numbers: ReadonlyArray<number>,
+  decision: Decision,
+  only: TaskState | undefined,
+) {
   const ledger = yield* Ledger
-  yield* ledger.holdInterrupted
-  switch (decision.verb) {
-    case "adopt":
-      return yield* Effect.forEach(numbers, (number) => ledger.adopt(number, decision.taskId), { discard: true })
-    case "sendAgain":
-      return yield* ledger.sendAgain(numbers)
-    case "giveUp":
-      return yield* ledger.giveUp(numbers)
+  if (!ledger.isShared) yield* ledger.holdInterrupted
+  const tasks = yield* decision.verb === "adopt"
+    ? ledger.adopt(numbers[0]!, decision.taskId)
+    : ledger[decision.verb](numbers, only)
+  return {
+    tasks,
+    numbers: tasks.map(({ number }) => number),
+    sender: ledger.isShared ? "the workers" : "the next run or submit",
   }
 })
 
@@ -174,17 +178,21 @@ const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
 })
 
 /** What comes of a decision, `anew` of the tasks being bought once more. */
-const said = (numbers: ReadonlyArray<number>, decision: Decision, anew: number): string => {
+const said = (
+  { numbers, sender }: Effect.Success<ReturnType<typeof decide>>,
+  decision: Decision,
+  anew: number,
+): string => {
   const [number] = numbers
   const tasks = numbers.length === 1 ? `Task ${number}` : count(numbers.length, "task")
   switch (decision.verb) {
     case "adopt":
-      return `${tasks} is ${decision.taskId} at the service: the next run or collect polls it.`
+      return `${tasks} is ${decision.taskId} at the service: ${sender === "the workers" ? "the workers poll it" : "the next run or collect polls it"}.`
     case "sendAgain":
-      if (anew === 0) return `${tasks} will be sent again by the next run or submit.`
+      if (anew === 0) return `${tasks} will be sent again by ${sender}.`
       return numbers.length === 1
-        ? `${tasks} will be sent again by the next run or submit, as a new, billable task.`
-        : `${tasks} will be sent again by the next run or submit, ${anew} of them as new, billable tasks.`
+        ? `${tasks} will be sent again by ${sender}, as a new, billable task.`
+        : `${tasks} will be sent again by ${sender}, ${anew} of them as new, billable tasks.`
     case "giveUp":
       return `${tasks} given up: items without another vote are rejected.`
   }

@@ -55,10 +55,13 @@ export const submitCommand = Command.make(
     yield* Job.announce(pipeline.source, place)
     yield* Job.carryOut(job, PublishedLimits.layer(service), Pipeline.submit(settingsOf(job, pipeline)), {
       finish: Summary.finishSubmit,
+      layer: Pipeline.layerBesideWorkers,
     })
   }, Job.asJob),
 ).pipe(
-  Command.withDescription("Read items and submit the new ones, without waiting for results."),
+  Command.withDescription(
+    "Read items and submit the new ones, without waiting for results. Beside workers of the job, which send them, it only reads.",
+  ),
   Command.withExamples([
     {
       command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream submit items.jsonl --dir week-48",

@@ -6,8 +6,8 @@ import * as Cluster from "../../node/Cluster.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
-import { AnnotationClient } from "../../task/client/AnnotationClient.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import * as SharedBudget from "../../task/SharedBudget.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
@@ -56,8 +56,7 @@ export const workerCommand = Command.make(
     yield* Effect.sync(() => void (hasJoined = true)).pipe(
       Effect.andThen(Worker.work(settings)),
       Effect.provide(
-        AnnotationClient.layer.pipe(
-          Layer.provide(Worker.layerBudget),
+        SharedBudget.client.pipe(
           Layer.provideMerge(LedgerLocation.layerWorker(location, name)),
           Layer.provideMerge(PublishedLimits.layer(service)),
           Layer.provide(Layer.effectDiscard(JobFolder.create(place.directory))),

@@ -45,7 +45,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   yield* finish(report, options).pipe(
     Effect.catchTag("Finished", (end) =>
-      report.status === "waiting" && report.not_submitted === 0 ? Effect.void : end,
+      report.status === "waiting" && (report.beside_workers || report.not_submitted === 0) ? Effect.void : end,
     ),
   )
 })
@@ -92,7 +92,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "waiting":
       return [
         `Results are outstanding${after}${unsent === 0 ? "" : `: ${beside}`}.`,
-        `Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}, then prefstream export ${given}` : "run the submitting command again")}.`,
+        `Next: ${later ?? afterWaiting(report.beside_workers, unsent, given)}.`,
       ]
     case "stopped":
       return [
@@ -120,6 +120,13 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : `Ended${after}: ${beside}. Next: ${later ?? "run the same command again"}, which polls all of them.`,
       ]
   }
+}
+
+const afterWaiting = (besideWorkers: boolean, unsent: number, given: string): string => {
+  if (besideWorkers) return `the job's workers send and poll; once all is done, prefstream export ${given}`
+  return unsent === 0
+    ? `prefstream collect ${given}, then prefstream export ${given}`
+    : "run the submitting command again"
 }
 
 const whyAllRejected = ({ tasks, issues }: RunReport): string => {

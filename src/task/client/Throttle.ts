@@ -86,6 +86,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let held = false
   /** Requests taken from the budget and not sent yet. */
   let taken = Option.isSome(budget) ? 0 : Infinity
+  const share = Option.match(budget, { onNone: () => () => 1, onSome: ({ share }) => share })
   let saidAt = -Infinity
   let saidUntil = -Infinity
 
@@ -109,7 +110,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
-    if (held || taken < 1 || underWay >= Math.max(1, Math.floor(atOnce))) return Infinity
+    if (held || taken < 1 || underWay >= Math.max(1, Math.floor(atOnce * share()))) return Infinity
     const oldest = departures[ordinal % departures.length]!
     return Math.max(
       0,

@@ -74,6 +74,7 @@ export const writeHints = (
       WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "in_doubt"])} LIMIT 1`
     const isWanted = (id: string) => (states.has(id) ? states.get(id) === "submitted" : unnamed.length > 0)
     yield* addHints(taskIds.filter(isWanted), now)
+    yield* owned.tell("hinted")
     return states.size > 0
   })
 
@@ -88,6 +89,7 @@ export const writeHints = (
         yield* setSetting({ job, sql }, "last_delivery", String(now))
         if (Option.isSome(delivery.taskIds)) return (yield* addNamed(delivery.taskIds.value, now)) ? "due" : "unknown"
         yield* addHints([allTasks], now)
+        yield* owned.tell("hinted")
         return "due"
       }),
     )

@@ -7,6 +7,7 @@
 import { Clock, Effect, type Latch } from "effect"
 import type { Reject } from "../../domain/Reject.ts"
 import * as Model from "./Model.ts"
+import type { Parts } from "./Parts.ts"
 import { inChunks, insertRows, insertTasks, isAskedBy, setSetting, settingOf, withPayload } from "./Rows.ts"
 import * as SeqSet from "./SeqSet.ts"
 
@@ -91,7 +92,10 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
   return { hasConversations, itemsIn, itemsLost }
 }
 
-export const writeItems = ({ bodies, job, partCount, sql, write }: Model.LedgerContext, planned: Latch.Latch) => {
+export const writeItems = (
+  { bodies, job, partCount, sql, tell, write }: Model.LedgerContext & Pick<Parts, "tell">,
+  planned: Latch.Latch,
+) => {
   const here = sql`job = ${job}`
 
   /** The known items that the present run has read: nothing is written to them, however often they are read. */
@@ -213,6 +217,7 @@ export const writeItems = ({ bodies, job, partCount, sql, write }: Model.LedgerC
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
           reordered_count = ${step.counts.reordered}, rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
           WHERE ${here} AND run = ${run.run}`
+        if (placed.length > 0) yield* tell("planned")
         return { known, placed }
       }),
     )

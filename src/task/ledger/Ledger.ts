@@ -21,6 +21,7 @@ import * as Jobs from "./Jobs.ts"
 import type { LedgerContext } from "./Model.ts"
 import * as Parts from "./Parts.ts"
 import { readAttempts, writeDecisions } from "./Resolve.ts"
+import * as ReaderLock from "./ReaderLock.ts"
 import { readRuns, writeRuns } from "./Runs.ts"
 import { readStatus } from "./Status.ts"
 import { readStreams } from "./Streams.ts"
@@ -36,9 +37,15 @@ export interface LedgerOptions {
   readonly job?: string | undefined
 }
 
-interface WorkerOptions {
-  /** A name for a process that works parts of the job, beside others. Without it, it works the job alone. */
-  readonly worker?: string | undefined
+/** A process that works parts of a job beside others, under a name; or a command that does something beside workers. */
+export interface Shared {
+  readonly by: "worker" | "command"
+  readonly name: string
+}
+
+interface SharedOptions {
+  /** Without it, this process works the job alone. */
+  readonly shared?: Shared | undefined
 }
 
 /** A PostgreSQL database, by its URL; `password` is needed where the URL has none. */
@@ -73,11 +80,12 @@ const makeReader = Effect.fnUntraced(function* ({ job = defaultJob }: LedgerOpti
   return readerOf({ sql, write: sql.withTransaction, bodies: BodyCache.make(0), ...(yield* Jobs.find(job)) })
 })
 
-const make = Effect.fnUntraced(function* ({ job: name = defaultJob, worker }: LedgerOptions & WorkerOptions = {}) {
+const make = Effect.fnUntraced(function* ({ job: name = defaultJob, shared }: LedgerOptions & SharedOptions = {}) {
   const sql = yield* SqlClient.SqlClient
   const job = yield* Jobs.findOrCreate(name)
-  const owned = Parts.make({ job: job.job, sql }, worker)
-  const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), owned, ...job }
+  const owned = Parts.make({ job: job.job, sql }, shared?.name)
+  const { tell } = owned
+  const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), owned, tell, ...job }
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hinted = yield* Latch.make()
@@ -90,8 +98,13 @@ const make = Effect.fnUntraced(function* ({ job: name = defaultJob, worker }: Le
     ...writeTasks(context, submitted, hints, reader),
     ...hints,
     ...writeDecisions(context, planned, reader),
-    ...Parts.writeParts(context, [planned, submitted, hinted]),
+    ...Parts.writeParts(context, { planned, submitted, hinted }),
     ...writeBudget(context),
+    /**
+     * Keeps other processes from reading input into this job until the scope is closed. A command fails with `FileLocked`
+     * where another reads.
+     */
+    readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
     /** Opened when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,
     /** Opened when a task was submitted. */
@@ -121,7 +134,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
   "prefstream/task/Ledger",
 ) {
   /** Over an SQL client for SQLite or PostgreSQL. Creates its tables. Provides `LedgerReader`, too. */
-  static readonly layer = (options?: LedgerOptions & WorkerOptions) =>
+  static readonly layer = (options?: LedgerOptions & SharedOptions) =>
     Layer.effectContext(
       Effect.map(Effect.andThen(migrate, make(options)), (ledger) =>
         Context.make(Ledger, ledger).pipe(Context.add(LedgerReader, ledger)),
@@ -139,8 +152,8 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
    * In a PostgreSQL database, or a schema of one, that holds nothing else; its job is locked against a second process, or
    * against any but workers.
    */
-  static readonly layerPostgres = ({ job = defaultJob, worker, ...options }: LedgerPostgresOptions & WorkerOptions) =>
-    Ledger.layer({ job, worker }).pipe(
-      Layer.provide(PostgresClient.layer({ ...options, lock: job, isShared: worker !== undefined })),
+  static readonly layerPostgres = ({ job = defaultJob, shared, ...options }: LedgerPostgresOptions & SharedOptions) =>
+    Ledger.layer({ job, shared }).pipe(
+      Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),
     )
 }

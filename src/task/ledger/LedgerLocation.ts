@@ -7,8 +7,9 @@ import { Config, Effect, FileSystem, Layer, Option, Predicate, Redacted, Schema 
 import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
+import * as PostgresLock from "../../node/PostgresLock.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
-import { defaultJob, Ledger, LedgerReader } from "./Ledger.ts"
+import { defaultJob, Ledger, LedgerReader, type Shared } from "./Ledger.ts"
 import * as Jobs from "./Jobs.ts"
 import { checkVersion, exists } from "./Tables.ts"
 
@@ -99,9 +100,19 @@ export const layer = (location: LedgerLocation) =>
     }),
   )
 
+const layerShared = ({ job, url }: PostgresLocation, shared: Shared) =>
+  Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, password, shared })))
+
 /** The ledger for one of several workers, under a name; created if missing. */
-export const layerWorker = ({ job, url }: PostgresLocation, worker: string) =>
-  Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, password, worker })))
+export const layerWorker = (location: PostgresLocation, name: string) => layerShared(location, { by: "worker", name })
+
+/** The ledger for this process alone, or, where workers work the job, beside them; created if missing. */
+export const layerBesideWorkers = (location: LedgerLocation) =>
+  Layer.catchTag(layer(location), "FileLockError", (failure) =>
+    location._tag === "Postgres"
+      ? layerShared(location, { by: "command", name: "" })
+      : Layer.effectContext(Effect.fail(failure)),
+  )
 
 const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocation, { readonly _tag: "File" }>) {
   const fs = yield* FileSystem.FileSystem
@@ -165,7 +176,7 @@ export const layerReadonly = (location: LedgerLocation) =>
 /** The process that works the ledger now, if known. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
   if (location._tag === "File") return yield* FileLock.holder(location.path)
-  return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresClient.lockHolder(sql, location.job)).pipe(
+  return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresLock.holder(sql, location.job)).pipe(
     Effect.provide(readonlyClient(location)),
   )
 })

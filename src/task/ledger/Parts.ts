@@ -6,6 +6,7 @@
  * was claimed again, so a late answer settles a doubt. Claims end by the clock of the database, not of the machines.
  */
 import { Clock, Effect, type Latch } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext, PlannedTask } from "./Model.ts"
 
 /** The part that has no tasks: its owner reads the input. */
@@ -13,6 +14,9 @@ export const readerPart = -1
 
 /** Beyond the time that a request may take, in milliseconds. */
 const margin = 5_000
+
+/** What other processes are told of: more tasks, a webhook delivery, or an earlier task that is to be sent or polled. */
+export type Change = "planned" | "hinted" | "again"
 
 /** @param worker the name of a process that works parts of the job beside others; undefined for one that works it alone */
 export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
@@ -27,8 +31,17 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const claims = new Map<number, number>()
   let changes = 0
 
+  const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
+
   return {
     worker,
+
+    /** Tells other processes of a change, once it is committed. */
+    tell: (change: Change): Effect.Effect<unknown, SqlError> =>
+      worker === undefined ? Effect.void : sql`SELECT pg_notify(${channel}, ${change})`,
+
+    /** The channel on which they are told. */
+    channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
     /** How often there was something new to send that is not new by its number. */
     changes: () => changes,
@@ -111,10 +124,10 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
 
 export const writeParts = (
   { job, owned, partCount, sql, write }: LedgerContext & { readonly owned: Parts },
-  wake: ReadonlyArray<Latch.Latch>,
+  latches: Readonly<Record<"planned" | "submitted" | "hinted", Latch.Latch>>,
 ) => {
   const here = sql`job = ${job}`
-  const wakeAll = Effect.forEach(wake, (latch) => latch.open, { discard: true })
+  const wakeAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   const changed = Effect.suspend(() => {
     owned.changed()
     return wakeAll
@@ -124,6 +137,11 @@ export const writeParts = (
     partCount,
     /** Whether other processes work other parts. */
     isShared: owned.worker !== undefined,
+    /** The share of the parts that this process works. */
+    share: () =>
+      owned.worker === undefined ? 1 : owned.owned().filter((part) => part !== readerPart).length / partCount,
+    /** PostgreSQL's channel on which other processes tell of a `Change`. */
+    channel: owned.channel,
     /** How often there was something new to send that is not new by its number. */
     changes: owned.changes,
     /** Has the loops look at the ledger, which other processes may have changed. */
@@ -131,6 +149,9 @@ export const writeParts = (
 
     /** Has the sender begin anew with the first planned task. */
     lookAgain: changed,
+    /** Looks at what another process told, on the channel. */
+    hear: (change: string) =>
+      change === "planned" || change === "hinted" ? Effect.asVoid(latches[change].open) : changed,
 
     /** Works a part until the scope is closed. What is being sent then is finished and recorded. */
     takePart: (part: number) =>

@@ -2,15 +2,15 @@
  * What a person, or a rule that a person chose, decides about tasks that are stuck.
  *
  * Guarantees: an attempt that reached the service is kept when another follows it, under another key; no two tasks have the
- * same id at the service; a decision about several tasks is recorded for all of them or for none.
- *
- * Not for tasks that a running job uses at the same time.
+ * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
+ * and poll others.
  */
-import { Array as Arr, Clock, Effect, type Latch, Option, Schema } from "effect"
+import { Array as Arr, Clock, Effect, type Latch, Option, Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type LedgerContext, TaskState, type Issue } from "./Model.ts"
 import { inChunks, ownerOf } from "./Rows.ts"
+import type { Parts } from "./Parts.ts"
 import { issueColumns } from "./Status.ts"
 
 /** The ledger has no such task. */
@@ -97,21 +97,48 @@ export const readAttempts = ({ job, sql }: LedgerContext) => {
 }
 
 export const writeDecisions = (
-  { job, sql, write }: LedgerContext,
+  { job, sql, tell, write }: LedgerContext & Pick<Parts, "tell">,
   planned: Latch.Latch,
   { tasksOf }: ReturnType<typeof readAttempts>,
 ) => {
   const here = sql`job = ${job}`
 
-  const allowed = Effect.fnUntraced(function* (
+  // Keeps rows as they are until the transaction ends.
+  const forUpdate = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
+
+  /** Carries out a decision about tasks, or those in one state, if the state of each allows it. Gives them as they were. */
+  const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],
     states: ReadonlyArray<TaskState>,
+    change: (tasks: ReadonlyArray<Issue>, now: number) => Effect.Effect<Result.Result<void, E>, SqlError>,
+    only?: TaskState,
   ) {
-    const tasks = yield* tasksOf(numbers)
-    const other = tasks.find(({ state }) => !states.includes(state))
-    if (other !== undefined) return yield* new NotResolvable({ number: other.number, state: other.state, verb })
-    return tasks
+    const now = yield* Clock.currentTimeMillis
+    const decided = yield* write(
+      Effect.gen(function* (): Effect.fn.Return<
+        Result.Result<ReadonlyArray<Issue>, E | NoSuchTask | NotResolvable>,
+        SqlError
+      > {
+        yield* inChunks(
+          numbers,
+          (some) =>
+            sql`SELECT 1 FROM task WHERE ${here} AND ${sql.in(
+              "seq",
+              some.map((number) => number - 1),
+            )} ORDER BY seq ${forUpdate}`,
+        )
+        const found = yield* Effect.result(tasksOf(numbers))
+        if (Result.isFailure(found))
+          return found.failure._tag === "SqlError" ? yield* found.failure : Result.fail(found.failure)
+        const tasks = found.success.filter(({ state }) => only === undefined || state === only)
+        const other = tasks.find(({ state }) => !states.includes(state))
+        return other === undefined
+          ? Result.map(yield* change(tasks, now), () => tasks)
+          : Result.fail(new NotResolvable({ number: other.number, state: other.state, verb }))
+      }),
+    )
+    return yield* Effect.fromResult(decided)
   })
 
   const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
@@ -151,13 +178,14 @@ export const writeDecisions = (
   const adopt = Effect.fn("Ledger.adopt")(function* (
     number: number,
     taskId: string,
-  ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
-    const [found] = yield* allowed([number], "adopt", settleable)
-    const owner = yield* ownerOf({ job, sql }, taskId, number - 1)
-    if (Option.isSome(owner)) return yield* new TaskIdTaken({ taskId, number: owner.value + 1 })
-    const now = yield* Clock.currentTimeMillis
-    yield* write(
-      Effect.gen(function* () {
+  ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
+    return yield* decide(
+      [number],
+      "adopt",
+      settleable,
+      Effect.fnUntraced(function* ([found], now) {
+        const owner = yield* ownerOf({ job, sql }, taskId, number - 1)
+        if (Option.isSome(owner)) return Result.fail(new TaskIdTaken({ taskId, number: owner.value + 1 }))
         const task = yield* revive(found!)
         const again = task.state !== "in_doubt" && task.taskId !== taskId
         if (again) yield* keepAttempt(task, now)
@@ -165,6 +193,8 @@ export const writeDecisions = (
           attempt = ${task.attempt + (again ? 1 : 0)},
           idempotency_key = ${again ? nextKey(task.idempotencyKey, task.attempt) : task.idempotencyKey},
           submitted_at = ${task.sentAt ?? now}, completed_at = NULL WHERE ${here} AND seq = ${task.seq}`
+        yield* tell("again")
+        return Result.void
       }),
     )
   })
@@ -175,13 +205,14 @@ export const writeDecisions = (
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
-  ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable> {
-    const found = yield* allowed(numbers, "send again", settleable)
-    const now = yield* Clock.currentTimeMillis
-    yield* write(
-      Effect.forEach(
-        found,
-        Effect.fnUntraced(function* (given) {
+    only?: TaskState,
+  ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable> {
+    const tasks = yield* decide(
+      numbers,
+      "send again",
+      settleable,
+      Effect.fnUntraced(function* (tasks, now) {
+        for (const given of tasks) {
           const task = yield* revive(given)
           const { seq, state } = task
           // What was never sent, or may have been under its key, has use for that key.
@@ -190,30 +221,35 @@ export const writeDecisions = (
                 WHERE ${here} AND seq = ${seq}`
             : planAgain(task, now)
           yield* sql`UPDATE task SET resend_at = ${now} WHERE ${here} AND seq = ${seq}`
-        }),
-        { discard: true },
-      ),
+        }
+        yield* tell("again")
+        return Result.void
+      }),
+      only,
     )
-    if (found.length > 0) yield* planned.open
+    yield* planned.open
+    return tasks
   })
 
   /** Has tasks never sent again, nor waited for. Their items are counted as rejected. */
   const giveUp = Effect.fn("Ledger.giveUp")(function* (
     numbers: ReadonlyArray<number>,
-  ): Effect.fn.Return<void, SqlError | NoSuchTask | NotResolvable> {
-    const tasks = yield* allowed(numbers, "give up", givable)
-    const now = yield* Clock.currentTimeMillis
-    yield* write(
-      Effect.forEach(
-        tasks,
-        Effect.fnUntraced(function* (task) {
+    only?: TaskState,
+  ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable> {
+    return yield* decide(
+      numbers,
+      "give up",
+      givable,
+      Effect.fnUntraced(function* (tasks, now) {
+        for (const task of tasks) {
           yield* keepAttempt(task, now)
           const before = task.reason === null ? task.state.replace("_", " ") : task.reason
           yield* sql`UPDATE task SET state = 'given_up', reason = ${`given up; before: ${before}`}
             WHERE ${here} AND seq = ${task.seq}`
-        }),
-        { discard: true },
-      ),
+        }
+        return Result.void
+      }),
+      only,
     )
   })
 
@@ -241,7 +277,13 @@ export const writeDecisions = (
     const now = yield* Clock.currentTimeMillis
     yield* Effect.forEach(
       Arr.chunksOf(tasks, 256),
-      (some) => write(Effect.forEach(some, (task) => planAgain(task, now), { discard: true })),
+      (some) =>
+        write(
+          Effect.andThen(
+            Effect.forEach(some, (task) => planAgain(task, now)),
+            tell("again"),
+          ),
+        ),
       { discard: true },
     )
     if (tasks.length > 0) yield* planned.open

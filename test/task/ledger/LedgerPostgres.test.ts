@@ -1,10 +1,12 @@
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted, Scope } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer, Option, Queue, Redacted, Result, Scope } from "effect"
 import { SqlClient, Statement } from "effect/sql"
 import { messageOf } from "../../../src/cli/output/Failure.ts"
 import * as PostgresClient from "../../../src/node/PostgresClient.ts"
+import * as PostgresLock from "../../../src/node/PostgresLock.ts"
 import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
+import * as ReaderLock from "../../../src/task/ledger/ReaderLock.ts"
 import * as LedgerMaintenance from "../../../src/task/ledger/LedgerMaintenance.ts"
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
 import { notInstalled, password, Server } from "../../support/postgres.ts"
@@ -287,8 +289,10 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
         /** Two workers of one job of two tasks, each of which is a part. */
         const two = Effect.gen(function* () {
           const url = yield* newUrl
-          const open = (worker: string) =>
-            Effect.map(Layer.build(Ledger.layerPostgres({ url, worker })), (context) => Context.get(context, Ledger))
+          const open = (name: string) =>
+            Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "worker", name } })), (context) =>
+              Context.get(context, Ledger),
+            )
           const [one, other] = [yield* open("one"), yield* open("other")]
           yield* plan(newTasks([1, 1])).pipe(Effect.provideService(Ledger, one))
           const take = (ledger: Ledger["Service"], part: number) => Effect.asVoid(ledger.takePart(part))
@@ -301,8 +305,93 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           )
           /** As after a time longer than a request may take. */
           const later = sql`UPDATE task SET claim_until = 0`
-          return { one, other, later, states, take }
+          return { one, other, later, states, take, url }
         })
+
+        const aCommand = (url: Redacted.Redacted<string>) =>
+          Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "command", name: "" } })), (context) =>
+            Context.get(context, Ledger),
+          )
+
+        describe("who reads", () => {
+          /** A process beside others, with an effect by which it is the one that reads. */
+          const process_ = Effect.fnUntraced(function* (url: Redacted.Redacted<string>, by: "worker" | "command") {
+            const context = yield* Layer.build(PostgresClient.layer({ url, lock: "night", sharedBy: by }))
+            const sql = Context.get(context, SqlClient.SqlClient)
+            const write = sql.withTransaction(sql`SELECT 1`)
+            return { write, read: ReaderLock.acquire(sql, "night", by, 0), sql }
+          })
+
+          it.effect("is another worker, once that is placed, and the one before writes no more", () =>
+            Effect.gen(function* () {
+              const url = yield* newUrl
+              const [frozen, other] = [yield* process_(url, "worker"), yield* process_(url, "worker")]
+              yield* frozen.read
+              yield* frozen.write
+              yield* other.read
+              assert.strictEqual((yield* Effect.flip(frozen.write)).reason._tag, "ConnectionError")
+              yield* other.write
+            }),
+          )
+
+          it.effect("is no command beside a worker, and no worker before a command has ended", () =>
+            Effect.gen(function* () {
+              const url = yield* newUrl
+              const [worker, command] = [yield* process_(url, "worker"), yield* process_(url, "command")]
+              const busy = yield* Effect.scoped(Effect.andThen(worker.read, Effect.flip(command.read)))
+              assert(busy._tag === "FileLockError")
+              assert.match(busy.message, new RegExp(`^the input of this job is in use by process ${process.pid} on `))
+              yield* Effect.scoped(
+                Effect.gen(function* () {
+                  yield* command.read
+                  assert.deepStrictEqual(yield* PostgresLock.endWorker(worker.sql, "night reader"), [])
+                  yield* command.write
+                }),
+              )
+              yield* worker.read
+            }),
+          )
+        })
+
+        it.effect("each is told what the others and commands did, once it is committed", () =>
+          Effect.gen(function* () {
+            const { one, other, take, url } = yield* two
+            const command = yield* aCommand(url)
+            const messages = yield* PostgresClient.listen({ url }, yield* other.channel)
+            const next = Effect.map(Queue.take(messages), ({ payload }) => payload)
+            yield* plan(newTasks([1], 2)).pipe(Effect.provideService(Ledger, one))
+            assert.strictEqual(yield* next, "planned")
+            yield* take(one, 0)
+            const [task] = yield* one.plannedAfter(-1)
+            yield* one.claim(task!)
+            yield* one.markSubmitted(0, "task_1", 0)
+            yield* other.recordDelivery({ id: "delivery_1", sentAt: 0, taskIds: Option.some(["task_1"]) })
+            assert.strictEqual(yield* next, "hinted")
+            yield* one.markFailed(0, "failed there", "task_1")
+            const [before] = yield* command.sendAgain([1])
+            assert.strictEqual(before!.state, "failed")
+            assert.strictEqual(yield* next, "again")
+          }),
+        )
+
+        it.effect("a decision about a task that a worker is just claiming is of one of both", () =>
+          Effect.gen(function* () {
+            const { one, states, take, url } = yield* two
+            const command = yield* aCommand(url)
+            yield* take(one, 0)
+            const [task] = yield* one.plannedAfter(-1)
+            const [claimed, decision] = yield* Effect.all([one.claim(task!), Effect.result(command.giveUp([1]))], {
+              concurrency: 2,
+            })
+            assert.strictEqual(claimed, Result.isFailure(decision))
+            assert.strictEqual((yield* states)[0]![0], claimed ? "submitting" : "given_up")
+            const given = yield* command.giveUp([1, 2], "planned")
+            assert.deepStrictEqual(
+              given.map(({ number }) => number),
+              [2],
+            )
+          }),
+        )
 
         it.effect("each sees and claims the tasks of its parts alone", () =>
           Effect.gen(function* () {

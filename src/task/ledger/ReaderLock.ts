@@ -1,0 +1,41 @@
+/**
+ * Which of the processes that work a job together reads input into it.
+ *
+ * Guarantees: one at a time; whoever has lost the lock writes nothing more, since it is held in the session of all
+ * transactions. A worker whose turn it is to read waits for a command, and ends the session of another worker that does
+ * not let go of the lock, frozen or cut off as it may be. A command does not wait.
+ */
+import { Duration, Effect, Option, Schedule } from "effect"
+import type { SqlClient } from "effect/sql"
+import { FileLocked, FileLockError } from "../../node/FileLock.ts"
+import * as PostgresLock from "../../node/PostgresLock.ts"
+
+/** A worker that is no longer to read has five seconds to stop. */
+const interval = Duration.millis(250)
+const tries = 20
+
+const lockOf = (job: string) => `${job} reader`
+
+export const acquire = (sql: SqlClient.SqlClient, job: string, by: "worker" | "command", repeats = tries) => {
+  const lock = lockOf(job)
+  const tryLonger = Effect.repeat(PostgresLock.tryTake(sql, lock), {
+    until: (taken) => taken,
+    schedule: Schedule.spaced(interval),
+    times: repeats,
+  })
+  const take: Effect.Effect<void, Effect.Error<typeof tryLonger> | FileLockError> = Effect.gen(function* () {
+    if (yield* by === "command" ? PostgresLock.tryTake(sql, lock) : tryLonger) return
+    if (by === "command") {
+      const holder = Option.filter(yield* PostgresLock.holder(sql, lock), (holder) => holder !== "unknown")
+      return yield* new FileLockError({
+        reason: new FileLocked({
+          path: "the input of this job",
+          ...(Option.isSome(holder) && { holder: holder.value }),
+        }),
+      })
+    }
+    yield* PostgresLock.endWorker(sql, lock)
+    return yield* take
+  })
+  return Effect.acquireRelease(take, () => Effect.ignore(PostgresLock.release(sql, lock)), { interruptible: true })
+}
