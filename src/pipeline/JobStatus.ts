@@ -74,6 +74,8 @@ export interface JobStatus extends RunReport.RunReport {
     readonly parts: number
     readonly reads_input: boolean
     readonly last_seen_at: string
+    /** When it last sent or polled, or had nothing to send or poll. */
+    readonly last_progress_at: string
   }>
 }
 
@@ -155,11 +157,12 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     estimate: Option.getOrNull(estimateOf(progress, now)),
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
     running_process: Option.getOrNull(holder),
-    workers: workers.map(({ name, parts, reads, renewedAt }) => ({
+    workers: workers.map(({ name, parts, progressedAt, reads, renewedAt }) => ({
       name,
       parts,
       reads_input: reads === 1,
       last_seen_at: RunReport.isoOf(renewedAt),
+      last_progress_at: RunReport.isoOf(progressedAt),
     })),
   } satisfies JobStatus
 }, LedgerReader.snapshot)

@@ -9,7 +9,7 @@
  * itself (`prefstream status` says when all is done); recover from a lost session of the database, which ends it with a
  * failure.
  */
-import { Cause, Deferred, Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
 import type { SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -25,10 +25,16 @@ import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import type { Settings } from "./Pipeline.ts"
 import { readAndSubmit } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
+import * as Watchdog from "./Watchdog.ts"
 
 /** How a worker finds the others, and what it reads where it is its turn to read. */
 export interface WorkerSettings extends Settings {
   readonly cluster: Omit<Cluster.ClusterOptions, "prefix">
+  /**
+   * What follows where the worker gets nothing done; by default it fails, once what hangs has ended. A process had better
+   * end itself.
+   */
+  readonly onStalled?: (failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>
 }
 
 /** How often a worker looks for what others have left behind, and for news that it was not told. */
@@ -37,6 +43,9 @@ const lookInterval = Duration.seconds(2)
 const restartInterval = Duration.seconds(5)
 
 const lookAgainInterval = Duration.seconds(30)
+
+/** How long it may get nothing done, beyond the patience with the service. */
+const stallLimit = Duration.minutes(10)
 
 /** How often it says that it is there. */
 const renewInterval = Duration.seconds(5)
@@ -66,7 +75,7 @@ type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
 /** Works parts of the job for as long as the scope is open. Fails where the ledger is lost. */
 export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings) {
   const ledger = yield* Ledger
-  const { idempotencyKey } = yield* ServiceProfile
+  const { idempotencyKey, patience } = yield* ServiceProfile
   const lost = yield* Deferred.make<never, Failure>()
   /** What a singleton runs; its failure is that of the worker. */
   const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
@@ -93,7 +102,17 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
   })
   // Also for what a request left to be sent once more.
   const looksAgain = Effect.repeat(ledger.lookAgain, Schedule.spaced(lookAgainInterval))
-  const renewing = Effect.repeat(ledger.renewParts, Schedule.spaced(renewInterval))
+  let progressedAt = yield* Clock.currentTimeMillis
+  const renewing = Effect.repeat(
+    Effect.suspend(() => ledger.renewParts(progressedAt)),
+    Schedule.spaced(renewInterval),
+  )
+  const watched = Watchdog.watch({
+    requests: ledger.requestsTaken,
+    isDue: ledger.isDue,
+    limit: Duration.sum(Duration.fromInputUnsafe(patience), stallLimit),
+    onProgress: (now) => void (progressedAt = now),
+  }).pipe(Effect.catchTag("WorkerStalled", settings.onStalled ?? Effect.fail))
 
   const parts = Array.from({ length: ledger.partCount }, (_, part) =>
     Singleton.make(`part ${part}`, task(Effect.scoped(Effect.andThen(ledger.takePart(part), Effect.never)))),
@@ -122,7 +141,7 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
     Layer.provide(Cluster.layer({ ...settings.cluster, prefix: `prefstream_job_${ledger.job}` })),
   )
   const received = settings.webhook === undefined ? Layer.empty : WebhookReceiver.layer(settings.webhook)
-  return yield* Effect.all([sending, collecting, looking, told, looksAgain, renewing, Deferred.await(lost)], {
+  return yield* Effect.all([sending, collecting, looking, told, looksAgain, renewing, watched, Deferred.await(lost)], {
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.provide(Layer.merge(placed, received)))

@@ -87,7 +87,7 @@ const measure = async (count: number, perSecond: number, listen = false) => {
     "--batch-size",
     "1",
     "--concurrency",
-    "2",
+    String(2 * count),
     "--requests-per-second",
     String(perSecond),
     "--poll-min",

@@ -13,8 +13,9 @@ import { sourceOf } from "../flags/InputFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { duration } from "../flags/Values.ts"
 import { address, webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
-import { UsageError } from "../output/ExitStatus.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
+import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
@@ -33,7 +34,7 @@ export const workerCommand = Command.make(
     const { flags, place } = job
     const { location } = place
     if (location._tag === "File") {
-      return yield* new UsageError({
+      return yield* new ExitStatus.UsageError({
         message: "worker: expected a ledger that several machines reach: --ledger postgres://user@host/database",
       })
     }
@@ -49,6 +50,11 @@ export const workerCommand = Command.make(
       ...settingsOf(job, pipeline),
       webhook: yield* webhookOf(flags, job.pipeline?.webhook),
       cluster: { url: location.url, password: yield* LedgerLocation.password, host, port, lease: flags.lease },
+      onStalled: ({ message }: Error) =>
+        Effect.andThen(
+          say(message),
+          Effect.sync(() => process.exit(ExitStatus.failure)),
+        ),
     }
     yield* Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it works until it is stopped`)
     let hasJoined = false

@@ -38,12 +38,17 @@ const campaigns = (status: JobStatus): Rows => {
 /** A worker that has not been seen for so many seconds may be lost. */
 const lateAfter = 15
 
+/** One that gets nothing done for so many seconds may be stuck, or wait for the service. */
+const stuckAfter = 120
+
 /** Those that work the job now, or the one process. */
 const workers = (status: JobStatus): Rows => {
   if (status.workers.length === 0 || status.running_process === null) return [["process", worker(status)]]
-  const rows = status.workers.map(({ last_seen_at, name, parts, reads_input }) => {
-    const seen = (millisOf(status.at) - millisOf(last_seen_at)) / 1000
-    const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : ""
+  const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input }) => {
+    const secondsSince = (time: string) => (millisOf(status.at) - millisOf(time)) / 1000
+    const [seen, moved] = [secondsSince(last_seen_at), secondsSince(last_progress_at)]
+    const stuck = moved > stuckAfter ? `; sent and polled nothing for ${duration(moved)}, though tasks are due` : ""
+    const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : stuck
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${late}`
   })
   return rowsOf("workers", rows)

@@ -65,7 +65,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** What this process shares with others. */
   readonly budget?: Option.Option<RequestBudget> | undefined
 }) {
-  const { budget = Option.none(), concurrency, patience, requestsPerSecond, usedUp } = settings
+  const { concurrency, patience, requestsPerSecond, usedUp } = settings
+  const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
   const window = (second * departures.length) / requestsPerSecond
@@ -85,8 +86,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let pausedBy: E | undefined
   let held = false
   /** Requests taken from the budget and not sent yet. */
-  let taken = Option.isSome(budget) ? 0 : Infinity
-  const share = Option.match(budget, { onNone: () => () => 1, onSome: ({ share }) => share })
+  let taken = budget === undefined ? Infinity : 0
   let saidAt = -Infinity
   let saidUntil = -Infinity
 
@@ -110,7 +110,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
-    if (held || taken < 1 || underWay >= Math.max(1, Math.floor(atOnce * share()))) return Infinity
+    if (held || taken < 1 || underWay >= Math.max(1, Math.floor(atOnce * (budget?.share() ?? 1)))) return Infinity
     const oldest = departures[ordinal % departures.length]!
     return Math.max(
       0,
@@ -173,20 +173,18 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
   )
 
-  if (Option.isSome(budget)) {
+  if (budget !== undefined) {
     // Few at once, so that they are sent when they are taken, and others have their share.
     const most = Math.max(1, Math.ceil(requestsPerSecond / 50))
     const take = Effect.gen(function* () {
       yield* wanted
-      if (taken < 1) {
-        const { granted, pause } = yield* budget.value.take(Math.min(most, waiting.create.length + waiting.poll.length))
-        taken = Math.max(0, taken) + granted
-        pausedUntil = Math.max(pausedUntil, (yield* Clock.currentTimeMillis) + pause)
-        if (granted > 0) yield* changed.open
-      }
-      yield* Effect.sleep(takeInterval)
+      if (taken >= 1) return
+      const { granted, pause } = yield* budget.take(Math.min(most, waiting.create.length + waiting.poll.length))
+      taken = Math.max(0, taken) + granted
+      pausedUntil = Math.max(pausedUntil, (yield* Clock.currentTimeMillis) + pause)
+      if (granted > 0) yield* changed.open
     })
-    yield* Effect.forkScoped(Effect.forever(take))
+    yield* Effect.forkScoped(Effect.forever(Effect.andThen(take, Effect.sleep(takeInterval))))
   }
 
   const giveBack = Effect.sync(() => {
@@ -254,7 +252,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     pausedBy = failure
     changed.openUnsafe()
     if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
-    if (Option.isSome(budget)) yield* budget.value.pause(until - now)
+    if (budget !== undefined) yield* budget.pause(until - now)
   })
 
   /** The service reports its quota in the answer to a request. */

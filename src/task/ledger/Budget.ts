@@ -16,13 +16,17 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = sql.literal("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
   const created = sql`INSERT INTO budget (job, tokens, refilled_at, paused_until) VALUES (${job}, 0, ${clock}, 0)
     ON CONFLICT (job) DO NOTHING`
+  let taken = 0
   return {
+    /** How many this process has taken. */
+    requestsTaken: () => taken,
+
     /**
      * Takes up to so many requests, of so many per second that all workers may send. Gives how many may be sent now, and for
      * how many milliseconds none may. A transaction of its own: what else a worker writes does not wait for another worker.
      */
     takeRequests: Effect.fnUntraced(function* (wanted: number, perSecond: number) {
-      return yield* sql.withTransaction(
+      const found = yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* created
           const rows = yield* sql<{ tokens: number; elapsed: number; pause: number }>`SELECT tokens,
@@ -34,6 +38,8 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
           return { granted, pause: Math.max(0, pause) }
         }),
       )
+      taken += found.granted
+      return found
     }),
 
     /** No worker sends a request for so many milliseconds. */

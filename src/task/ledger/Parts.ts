@@ -87,8 +87,9 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
         epoch: 1,
         owner: worker ?? "",
         renewed_at: now,
-      })} ON CONFLICT (job, part) DO UPDATE
-        SET epoch = part_owner.epoch + 1, owner = excluded.owner, renewed_at = excluded.renewed_at RETURNING epoch`
+        progressed_at: now,
+      })} ON CONFLICT (job, part) DO UPDATE SET epoch = part_owner.epoch + 1, owner = excluded.owner,
+        renewed_at = excluded.renewed_at, progressed_at = excluded.progressed_at RETURNING epoch`
       return rows[0]!.epoch
     }),
     own: (part: number, epoch: number) => void epochs.set(part, epoch),
@@ -111,13 +112,16 @@ export interface WorkerStatus {
   readonly reads: number
   /** When it last said so, in epoch milliseconds. */
   readonly renewedAt: number
+  /** When it last took a request, or had none to take. */
+  readonly progressedAt: number
 }
 
 export const readParts = ({ job, sql }: LedgerContext) => ({
   /** By name. */
   workers: Effect.suspend(
     () => sql<WorkerStatus>`SELECT owner AS name, SUM(CASE WHEN part = ${readerPart} THEN 0 ELSE 1 END) AS parts,
-        MAX(CASE WHEN part = ${readerPart} THEN 1 ELSE 0 END) AS reads, MAX(renewed_at) AS "renewedAt"
+        MAX(CASE WHEN part = ${readerPart} THEN 1 ELSE 0 END) AS reads, MAX(renewed_at) AS "renewedAt",
+        MAX(progressed_at) AS "progressedAt"
       FROM part_owner WHERE job = ${job} GROUP BY owner ORDER BY owner`,
   ),
 })
@@ -168,17 +172,21 @@ export const writeParts = (
         (epoch) => Effect.sync(() => owned.leave(part, epoch)),
       ),
 
-    /** Says that this process still works its parts. */
-    renewParts: Effect.suspend(() =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        owned.worker === undefined || owned.owned().length === 0
-          ? Effect.void
-          : Effect.asVoid(
-              write(sql`UPDATE part_owner SET renewed_at = ${now}
-                WHERE ${here} AND owner = ${owned.worker} AND ${sql.in("part", owned.owned())}`),
-            ),
-      ),
-    ),
+    /** Says that this process still works its parts, and when it last got something done. */
+    renewParts: Effect.fnUntraced(function* (progressedAt: number) {
+      const now = yield* Clock.currentTimeMillis
+      if (owned.worker === undefined || owned.owned().length === 0) return
+      yield* write(sql`UPDATE part_owner SET renewed_at = ${now}, progressed_at = ${progressedAt}
+        WHERE ${here} AND owner = ${owned.worker} AND ${sql.in("part", owned.owned())}`)
+    }),
+
+    /** Whether a task of this process's parts is to be sent or polled now. */
+    isDue: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const due = (state: string) => sql`SELECT 1 FROM task
+        WHERE ${here} AND state = ${state} AND due_at < ${now} AND ${owned.areMine()} LIMIT 1`
+      return (yield* due("planned")).length > 0 || (yield* due("submitted")).length > 0
+    }),
 
     /**
      * Settles tasks that an earlier owner was sending when it lost its part, once it has had the time to finish: planned

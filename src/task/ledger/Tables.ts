@@ -144,6 +144,7 @@ const createTasks = Effect.gen(function* () {
     epoch BIGINT NOT NULL,
     owner TEXT NOT NULL,
     renewed_at BIGINT NOT NULL,
+    progressed_at BIGINT NOT NULL,
     PRIMARY KEY (job, part)
   )`
   yield* sql`CREATE TABLE budget (
