@@ -1,5 +1,5 @@
 /**
- * Advisory locks of PostgreSQL, which sessions hold, and the processes that hold them.
+ * Adapter: advisory locks of PostgreSQL, which sessions hold, and the processes that hold them.
  *
  * Guarantees: a lock is that of a schema and a name. The session of a process that has ended releases it; that of a worker can
  * be ended, too.
