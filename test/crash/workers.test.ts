@@ -91,7 +91,7 @@ interface Crew {
   readonly random: () => number
 }
 
-describe.skipIf(notInstalled || !isAsked)(`four workers, CRASH_SEED=${seed}`, { timeout: 1_200_000 }, () => {
+describe.skipIf(notInstalled || !isAsked)(`four workers, CRASH_SEED=${seed}`, { timeout: cases(1_200_000, 7_200_000) }, () => {
   let server: Server
   beforeAll(async () => {
     server = await Server.make()
