@@ -11,7 +11,7 @@ import * as SharedBudget from "../../task/SharedBudget.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
-import { duration } from "../flags/Values.ts"
+import { duration, integer, option } from "../flags/Values.ts"
 import { address, webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
@@ -23,6 +23,11 @@ const workerFlags = {
   ...submitFlags,
   ...webhookFlags,
   address: address("address", "HOST:PORT", "Where other workers reach this one (default: 127.0.0.1 and a free port)"),
+  parts: option(
+    integer("parts", { min: 1, max: 4096 }),
+    "N",
+    "How many parts a job has that is begun, at least 8 for each worker (default: 64)",
+  ),
   lease: duration("lease", "How long a worker may be silent before others take its parts, from 5s (default: 35s)"),
 }
 
@@ -63,7 +68,7 @@ export const workerCommand = Command.make(
       Effect.andThen(Worker.work(settings)),
       Effect.provide(
         SharedBudget.client.pipe(
-          Layer.provideMerge(LedgerLocation.layerWorker(location, name)),
+          Layer.provideMerge(LedgerLocation.layerWorker(location, name, flags.parts)),
           Layer.provideMerge(PublishedLimits.layer(service)),
           Layer.provide(Layer.effectDiscard(JobFolder.create(place.directory))),
         ),

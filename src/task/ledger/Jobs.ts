@@ -3,7 +3,7 @@
  *
  * Guarantees: a name keeps its number, and a job the number of its parts.
  */
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
@@ -15,6 +15,17 @@ export interface Job {
 
 const missing: Job = { job: 0, partCount: 64 }
 
+/** A job has another number of parts than it was to have. */
+export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer", {
+  job: Schema.String,
+  found: Schema.Int,
+  asked: Schema.Int,
+}) {
+  override get message() {
+    return `job ${this.job} has ${this.found} parts since it was begun, and keeps them: not ${this.asked}`
+  }
+}
+
 /** A job, or one without rows. */
 export const find = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
@@ -22,15 +33,18 @@ export const find = Effect.fnUntraced(function* (name: string) {
   return rows[0] ?? missing
 })
 
-/** A job, which may be new. */
-export const findOrCreate = Effect.fnUntraced(function* (name: string) {
+/** A job, which may be new. Fails with `PartsDiffer` where it is to have so many parts, and has others. */
+export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: number) {
   const sql = yield* SqlClient.SqlClient
   while (true) {
     const found = yield* find(name)
-    if (found !== missing) return found
+    if (found !== missing) {
+      if (parts === undefined || parts === found.partCount) return found
+      return yield* new PartsDiffer({ job: name, found: found.partCount, asked: parts })
+    }
     // Another process may take the number first, or create the same job.
     yield* sql.withTransaction(sql`INSERT INTO job (job, name, parts)
-      SELECT COALESCE(MAX(job), 0) + 1, ${name}, ${missing.partCount} FROM job WHERE 1 = 1 ON CONFLICT DO NOTHING`)
+      SELECT COALESCE(MAX(job), 0) + 1, ${name}, ${parts ?? missing.partCount} FROM job WHERE 1 = 1 ON CONFLICT DO NOTHING`)
   }
 })
 

@@ -46,6 +46,8 @@ export interface Shared {
 interface SharedOptions {
   /** Without it, this process works the job alone. */
   readonly shared?: Shared | undefined
+  /** How many parts a job has that is begun; default 64. One that has others is refused with `PartsDiffer`. */
+  readonly parts?: number | undefined
 }
 
 /** A PostgreSQL database, by its URL; `password` is needed where the URL has none. */
@@ -80,9 +82,13 @@ const makeReader = Effect.fnUntraced(function* ({ job = defaultJob }: LedgerOpti
   return readerOf({ sql, write: sql.withTransaction, bodies: BodyCache.make(0), ...(yield* Jobs.find(job)) })
 })
 
-const make = Effect.fnUntraced(function* ({ job: name = defaultJob, shared }: LedgerOptions & SharedOptions = {}) {
+const make = Effect.fnUntraced(function* ({
+  job: name = defaultJob,
+  parts,
+  shared,
+}: LedgerOptions & SharedOptions = {}) {
   const sql = yield* SqlClient.SqlClient
-  const job = yield* Jobs.findOrCreate(name)
+  const job = yield* Jobs.findOrCreate(name, parts)
   const owned = Parts.make({ job: job.job, sql }, shared?.name)
   const { tell } = owned
   const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), owned, tell, ...job }
@@ -152,8 +158,13 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
    * In a PostgreSQL database, or a schema of one, that holds nothing else; its job is locked against a second process, or
    * against any but workers.
    */
-  static readonly layerPostgres = ({ job = defaultJob, shared, ...options }: LedgerPostgresOptions & SharedOptions) =>
-    Ledger.layer({ job, shared }).pipe(
+  static readonly layerPostgres = ({
+    job = defaultJob,
+    parts,
+    shared,
+    ...options
+  }: LedgerPostgresOptions & SharedOptions) =>
+    Ledger.layer({ job, parts, shared }).pipe(
       Layer.provide(PostgresClient.layer({ ...options, lock: job, sharedBy: shared?.by })),
     )
 }

@@ -100,11 +100,12 @@ export const layer = (location: LedgerLocation) =>
     }),
   )
 
-const layerShared = ({ job, url }: PostgresLocation, shared: Shared) =>
-  Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, password, shared })))
+const layerShared = ({ job, url }: PostgresLocation, shared: Shared, parts?: number) =>
+  Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, parts, password, shared })))
 
-/** The ledger for one of several workers, under a name; created if missing. */
-export const layerWorker = (location: PostgresLocation, name: string) => layerShared(location, { by: "worker", name })
+/** The ledger for one of several workers, under a name; created if missing, with so many parts. */
+export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
+  layerShared(location, { by: "worker", name }, parts)
 
 /** The ledger for this process alone, or, where workers work the job, beside them; created if missing. */
 export const layerBesideWorkers = (location: LedgerLocation) =>

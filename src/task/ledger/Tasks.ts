@@ -149,9 +149,9 @@ export const writeTasks = (
     return Expected.decode(rows[0]!.expected)
   })
 
-  /** True while the task still has the id that was polled. */
+  /** True while the task still has the id that was polled, and nobody has given it up. */
   const stillNamed = (taskId: string | undefined) =>
-    taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId}`
+    taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId} AND state <> 'given_up'`
 
   const setState = (seq: number, state: Model.TaskState, reason: string | null = null, taskId?: string) =>
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
@@ -277,7 +277,7 @@ export const writeTasks = (
   const markOpen = (seq: number, taskId: string) =>
     Effect.asVoid(
       write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
-        WHERE ${here} AND seq = ${seq} AND task_id = ${taskId}`),
+        WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
     )
 
   /** Makes every outstanding task due within `millis`: an earlier run may have polled less often. */

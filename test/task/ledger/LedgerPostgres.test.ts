@@ -393,6 +393,20 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           }),
         )
 
+        it.effect("has as many parts as it was begun with", () =>
+          Effect.gen(function* () {
+            const url = yield* newUrl
+            const open = (parts?: number) => Effect.scoped(Layer.build(Ledger.layerPostgres({ url, parts })))
+            const partsOf = (context: Context.Context<Ledger>) => Context.get(context, Ledger).partCount
+            assert.strictEqual(partsOf(yield* open(200)), 200)
+            assert.strictEqual(partsOf(yield* open()), 200)
+            assert.strictEqual(
+              (yield* Effect.flip(open(64))).message,
+              "job default has 200 parts since it was begun, and keeps them: not 64",
+            )
+          }),
+        )
+
         it.effect("each sees and claims the tasks of its parts alone", () =>
           Effect.gen(function* () {
             const { one, other, states, take } = yield* two

@@ -291,6 +291,21 @@ export const resolveConformance = (test: LedgerTest) =>
           }),
         )
       }
+
+      test(
+        "a task that was just being polled: it stays given up, whatever the answer",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* one("submitted")
+          yield* ledger.giveUp([1])
+          const given = yield* task
+          yield* ledger.markCompleted(0, "{}", "task_0")
+          yield* ledger.markInvalid(0, "{}", "odd", "task_0")
+          yield* ledger.markFailed(0, "gone", "task_0")
+          yield* ledger.markOpen(0, "task_0")
+          assert.deepStrictEqual(yield* task, given)
+        }),
+      )
     })
 
     const allowed = {
