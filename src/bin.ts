@@ -20,8 +20,11 @@ if (argument === "--version" && others.length === 0) {
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {
-  // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
-  module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
+  // A user without a home folder, such as a number that a container is given, has no cache.
+  try {
+    // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
+    module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
+  } catch {}
   // A pipeline file imports this package and Effect: their modules, and not the bundle, must run it.
   await (process.argv.slice(2).some(isPipelineFile) ? import("./cli/Process.ts") : import("#cli"))
 }

@@ -6,10 +6,12 @@
  * ends the session of a frozen runner. Does not: keep a frozen runner from going on for a moment when it thaws; a fence
  * has to.
  */
+import { createSocket } from "node:dgram"
+import { lookup } from "node:dns"
 import { createServer } from "node:net"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
-import { Duration, Effect, Layer, Option, type Redacted, References } from "effect"
+import { Duration, Effect, Layer, Option, Redacted, References } from "effect"
 
 export interface ClusterOptions {
   readonly url: Redacted.Redacted<string>
@@ -47,6 +49,32 @@ export const layer = ({ host, lease = "35 seconds", password, port, prefix, url 
       )
     }),
   )
+
+const loopback = "127.0.0.1"
+
+/**
+ * The address of this machine, or container, from which it reaches the server of a PostgreSQL URL, and at which others that
+ * reach the server are likely to reach it: loopback for a server on this machine. Nothing is sent.
+ */
+export const addressTowards = (url: Redacted.Redacted<string>) =>
+  Effect.callback<string>((resume) => {
+    const { hostname, searchParams } = new URL(Redacted.value(url))
+    const host = searchParams.get("host") ?? (decodeURIComponent(hostname).replace(/^\[(.*)\]$/, "$1") || "localhost")
+    const give = (address: string) => resume(Effect.succeed(address))
+    if (host.startsWith("/")) return give(loopback)
+    lookup(host, (failure, address, family) => {
+      // The connection to the server will say what is wrong.
+      if (failure !== null) return give(loopback)
+      const socket = createSocket(family === 6 ? "udp6" : "udp4")
+      const end = (address: string) => {
+        give(address)
+        socket.close()
+      }
+      socket.once("error", () => end(loopback))
+      // Of a datagram socket this sends nothing, but chooses the route.
+      socket.connect(5432, address, () => end(socket.address().address))
+    })
+  })
 
 /** A port that nobody listens at. */
 export const freePort = Effect.callback<number>((resume) => {

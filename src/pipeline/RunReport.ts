@@ -151,9 +151,12 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  // A run that ended, or was killed, before it had read anything has not finished either.
+  // A run that ended, or was killed, before it had read anything has not finished either, nor has one that is about to begin.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
-  const isThrough = Option.match(newest, { onNone: () => true, onSome: (run) => run.readFinished })
+  const isThrough = Option.match(newest, {
+    onNone: () => options.isRunning !== true,
+    onSome: (run) => run.readFinished,
+  })
   const { campaign, counts, maxRejects, readFinished, run } = Option.getOrElse(last, () => ({
     run: 0,
     campaign: null,

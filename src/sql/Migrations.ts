@@ -2,7 +2,8 @@
  * The tables of a database, brought up to date by numbered migrations.
  *
  * Guarantees: a migration runs once, in a transaction; a database that a newer
- * version of prefstream has written is refused, not guessed at.
+ * version of prefstream has written is refused, not guessed at, and one that
+ * other processes use is not changed under them.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
@@ -46,6 +47,20 @@ export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("Da
   }
 }
 
+/** The database is to be brought up to date, and processes of an older version may be using it. */
+export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", {
+  /** What the database is: the ledger, the task store. */
+  what: Schema.String,
+  found: Schema.Int,
+  known: Schema.Int,
+  /** `process 7 on host`. */
+  users: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return `${this.what} has version ${this.found}, and this prefstream brings it to version ${this.known}, but others use it: stop them first (${this.users.join(", ")}), and start them again with this version`
+  }
+}
+
 export interface MigrationsOptions {
   /** What the database is, for messages. */
   readonly what: string
@@ -72,13 +87,32 @@ export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: M
   return yield* new DatabaseOccupied({ what, tables: found })
 })
 
+/** Other processes with sessions in the database, by the name that `node/PostgresClient` gives these. An SQLite file is locked. */
+const otherUsers = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql.onDialectOrElse({
+    pg: () => sql<{ user: string }>`
+      SELECT DISTINCT regexp_replace(application_name, '^prefstream (\\d+) ', 'process \\1 on ') AS user
+      FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name ~ '^prefstream \\d+ '
+        AND application_name <> current_setting('application_name')
+      ORDER BY 1 LIMIT 5`,
+    orElse: () => Effect.succeed([]),
+  })
+  return rows.map(({ user }) => user)
+})
+
 /** Runs the migrations that have not run yet. */
 export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOptions) {
   const { migrations, table } = options
   yield* exist(options)
   // With none to run, the migrator only sees to its own table.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
-  yield* check(options)
+  const { found, newest } = yield* check(options)
+  if (found > 0 && found < newest) {
+    const users = yield* otherUsers
+    if (users.length > 0) return yield* new DatabaseInUse({ what: options.what, found, known: newest, users })
+  }
   yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }).pipe(
     Effect.mapError((error) =>
       SqlError.isSqlError(error.cause) && error.cause.reason._tag === "ConnectionError" ? error.cause : error,
@@ -101,6 +135,7 @@ export const check = Effect.fn("Migrations.check")(function* (options: Migration
     if (name !== expected) return yield* new DatabaseForeign({ what, found: name, expected })
   }
   if (found > newest) return yield* new DatabaseTooNew({ what, found, known: newest })
+  return { found, newest }
 })
 
 /** The column type for bytes. */

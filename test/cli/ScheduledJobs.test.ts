@@ -32,7 +32,11 @@ const assertRight = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
   yield* fs.makeDirectory(`${folder}/items`)
   const here = words.map((word) => (/^(\/data\/)?items$/.test(word) ? `${folder}/items` : word))
   assert.notDeepEqual(here, words)
-  const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "token" }
+  const env = {
+    PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1",
+    PREFSTREAM_TOKEN: "token",
+    PREFSTREAM_LEDGER: "postgres://me@127.0.0.1:1/prefs",
+  }
   const said = yield* Effect.provideService(cli(here, env), DryRun, true)
   assert.strictEqual(said.status, 0, said.stderr)
 })
@@ -66,6 +70,14 @@ describe("the README's scheduled jobs", () => {
       yield* assertRight(JSON.parse(found(yaml, /args: (\[.*\])$/m)) as ReadonlyArray<string>)
     }))
 
+  test("workers", () =>
+    Effect.gen(function* () {
+      const [, , unit] = blocks("ini")
+      yield* assertRight(wordsOf(found(unit, /^ExecStart=\S+ (worker .*)$/m)))
+      const [, deployment] = blocks("yaml")
+      yield* assertRight(JSON.parse(found(deployment, /args: (\["worker".*\])$/m)) as ReadonlyArray<string>)
+    }))
+
   test("schedule", () =>
     Effect.gen(function* () {
       const line = found(blocks("sh")[1], /^prefstream schedule (.*)$/m)
@@ -80,12 +92,13 @@ describe.skipIf(!hasSystemd)("the README's systemd units (needs systemd-analyze)
       const fs = yield* FileSystem.FileSystem
       const folder = yield* temporaryDirectory
       const units = blocks("ini")
-      assert.strictEqual(units.length, 2)
+      const files: Array<string> = []
       for (const unit of units) {
         const name = found(unit, /^# \/etc\/systemd\/system\/(\S+)$/m)
+        files.push(`${folder}/${name}`)
         yield* fs.writeFileString(`${folder}/${name}`, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
       }
-      const files = ["preferences.service", "preferences.timer"].map((name) => `${folder}/${name}`)
+      assert.lengthOf(files, 3)
       const verified = spawnSync("systemd-analyze", ["verify", "--man=no", ...files], { encoding: "utf8" })
       assert.deepStrictEqual([verified.status, verified.stderr], [0, ""])
     }))

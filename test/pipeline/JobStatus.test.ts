@@ -57,6 +57,9 @@ describe("JobStatus", () => {
         last_day: { tasks: 0, items: 0 },
         items_per_day: null,
       })
+      assert.strictEqual(status.status, "done")
+      const begun = yield* JobStatus.make(Option.some("unknown"))
+      assert.strictEqual(begun.status, "waiting")
     }),
   )
 

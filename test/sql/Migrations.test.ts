@@ -1,8 +1,12 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { hostname } from "node:os"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import * as PostgresClient from "../../src/node/PostgresClient.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as Migrations from "../../src/sql/Migrations.ts"
+import { layer, start } from "../node/support.ts"
+import { notInstalled, Server } from "../support/postgres.ts"
 
 const options = (migrations: Migrations.Migrations): Migrations.MigrationsOptions => ({
   what: "the test database",
@@ -141,5 +145,35 @@ describe("Migrations", () => {
       yield* sql`INSERT INTO kept ${sql.insert({ body })}`
       assert.deepStrictEqual(yield* sql`SELECT body FROM kept`, [{ body }])
     }),
+  )
+})
+
+describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
+  let server: Server
+  beforeAll(async () => {
+    server = await Server.make()
+  })
+  afterAll(() => server.close())
+
+  it.live("do not change a database that another process uses", () =>
+    Effect.gen(function* () {
+      const schema = server.newSchema()
+      const url = server.url(schema)
+      const client = PostgresClient.layer({ url: Redacted.make(url) })
+      const one = { "0001_a": create("entry") }
+      const two = { ...one, "0002_b": create("b") }
+      yield* Effect.provide(Migrations.run(options(one)), client)
+      const other = yield* start("postgresHolder.ts", url)
+      assert.strictEqual(other.firstLine, "held")
+      // Of the same version, it may begin beside the other.
+      yield* Effect.provide(Migrations.run(options(one)), client)
+      const failure = yield* Effect.flip(Effect.provide(Migrations.run(options(two)), client))
+      assert.strictEqual(failure._tag, "DatabaseInUse")
+      assert.include(failure.message, "the test database has version 1, and this prefstream brings it to version 2")
+      assert.include(failure.message, `stop them first (process ${other.pid} on ${hostname()})`)
+      yield* other.kill
+      yield* Effect.provide(Migrations.run(options(two)), client)
+      assert.strictEqual(server.psql("SELECT COUNT(*) FROM applied", schema), "2")
+    }).pipe(Effect.provide(layer), Effect.scoped),
   )
 })

@@ -22,7 +22,11 @@ import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 const workerFlags = {
   ...submitFlags,
   ...webhookFlags,
-  address: address("address", "HOST:PORT", "Where other workers reach this one (default: 127.0.0.1 and a free port)"),
+  address: address(
+    "address",
+    "[HOST:]PORT",
+    "Where other workers reach this one (default: the address towards the database, a free port)",
+  ),
   parts: option(
     integer("parts", { min: 1, max: 4096 }),
     "N",
@@ -48,7 +52,7 @@ export const workerCommand = Command.make(
       source: yield* sourceOf(flags, place.directory),
     }
     const service = yield* Job.ready(job, job.pipeline?.service)
-    const host = flags.address?.host ?? "127.0.0.1"
+    const host = flags.address?.host ?? (yield* Cluster.addressTowards(location.url))
     const port = flags.address?.port ?? (yield* Cluster.freePort)
     const name = `${host}:${port}`
     const settings = {
