@@ -25,7 +25,7 @@ COPY --from=packages /app/node_modules /app/node_modules
 RUN ln -s /app/node_modules/prefstream/dist/bin.js /usr/local/bin/prefstream && install -d -o node -g node /job /service
 USER node
 WORKDIR /job
-# It finishes pending requests first, within 65 seconds: give it `docker stop --time 75`.
+# It finishes pending requests first, within 65 seconds: give it `docker stop -t 75`.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["prefstream"]
 CMD ["--help"]

@@ -16,7 +16,8 @@ import { bin, root, spawned } from "../support/process.ts"
 const read = (file: string) => readFileSync(`${root}${file}`, "utf8")
 
 const Service = Schema.Struct({
-  image: Schema.String,
+  build: Schema.optionalKey(Schema.Literal(".")),
+  image: Schema.optionalKey(Schema.String),
   command: Schema.optionalKey(Schema.Array(Schema.String)),
   environment: Schema.Record(Schema.String, Schema.String),
   volumes: Schema.Array(Schema.String),
@@ -119,6 +120,10 @@ describe("compose.yaml", () => {
       assert.strictEqual(condition, "service_healthy")
       assert.isDefined(services[name as keyof typeof services].healthcheck, name)
     }
+    assert.deepStrictEqual(
+      Object.entries(services).flatMap(([name, { build }]) => (build === undefined ? [] : [name])),
+      ["service", "worker", "status", "export"],
+    )
     assert.deepStrictEqual([services.status.profiles, services.export.profiles], [["tools"], ["tools"]])
   })
 
