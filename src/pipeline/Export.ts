@@ -23,6 +23,7 @@ import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
 import * as Results from "../task/Results.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
+import * as Metrics from "../telemetry/Metrics.ts"
 import type { OutcomeCounts } from "../task/ledger/Status.ts"
 import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
 import * as Facts from "./Facts.ts"
@@ -179,6 +180,10 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
       ),
     ),
   )
+  if (Option.isSome(info)) {
+    yield* Metrics.countRows(info.value.rows)
+    yield* Effect.annotateCurrentSpan("prefstream.rows", info.value.rows)
+  }
   if (repeatedVotes > 0) {
     yield* Effect.logWarning(`${repeatedVotes} votes do not count: their experts had voted on the same item before`)
   }

@@ -7,6 +7,7 @@
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
+import * as Readiness from "../telemetry/Readiness.ts"
 
 /** Longer than one request may take: where keys are ignored, a creation that is cut off is in doubt. */
 const longerThan = (requestTimeout: Duration.Input) =>
@@ -105,6 +106,9 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     yield* Effect.sleep(Duration.max(Duration.subtract(grace, shortWait), Duration.zero))
     yield* announce(`the grace time is over; ${yield* leftBehind(terms)}`)
   })
-  yield* Effect.onInterrupt(Effect.raceAllFirst([Effect.asVoid(ended), graceOver, abandon]), () => interrupt)
+  yield* Effect.raceAllFirst([Effect.asVoid(ended), graceOver, abandon]).pipe(
+    Effect.onInterrupt(() => interrupt),
+    Readiness.unreadyDuring,
+  )
   return { reason, exit: fiber.pollUnsafe() }
 })

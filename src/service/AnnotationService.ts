@@ -14,6 +14,7 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
 import * as NodeServer from "../node/HttpServer.ts"
 import * as SqliteClient from "../node/SqliteClient.ts"
+import * as HealthRoutes from "../telemetry/HealthRoutes.ts"
 import * as ApiDocument from "./http/ApiDocument.ts"
 import type { JudgeSettings } from "./expert/JudgeSettings.ts"
 import * as GoldExpert from "./expert/GoldExpert.ts"
@@ -116,6 +117,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
                 SqlError: Effect.die,
               }),
             )
+          yield* Effect.annotateCurrentSpan("prefstream.task_id", task.taskId)
           const warnings = warningsOf(payload)
           return HttpApiSchema.withHeaders({
             body: { task_id: task.taskId, status: task.status, ...(warnings.length > 0 && { warnings }) },
@@ -163,10 +165,12 @@ export const layer = (options: ServiceOptions) => {
   const routes = Layer.mergeAll(
     HttpApiBuilder.layer(documented, { openapiPath: "/v1/openapi.json" }),
     ApiDocs.layer(documented, "/v1/docs"),
+    HealthRoutes.layer,
     MethodNotAllowed.layer([
       ...MethodNotAllowed.routesOf(documented),
       { method: "GET", path: "/v1/openapi.json" },
       { method: "GET", path: "/v1/docs" },
+      ...HealthRoutes.paths.map((path) => ({ method: "GET", path })),
       ...(options.pages === false ? [] : [AnnotateApi, DashboardApi].flatMap(MethodNotAllowed.routesOf)),
     ]),
     options.pages === false ? Layer.empty : Web.layer,

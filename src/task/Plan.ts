@@ -17,6 +17,7 @@ import type { BatchItem, ReadCounts, Run, RunTerms, Classification } from "./led
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { classify } from "./plan/Classify.ts"
 import { identify, identifyReordered, newTasks } from "./plan/TaskRequests.ts"
+import * as Metrics from "../telemetry/Metrics.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
@@ -102,6 +103,12 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
+    yield* Metrics.countRecords({
+      new: fresh.length,
+      known: known.length,
+      duplicate: duplicates,
+      rejected: rejects.length,
+    })
     yield* counter.add({ read: records.length, rejected: rejects.length })
   })
 

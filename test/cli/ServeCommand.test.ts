@@ -96,7 +96,7 @@ describe("prefstream serve", () => {
       assert.strictEqual(second.status, 1)
       assert.include(
         second.stderr,
-        `prefstream: ${host} is in use by another program: choose another port (--port of serve)\n`,
+        `prefstream: ${host} is in use by another program: choose another port (--port of serve, --monitor)\n`,
       )
     }))
 

@@ -4,6 +4,7 @@
  */
 import { Cause, Console, type Duration, Effect, Layer, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
+import type { HttpServerError } from "effect/http"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { ThresholdsExceeded } from "../../pipeline/Export.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -13,6 +14,7 @@ import type { Source } from "../../source/Source.ts"
 import { AnnotationClientError } from "../../task/client/AnnotationClientError.ts"
 import { sayFound } from "../flags/InputFlags.ts"
 import { jobFlags } from "../flags/JobFlags.ts"
+import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun, type Loaded, loadPipeline, reported } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
@@ -24,7 +26,7 @@ import * as Quiet from "../output/Quiet.ts"
 import * as Summary from "../output/Summary.ts"
 import { say } from "../output/Text.ts"
 
-export const commonFlags = { ...serviceFlags, ...jobFlags, ...ledgerFlags }
+export const commonFlags = { ...serviceFlags, ...jobFlags, ...ledgerFlags, monitor }
 
 type Flags = Command.Command.Config.Infer<typeof commonFlags>
 
@@ -122,12 +124,13 @@ const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.
 
 const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
 
-/** Carries out a command with its `--quiet`, `--waiting-ok` and `--grace`. */
+/** Carries out a command with its `--quiet`, `--waiting-ok`, `--monitor` and `--grace`. */
 export const asJob = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json">,
-): Effect.Effect<void, E, R | Stdio.Stdio> =>
+  flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor">,
+): Effect.Effect<void, E | HttpServerError.ServeError, R | Stdio.Stdio> =>
   Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
+    monitored(flags.monitor),
     Stop.withTerms({ grace: flags.grace ?? Stop.defaultGrace }),
   )

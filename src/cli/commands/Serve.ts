@@ -12,6 +12,7 @@ import { Tokens } from "../../service/account/Tokens.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
+import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { check } from "../flags/Rules.ts"
 import { usableToken } from "../flags/ServiceFlags.ts"
 import { duration, file, integer, option, text, toggle } from "../flags/Values.ts"
@@ -90,9 +91,11 @@ export const serveCommand = Command.make(
       `Requests per second and token, with bursts of twice as many; 0: no limit (default: ${defaultRateLimit.perSecond})`,
     ),
     allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),
+    monitor,
     ...expertFlags,
   },
-  Effect.fn("prefstream serve")(function* (flags) {
+  // Untraced: the handlers of an `HttpApi` would keep this span in place of their request's.
+  Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const token = flags.token === undefined ? undefined : yield* usableToken(flags.token)
     const requestsPerSecond = flags.rateLimit ?? defaultRateLimit.perSecond
@@ -108,6 +111,7 @@ export const serveCommand = Command.make(
     const announced = Layer.effectDiscard(announce({ ...flags, hasToken: token !== undefined }))
     return yield* Layer.launch(Layer.provideMerge(announced, service)).pipe(
       Effect.catchTag("InvalidPublicUrl", ({ message }) => new UsageError({ message: `--public-url: ${message}` })),
+      monitored(flags.monitor),
       Stop.withTerms({ isNormalEnd: true }),
     )
   }),

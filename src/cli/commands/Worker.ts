@@ -11,8 +11,9 @@ import * as SharedBudget from "../../task/SharedBudget.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
-import { duration, integer, option } from "../flags/Values.ts"
-import { address, webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
+import { monitored } from "../flags/MonitorFlag.ts"
+import { address, duration, integer, option } from "../flags/Values.ts"
+import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
 import { say } from "../output/Text.ts"
@@ -85,6 +86,7 @@ export const workerCommand = Command.make(
       ),
       Effect.retry({ while: isLost, schedule: Schedule.spaced("2 seconds") }),
       Effect.catch(Effect.failCause),
+      monitored(flags.monitor),
       Stop.withTerms({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
     )
   }),

@@ -83,6 +83,23 @@ export const size = (name: string, description: string) =>
     description,
   )
 
+/** `8485`, `0.0.0.0:8485`, `[::1]:8485`. */
+const parseAddress = (text: string) => {
+  const [, address, name, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]:|([^\s:/@[\]]+):)?(\d{1,5})$/.exec(text) ?? []
+  return port !== "" && Number(port) <= 65_535
+    ? Option.some({ host: address ?? name, port: Number(port) })
+    : Option.none()
+}
+
+export const address = (name: string, form: string, description: string) =>
+  option(
+    Flag.String(name).pipe(
+      Flag.filterMap(parseAddress, () => "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
+    ),
+    form,
+    description,
+  )
+
 export const formatDuration = (duration: Duration.Input): string => Duration.format(Duration.fromInputUnsafe(duration))
 
 export const numberIn = (text: string, min: number, max: number): Option.Option<number> => {

@@ -12,23 +12,7 @@ import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
 import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { durationForm, formatDuration, option, parseDuration, text } from "./Values.ts"
-
-const parse = (text: string) => {
-  const [, address, name, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]:|([^\s:/@[\]]+):)?(\d{1,5})$/.exec(text) ?? []
-  return port !== "" && Number(port) <= 65_535
-    ? Option.some({ host: address ?? name, port: Number(port) })
-    : Option.none()
-}
-
-export const address = (name: string, form: string, description: string) =>
-  option(
-    Flag.String(name).pipe(
-      Flag.filterMap(parse, () => "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
-    ),
-    form,
-    description,
-  )
+import { address, durationForm, formatDuration, option, parseDuration, text } from "./Values.ts"
 
 export const webhookFlags = {
   listen: address(
@@ -84,7 +68,7 @@ export const webhookOf = Effect.fnUntraced(function* (
   if (!isPath(path)) {
     return yield* refuse("--webhook-path: expected a path such as /webhook, of letters, digits and -._~/")
   }
-  if (path === WebhookReceiver.healthPath) return yield* refuse(`--webhook-path: ${path} is the health check`)
+  if (WebhookReceiver.isHealthPath(path)) return yield* refuse(`--webhook-path: ${path} is the health check`)
   const settings = yield* settingsOf(flags)
   const scheme = yield* schemeOf(settings)
   const taskIdPaths = yield* pathsOf(settings.taskIds)

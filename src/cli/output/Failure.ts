@@ -131,7 +131,7 @@ export const messageOf = (failure: unknown): string => {
   if (!(failure instanceof Error)) return String(failure)
   if (isPortInUse(failure.cause)) {
     const { address, port } = failure.cause
-    return `${address}:${port} is in use by another program: choose another port (--port of serve)`
+    return `${address}:${port} is in use by another program: choose another port (--port of serve, --monitor)`
   }
   if (failure.message.trim() !== "") return failure.message.trim().replace(/([.!?])\.$/, "$1")
   return failure.cause === undefined || !Predicate.isError(failure.cause) ? failure.name : messageOf(failure.cause)

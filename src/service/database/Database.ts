@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Migrations from "../../sql/Migrations.ts"
+import * as Readiness from "../../telemetry/Readiness.ts"
 import { createAccountTables } from "./AccountTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
 import { createWebhookTables } from "./WebhookTables.ts"
@@ -36,6 +37,7 @@ export class Database extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* migrate
+      yield* Readiness.requireDatabase
       return { sql, write: yield* GroupCommit.make(sql) }
     }),
   )

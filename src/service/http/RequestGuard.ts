@@ -8,6 +8,7 @@ import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
 import * as NodeServer from "../../node/HttpServer.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
 import * as ProblemResponses from "./ProblemResponses.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
@@ -48,7 +49,7 @@ export const layer = (options: GuardOptions) => {
           if (NodeServer.lacksHost(request)) return SecurityHeaders.add(yield* hostless)
           const { host } = request.headers
           return SecurityHeaders.add(yield* answersTo(host) ? withProblems(handled) : Effect.orDie(misdirected(host)))
-        })
+        }).pipe(Metrics.timeAnswer)
     }),
     { global: true },
   )

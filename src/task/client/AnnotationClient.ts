@@ -27,6 +27,7 @@ import {
 } from "./AnnotationClientError.ts"
 import * as ServiceHealth from "./ServiceHealth.ts"
 import * as TaskIds from "../../api/TaskIds.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
 import { RequestBudget } from "./RequestBudget.ts"
 import * as Throttle from "./Throttle.ts"
 
@@ -154,6 +155,7 @@ const make = Effect.gen(function* () {
         Effect.map(ResponseBody.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
       ),
       Effect.timeout(timeLimit),
+      Metrics.timeRequest(onNotFound === "task" ? "poll" : "create"),
       Effect.mapError((cause) =>
         error(
           Cause.isTimeoutError(cause)

@@ -9,6 +9,7 @@
  */
 import { Clock, DateTime, Deferred, Duration, Effect, Latch, Option } from "effect"
 import type { Quota } from "../../api/RateLimit.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
 import type { RequestBudget } from "./RequestBudget.ts"
 
 export type Kind = "create" | "poll"
@@ -30,7 +31,6 @@ interface Waiter<E> {
 
 /** Milliseconds of a delay that may be made up for. */
 const catchUp = 100
-
 /** How often requests are taken from the budget. */
 const takeInterval = Duration.millis(10)
 /** A second, with a margin: requests may arrive closer together than they left. */
@@ -89,6 +89,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let taken = budget === undefined ? Infinity : 0
   let saidAt = -Infinity
   let saidUntil = -Infinity
+  yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, underWay])
 
   /** The time until which nothing may be sent because of a quota that is used up. */
   const quotaUntil = (now: number): number => {
@@ -237,8 +238,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** Logs a wait unless an equally long one was logged before. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
-    const news = until - Math.max(now, saidUntil) > longPause
-    if (!news) return
+    if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
   })

@@ -13,6 +13,7 @@ import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
+import * as Readiness from "../../telemetry/Readiness.ts"
 import { writeBudget } from "./Budget.ts"
 import * as BodyCache from "./BodyCache.ts"
 import { readHints, writeHints } from "./Hints.ts"
@@ -142,8 +143,9 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
   /** Over an SQL client for SQLite or PostgreSQL. Creates its tables. Provides `LedgerReader`, too. */
   static readonly layer = (options?: LedgerOptions & SharedOptions) =>
     Layer.effectContext(
-      Effect.map(Effect.andThen(migrate, make(options)), (ledger) =>
-        Context.make(Ledger, ledger).pipe(Context.add(LedgerReader, ledger)),
+      Effect.andThen(migrate, make(options)).pipe(
+        Effect.tap(Readiness.requireDatabase),
+        Effect.map((ledger) => Context.make(Ledger, ledger).pipe(Context.add(LedgerReader, ledger))),
       ),
     )
 

@@ -12,6 +12,7 @@ import * as Rows from "./Rows.ts"
 import * as Expected from "./Expected.ts"
 import type { Parts } from "./Parts.ts"
 import * as Payload from "./Payload.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
 
 const pageSize = 64
 
@@ -212,8 +213,10 @@ export const writeTasks = (
   const setHeld = (seq: number, state: Model.TaskState, reason: string) =>
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
       WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`
-  const markRefused = (seq: number, reason: string) => leave(seq, setHeld(seq, "refused", reason))
-  const markInDoubt = (seq: number, reason: string) => leave(seq, setHeld(seq, "in_doubt", reason))
+  const markHeld = (state: "refused" | "in_doubt") => (seq: number, reason: string) =>
+    Effect.andThen(leave(seq, setHeld(seq, state, reason)), Metrics.countTask(state))
+  const markRefused = markHeld("refused")
+  const markInDoubt = markHeld("in_doubt")
 
   const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
 
@@ -236,6 +239,7 @@ export const writeTasks = (
       }),
     )
     bodies.drop(seq)
+    yield* Metrics.countTask(Option.isSome(reason) ? "in_doubt" : "submitted")
     yield* submitted.open
     return reason
   })
@@ -328,8 +332,11 @@ export const writeTasks = (
     yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)} WHERE ${here} AND seq = ${seq}`)
   })
 
-  const markFailed = (seq: number, reason: string, taskId?: string) =>
-    Effect.asVoid(write(setState(seq, "failed", reason, taskId)))
+  /** States that a poll brings, besides the one that it completes. */
+  const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId: string | undefined) =>
+    Effect.andThen(write(setState(seq, state, reason, taskId)), Metrics.countTask(state))
+
+  const markFailed = (seq: number, reason: string, taskId?: string) => markLost("failed", seq, reason, taskId)
 
   const storeResult = Effect.fnUntraced(function* (
     seq: number,
@@ -351,6 +358,7 @@ export const writeTasks = (
           ON CONFLICT (job, seq) DO UPDATE SET body = excluded.body`
       }),
     )
+    yield* Metrics.countTask(state)
   })
 
   /** Stores a result, unless the task has another id than `taskId` since its items were planned again. */
@@ -359,7 +367,7 @@ export const writeTasks = (
   /** Without `result`, an earlier one is kept. */
   const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
     result === undefined
-      ? Effect.asVoid(write(setState(seq, "invalid", reason, taskId)))
+      ? markLost("invalid", seq, reason, taskId)
       : storeResult(seq, result, "invalid", reason, taskId)
 
   return {

@@ -17,6 +17,7 @@ import type { Delivery } from "../ledger/Model.ts"
 import * as TaskIds from "../../api/TaskIds.ts"
 import * as WebhookBodies from "./Bodies.ts"
 import * as WebhookRefusals from "./Refusals.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
 
 /** Where a delivery's id stands, if the scheme signs none. A path is as for task ids: `id`, `event.id`. */
 export type DeliveryIdPlace = { readonly header: string } | { readonly path: string }
@@ -118,6 +119,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       }),
     // Only a function of the user's can cause one.
     Effect.catchDefect(notRecorded),
+    Effect.tap(({ status }) => Metrics.countDelivery(status < 300 ? "accepted" : status < 500 ? "refused" : "failed")),
   )
 
   return (request: HttpServerRequest.HttpServerRequest) =>

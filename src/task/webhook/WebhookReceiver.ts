@@ -5,9 +5,10 @@
  * repeated, reordered, or lost one changes only when tasks are polled. Does not speak TLS, nor fetch results: `collect` does.
  */
 import { Effect, Layer, Schema } from "effect"
-import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServer } from "effect/http"
 import type { WebhookScheme } from "../../api/WebhookScheme.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
+import * as HealthRoutes from "../../telemetry/HealthRoutes.ts"
 import * as WebhookHandler from "./Handler.ts"
 
 /** How deliveries are verified (default: Standard Webhooks, with `secrets`) and which tasks they name. */
@@ -49,9 +50,6 @@ const descriptions: { readonly [code: string]: string } = {
 
 export const defaultPath = "/webhook"
 
-/** Answers 200 while a server of `layer` listens, for whoever watches over the process. */
-export const healthPath = "/healthz"
-
 /** The route alone, for the router of a server of your own. */
 export const route = (options: RouteOptions) =>
   HttpRouter.use(
@@ -60,9 +58,10 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-const health = HttpRouter.add("GET", healthPath, HttpServerResponse.text("listening\n"))
+/** Whether `layer` answers health checks at this path, unless it receives webhooks there. */
+export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
-/** Listens while the layer is in use. */
+/** Listens while the layer is in use. Health checks are answered, too. */
 export const layer = (options: ListenOptions) => {
   const { host = "127.0.0.1", path = defaultPath, port = 0 } = options
   const announce = Effect.gen(function* () {
@@ -78,7 +77,7 @@ export const layer = (options: ListenOptions) => {
       Layer.effect(HttpServer.HttpServer, Effect.fail(new CannotListen({ host, port, code: codeOf(cause) }))),
     ),
   )
-  const routes = path === healthPath ? route(options) : Layer.merge(route(options), health)
+  const routes = isHealthPath(path) ? route(options) : Layer.merge(route(options), HealthRoutes.layer)
   return Layer.provideMerge(
     Layer.effectDiscard(announce),
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }),

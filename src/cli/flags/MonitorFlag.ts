@@ -1,0 +1,27 @@
+/** The flag that says where a command answers those who watch over it. */
+import { Console, Effect, Layer } from "effect"
+import { address } from "./Values.ts"
+
+export const monitor = address(
+  "monitor",
+  "[HOST:]PORT",
+  "Serve /healthz, /readyz and /metrics (Prometheus) here (default host: 127.0.0.1)",
+)
+
+const onListening = (origin: string) => Console.error(`Health and metrics are at ${origin}`)
+
+/** Runs a command, and answers at the address of its flag meanwhile. */
+export const monitored =
+  (address: { readonly host?: string | undefined; readonly port: number } | undefined) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    address === undefined
+      ? effect
+      : Effect.provide(
+          effect,
+          Layer.unwrap(
+            Effect.map(
+              Effect.promise(() => import("../../telemetry/Monitor.ts")),
+              (Monitor) => Monitor.layer({ ...address, onListening }),
+            ),
+          ),
+        )

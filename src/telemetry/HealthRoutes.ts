@@ -1,0 +1,23 @@
+/**
+ * `GET /healthz`: the process is alive. `GET /readyz`: it can do its work, or 503 (`Readiness`).
+ *
+ * Guarantees: no authentication, and nothing is told but that.
+ */
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import * as Readiness from "./Readiness.ts"
+
+export const paths = ["/healthz", "/readyz"] as const
+
+const [health, ready] = paths
+
+export const layer = Layer.merge(
+  HttpRouter.add("GET", health, HttpServerResponse.text("listening\n")),
+  HttpRouter.add(
+    "GET",
+    ready,
+    Effect.map(Readiness.isReady, (isReady) =>
+      isReady ? HttpServerResponse.text("ready\n") : HttpServerResponse.text("not ready\n", { status: 503 }),
+    ),
+  ),
+)

@@ -1,0 +1,116 @@
+/**
+ * What prefstream counts and measures, by Effect's `Metric`: `Monitor` serves it, `Otlp` exports it, and a program may
+ * provide another exporter. README.md explains the names.
+ *
+ * Guarantees: few series, whatever the input is; no label holds data of users. A number covers this process since its
+ * start: the ledger has those of a job.
+ */
+import { Effect, Exit, Function, Metric } from "effect"
+
+/** The series of a metric with one value for each of its labels. */
+const labelled = <const Labels extends ReadonlyArray<string>, Input, State>(
+  metric: Metric.Metric<Input, State>,
+  ...labels: Labels
+) => {
+  const known = new Map<string, Metric.Metric<Input, State>>()
+  return (...values: { readonly [I in keyof Labels]: string }) => {
+    const key = values.join(" ")
+    const series =
+      known.get(key) ?? Metric.withAttributes(metric, Object.fromEntries(labels.map((label, i) => [label, values[i]!])))
+    known.set(key, series)
+    return series
+  }
+}
+
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
+const seconds = (name: string, description: string) =>
+  Metric.histogram(name, {
+    description,
+    attributes: { unit: "seconds" },
+    boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  })
+
+const records = labelled(counter("prefstream_records_total", "Records read from the input, by outcome"), "outcome")
+
+/** Counts records of the input by outcome. */
+export const countRecords = (outcomes: {
+  readonly [outcome in "new" | "known" | "duplicate" | "rejected"]: number
+}) => Effect.forEach(Object.entries(outcomes), ([outcome, n]) => Metric.update(records(outcome), n), { discard: true })
+
+const tasks = labelled(counter("prefstream_tasks_total", "Tasks that came to a state, by state"), "state")
+
+export const countTask = (state: "submitted" | "completed" | "invalid" | "failed" | "refused" | "in_doubt") =>
+  Metric.update(tasks(state), 1)
+
+const deliveries = labelled(counter("prefstream_webhooks_total", "Webhooks received, by outcome"), "outcome")
+
+export const countDelivery = (outcome: "accepted" | "refused" | "failed") => Metric.update(deliveries(outcome), 1)
+
+const rows = counter("prefstream_exported_rows_total", "Rows of datasets written")
+
+export const countRows = (count: number) => Metric.update(rows, count)
+
+const requests = labelled(
+  Metric.gauge("prefstream_client_requests", { description: "Requests to the annotation service, by state" }),
+  "state",
+)
+
+/** Asks how many requests to the annotation service wait and are under way, whenever that is read, until the scope closes. */
+export const observeRequests = (counts: () => readonly [waiting: number, underWay: number]) =>
+  Effect.forEach(
+    ["waiting", "under_way"] as const,
+    (state, i) =>
+      Effect.acquireRelease(
+        Effect.map(Effect.context<never>(), (context) =>
+          Metric.registerUnsafe(requests(state), context, {
+            get: () => ({ value: counts()[i === 0 ? 0 : 1] }),
+            update: Function.constVoid,
+            modify: Function.constVoid,
+          }),
+        ),
+        (registration) => Effect.sync(() => registration.remove()),
+      ),
+    { discard: true },
+  )
+
+/** Measures an effect that gives a response; the status is `none` where it gives none. */
+const timed = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  statusOf: (response: A) => number,
+  seriesOf: (status: string) => Metric.Metric<number, unknown>,
+) =>
+  Effect.clockWith((clock) => {
+    const start = clock.currentTimeNanosUnsafe()
+    return Effect.onExit(effect, (exit) =>
+      Metric.update(
+        seriesOf(Exit.isSuccess(exit) ? String(statusOf(exit.value)) : "none"),
+        Number(clock.currentTimeNanosUnsafe() - start) / 1e9,
+      ),
+    )
+  })
+
+const clientSeconds = labelled(
+  seconds("prefstream_client_request_seconds", "Time of requests to the annotation service, by kind and status"),
+  "request",
+  "status",
+)
+
+/** Measures a request to the annotation service, up to the end of its answer. */
+export const timeRequest =
+  (request: "create" | "poll") =>
+  <A extends { readonly response: { readonly status: number } }, E, R>(effect: Effect.Effect<A, E, R>) =>
+    timed(
+      effect,
+      ({ response }) => response.status,
+      (status) => clientSeconds(request, status),
+    )
+
+const serverSeconds = labelled(
+  seconds("prefstream_server_request_seconds", "Time of requests that the annotation service answered, by status"),
+  "status",
+)
+
+/** Measures how long the annotation service takes to answer a request. */
+export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
+  timed(effect, ({ status }) => status, serverSeconds)
