@@ -11,6 +11,7 @@ import { commandsFor } from "./Commands.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as Log from "./output/Log.ts"
 import { say } from "./output/Text.ts"
+import * as Telemetry from "./Telemetry.ts"
 import { version } from "../node/Version.ts"
 
 const commandFor = (args: ReadonlyArray<string>) =>
@@ -77,6 +78,8 @@ export const main = (args: ReadonlyArray<string>) =>
     }),
     Effect.catch(statusOf),
     Effect.catchDefect((defect) => Effect.as(Effect.logError(Cause.die(defect)), ExitStatus.failure)),
+    Effect.provide(Telemetry.layer(args)),
+    Effect.catchTag(["OtlpSettingInvalid", "ConfigError"], wrongUsage),
     Effect.provide(Log.layer),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),

@@ -221,7 +221,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     }
   })
 
-  const collectOne = Effect.fnUntraced(function* (task: OpenTask) {
+  const collectOne = Effect.fn("Collect.task")(function* (task: OpenTask) {
+    yield* Effect.annotateCurrentSpan({ "prefstream.task": task.seq + 1, "prefstream.task_id": task.taskId })
     yield* warnOfDelay(task)
     yield* pollTask(task)
     underWay.delete(task.taskId)

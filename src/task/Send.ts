@@ -43,8 +43,9 @@ export const send = Effect.fnUntraced(function* <E>(
    * A request that is under way is finished and recorded, also when the run is interrupted;
    * an interruption comes through while it waits to be sent, or sent again.
    */
-  const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(function* (task) {
+  const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fn("Send.task")(function* (task) {
     if (yield* Deferred.isDone(halt)) return
+    yield* Effect.annotateCurrentSpan({ "prefstream.task": task.seq + 1, "prefstream.items": task.itemCount })
     const body = yield* ledger.requestBody(task.seq)
     // Claimed when its turn has come, so that only a task that is being sent can end in doubt.
     // The halves of a split task are also among the planned ones, and may have been claimed there.
@@ -107,6 +108,7 @@ export const send = Effect.fnUntraced(function* <E>(
     failure === undefined ? Effect.void : Effect.asVoid(Deferred.fail(halt, failure))
 
   const record = Effect.fnUntraced(function* (task: PlannedTask, taskId: string) {
+    yield* Effect.annotateCurrentSpan("prefstream.task_id", taskId)
     const shared = yield* ledger.markSubmitted(task.seq, taskId, firstPollDelay(profile))
     if (Option.isSome(shared)) yield* end(streak.shared(taskId, shared.value))
   })

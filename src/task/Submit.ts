@@ -117,6 +117,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     )
   }
   const run = yield* ledger.startRun(options)
+  yield* Effect.annotateCurrentSpan({ "prefstream.run": run.run, "prefstream.campaign": run.campaign })
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
     Effect.flatMap(Recheck.dead),

@@ -39,10 +39,11 @@ const watching = `data:text/javascript,${encodeURIComponent(`
     for (let at = 0; at < bytes.length;) at += writeSync(3, bytes, at)
   })`)}`
 
-const load = (...words: ReadonlyArray<string>): Loading => {
+const load = (words: ReadonlyArray<string>, env: Record<string, string> = {}): Loading => {
   const { output } = spawnSync(process.execPath, ["--conditions=prefstream-source", "--import", watching, ...words], {
     cwd: root,
     encoding: "utf8",
+    env: { ...process.env, ...env },
     maxBuffer: 2 ** 26,
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   })
@@ -62,7 +63,7 @@ const ownersOf = (urls: Iterable<string>): ReadonlySet<string> =>
 /** One process imports all subpaths: what each of them loads are the modules that are reached from it. */
 const loadedBySubpath = (): ReadonlyMap<string, ReadonlySet<string>> => {
   const program = subpaths.map((subpath) => `import ${JSON.stringify(subpath.replace(".", "prefstream"))}`)
-  const { imports, urls } = load("--input-type=module", "--eval", program.join("\n"))
+  const { imports, urls } = load(["--input-type=module", "--eval", program.join("\n")])
   const loaded = new Set(urls)
   return new Map(
     subpaths.map((subpath) => {
@@ -119,8 +120,15 @@ const neverBy: ReadonlyArray<readonly [words: string, ...never: ReadonlyArray<st
 ]
 
 describe("commands", () => {
+  it("nothing is loaded to export telemetry, unless a variable names a collector", () => {
+    const exporters = (env: Record<string, string>) =>
+      load(["src/bin.ts", "export", "--dir", "nowhere"], env).urls.filter((url) => url.includes("/observability/"))
+    assert.deepStrictEqual(exporters({}), [])
+    assert.isNotEmpty(exporters({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }))
+  })
+
   it.each(neverBy)("%s loads no room and no library that it does not need", (words, ...never) => {
-    const loaded = ownersOf(load("src/bin.ts", ...words.split(" ")).urls)
+    const loaded = ownersOf(load(["src/bin.ts", ...words.split(" ")]).urls)
     assert.isTrue(loaded.has("bin.ts"))
     assert.deepStrictEqual(
       never.filter((name) => loaded.has(name)),

@@ -1,0 +1,79 @@
+/**
+ * Exports traces, metrics and logs by OTLP over HTTP, as OpenTelemetry's variables say (README.md).
+ *
+ * Guarantees: the work does not wait for the collector, but for the last export, for at most three seconds by default. No
+ * span holds headers, values of queries, or texts of items. A trace is of bounded size, however long the process lives: each
+ * task that is sent or polled, and each request that is answered, begins one, unless it continues its client's. Of what a
+ * command does besides, the stages alone are spans, and not how often they look into the ledger.
+ */
+import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
+import { HttpMiddleware, UrlParams } from "effect/http"
+import { Otlp, OtlpSerialization } from "effect/observability"
+import { version } from "../node/Version.ts"
+import * as HealthRoutes from "./HealthRoutes.ts"
+
+/** A variable has a value that cannot be used. */
+export class OtlpSettingInvalid extends Schema.TaggedError<OtlpSettingInvalid>()("OtlpSettingInvalid", {
+  message: Schema.String,
+}) {}
+
+/** Spans of which a command has few. */
+const isStage = (name: string) =>
+  /^prefstream |^(Pipeline\.\w+|Submit\.submit|Collect\.collect|Worker\.work|Export\.exportDataset|Dataset\.write)$/.test(
+    name,
+  )
+
+/** Spans of which a command may have any number. */
+const beginsTrace = (name: string) => /^(Send|Collect)\.task$|^(WebhookAttempt|JudgeEndpoint)\./.test(name)
+
+const bounded = (tracer: Tracer.Tracer): Tracer.Tracer =>
+  Tracer.make({
+    span: (options) => {
+      const parent = Option.getOrUndefined(options.parent)
+      const ofStage = parent === undefined || (parent._tag === "Span" && isStage(parent.name))
+      if (ofStage && beginsTrace(options.name)) {
+        const links = parent === undefined ? options.links : [...options.links, { span: parent, attributes: {} }]
+        return tracer.span({ ...options, parent: Option.none(), links })
+      }
+      if (ofStage && options.kind === "server") return tracer.span({ ...options, parent: Option.none() })
+      return tracer.span(ofStage && !isStage(options.name) ? { ...options, sampled: false } : options)
+    },
+  })
+
+const isConfigError = Schema.is(Schema.instanceOf(Config.ConfigError))
+
+/** Refuses the setting that was the cause. */
+const refused = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  return Layer.effectDiscard(
+    isConfigError(error)
+      ? Effect.fail(new OtlpSettingInvalid({ message: error.cause.message.replaceAll(/\s+/g, " ") }))
+      : Effect.die(error),
+  )
+}
+
+const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
+
+/** Exports what the effects do that it is provided to. Adds to the logger of its context, which must be there before. */
+export const layer = Effect.gen(function* () {
+  const given = yield* ConfigProvider.ConfigProvider
+  const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))
+  const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
+    Config.withDefault("http/json"),
+  )
+  // Of two attributes with the same name, the last counts.
+  const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
+  const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
+    ConfigProvider.orElse(given),
+    ConfigProvider.orElse(ConfigProvider.fromEnv({ env: exporters })),
+  )
+  const otlp = Otlp.layerFromConfig().pipe(
+    Layer.provide(protocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf),
+    Layer.provide(ConfigProvider.layer(provider)),
+  )
+  return Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, bounded)).pipe(
+    Layer.provideMerge(otlp),
+    Layer.merge(HttpMiddleware.layerTracerDisabledForUrls([...HealthRoutes.paths, "/metrics"])),
+    Layer.merge(Layer.succeed(UrlParams.CurrentRedactedNames, [/./])),
+  )
+}).pipe(Layer.unwrap, Layer.catchCause(refused))
