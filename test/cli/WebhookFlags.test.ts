@@ -81,6 +81,7 @@ describe("--listen", () => {
     ["with a path that is none", ["--listen", "0", "--webhook-secret", secret, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
     ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path: only with --listen$/m],
     ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the health check$/m],
+    ["with another path that is taken", [...listening, "--webhook-path", "/readyz"], {}, /--webhook-path: \/readyz is the health check$/m],
     ["with a secret and a scheme and nowhere to listen", ["--webhook-secret", secret, "--webhook-scheme", "svix"], {}, /--webhook-secret, --webhook-scheme: only with --listen$/m],
     ["with a scheme that is none", [...listening, "--webhook-scheme", "md5"], {}, /--webhook-scheme: expected one of standard-webhooks, svix, stripe, github, shared-secret$/m],
     ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: expected one of/],

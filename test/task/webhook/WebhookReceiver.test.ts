@@ -207,6 +207,8 @@ describe("WebhookReceiver", () => {
       const url = yield* receiving()
       assert.deepInclude(yield* send(at(url), { method: "GET" }), { status: 200, body: "listening\n" })
       assert.deepInclude(yield* send(at(url), { method: "HEAD" }), { status: 200, body: "" })
+      const ready = yield* send(new URL("/readyz", url).href, { method: "GET" })
+      assert.deepInclude(ready, { status: 200, body: "ready\n" })
       assert.strictEqual((yield* send(at(url), signed(completed(["task_0"])))).status, 404)
       const taken = yield* receiving({ secrets, path: "/healthz" })
       assert.strictEqual((yield* send(taken, { method: "GET" })).status, 405)
