@@ -26,6 +26,10 @@ const isStage = (name: string) =>
 /** Spans of which a command may have any number. */
 const beginsTrace = (name: string) => /^(Send|Collect)\.task$|^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
+/** The name of the spans of requests that tell how the process is, which are not exported. */
+const probe = "probe"
+const probed: ReadonlyArray<string> = [...HealthRoutes.paths, "/metrics"]
+
 const bounded = (tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
     span: (options) => {
@@ -35,7 +39,9 @@ const bounded = (tracer: Tracer.Tracer): Tracer.Tracer =>
         const links = parent === undefined ? options.links : [...options.links, { span: parent, attributes: {} }]
         return tracer.span({ ...options, parent: Option.none(), links })
       }
-      if (ofStage && options.kind === "server") return tracer.span({ ...options, parent: Option.none() })
+      if (ofStage && options.kind === "server") {
+        return tracer.span({ ...options, parent: Option.none(), sampled: options.name !== probe })
+      }
       return tracer.span(ofStage && !isStage(options.name) ? { ...options, sampled: false } : options)
     },
   })
@@ -73,7 +79,9 @@ export const layer = Effect.gen(function* () {
   )
   return Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, bounded)).pipe(
     Layer.provideMerge(otlp),
-    Layer.merge(HttpMiddleware.layerTracerDisabledForUrls([...HealthRoutes.paths, "/metrics"])),
+    Layer.merge(
+      Layer.succeed(HttpMiddleware.SpanNameGenerator, ({ method, url }) => (probed.includes(url) ? probe : method)),
+    ),
     Layer.merge(Layer.succeed(UrlParams.CurrentRedactedNames, [/./])),
   )
 }).pipe(Layer.unwrap, Layer.catchCause(refused))

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { cli, cliServed, itemLines, quick, write } from "../support/cli.ts"
 import * as Collector from "../support/collector.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
+import { send } from "../support/webhooks.ts"
 
 const token = "token-of-a-test"
 
@@ -35,6 +36,8 @@ const observed = Effect.gen(function* () {
     { ...env, ...variables("pipeline") },
   )
   assert.strictEqual(run.status, 0, run.stderr)
+  const ready = yield* send(new URL("/readyz", env.PREFSTREAM_BASE_URL).href, { method: "GET" })
+  assert.strictEqual(ready.status, 200)
   yield* service.stop()
   return collector
 })
@@ -110,7 +113,7 @@ describe("export by OTLP", () => {
             [submit?.spanId],
           )
       }
-      // What looks into a database again and again begins no trace.
+      // What looks into a database again and again begins no trace, nor does a health check.
       const roots = new Set(spans.filter(({ parentSpanId }) => parentSpanId === undefined).map(({ name }) => name))
       assert.sameMembers([...roots], ["Collect.task", "Send.task", "prefstream run"])
     }))
