@@ -54,6 +54,8 @@ export interface JobStatus extends RunReport.RunReport {
   } | null
   /** When an outstanding task is polled next; now if one is due. */
   readonly next_poll_at: string | null
+  /** Until when the service asked the workers to wait. */
+  readonly paused_until: string | null
   readonly results: {
     /** When the first task was submitted. */
     readonly since: string | null
@@ -120,6 +122,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
   const workers = yield* ledger.workers
+  const pausedUntil = yield* ledger.pausedUntil
   const isRunning = Option.isSome(holder)
   const report = yield* RunReport.make({ progress, isRunning, besideWorkers: isRunning && workers.length > 0 })
   const campaigns = yield* ledger.campaigns
@@ -147,6 +150,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
       })),
     ),
     next_poll_at: iso(Option.map(progress.nextPollAt, (at) => Math.max(at, now))),
+    paused_until: pausedUntil > now ? RunReport.isoOf(pausedUntil) : null,
     results: {
       since: iso(progress.firstSubmittedAt),
       last_at: iso(progress.lastResultAt),

@@ -7,7 +7,7 @@
  *
  * All workers together keep to the limits of requests per second and at once, but each may send one. Does not: end by
  * itself (`prefstream status` says when all is done); recover from a lost session of the database, which ends it with a
- * failure.
+ * failure; work on over a ledger that a newer version of prefstream has changed.
  */
 import { Cause, Clock, Deferred, Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
@@ -104,7 +104,10 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
   const looksAgain = Effect.repeat(ledger.lookAgain, Schedule.spaced(lookAgainInterval))
   let progressedAt = yield* Clock.currentTimeMillis
   const renewing = Effect.repeat(
-    Effect.suspend(() => ledger.renewParts(progressedAt)),
+    Effect.andThen(
+      ledger.checkVersion,
+      Effect.suspend(() => ledger.renewParts(progressedAt)),
+    ),
     Schedule.spaced(renewInterval),
   )
   const watched = Watchdog.watch({

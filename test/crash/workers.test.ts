@@ -1,6 +1,7 @@
 /**
- * With `WORKERS=1`: four workers over one ledger in PostgreSQL, of which some are killed, frozen for longer than their lease, cut off
- * from the database, or started anew; and a database that is. The job comes to what one process comes to.
+ * In CI, and with `WORKERS=1`: four workers over one ledger in PostgreSQL, of which some are killed, frozen for longer than
+ * their lease, cut off from the database, or started anew; and a database that is. The job comes to what one process comes
+ * to.
  *
  * When, is drawn from a seed that is printed; `CRASH_SEED` sets it. It decides nothing of what is asserted.
  */
@@ -13,7 +14,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { allCases, cases } from "../support/cases.ts"
+import { cases, manyCases } from "../support/cases.ts"
 import { cli } from "../support/cli.ts"
 import { datasetHashes } from "../support/hashes.ts"
 import { platform } from "../support/job.ts"
@@ -23,8 +24,8 @@ import { prefstream } from "../support/program.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 
 const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
-/** They take five minutes, most of it waiting. */
-const isAsked = allCases || process.env["WORKERS"] !== undefined
+/** They take six minutes, most of it waiting: for requests that those who are lost may have sent. */
+const isAsked = manyCases || process.env["WORKERS"] !== undefined
 const rounds = cases(1, 20)
 const tasks = cases(400, 4_000)
 
@@ -168,7 +169,7 @@ describe.skipIf(notInstalled || !isAsked)(
           const place = await placeOf(worker, { port, schema })
           const [command = "", ...words] = [...(place.before ?? []), ...prefstream]
           const dir = `${scratch}/${token}-${started++}`
-          const args = ["worker", ...flags, ...pace, "--lease", "5s", "--dir", dir, ...(place.args ?? [])]
+          const args = ["worker", ...flags, ...pace, "--lease", "10s", "--dir", dir, ...(place.args ?? [])]
           const running = spawned(command, [...words, ...args], { env: { ...env, ...place.env } })
           workers[worker] = running
           names[worker] = /^Worker (\S+)/m.exec(await running.talks(/^Worker \S+/m))![1]!

@@ -51,7 +51,11 @@ const workers = (status: JobStatus): Rows => {
     const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : stuck
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${late}`
   })
-  return rowsOf("workers", rows)
+  const { paused_until } = status
+  return [
+    ...rowsOf("workers", rows),
+    ["paused", paused_until !== null && `until ${minute(paused_until)}: the service asked to wait`],
+  ]
 }
 
 const worker = ({ last_run, running_process }: JobStatus): string | false => {

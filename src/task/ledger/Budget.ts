@@ -11,6 +11,16 @@ import type { LedgerContext } from "./Model.ts"
 /** Seconds' worth of requests that are kept for later. */
 const reserve = 0.1
 
+export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => ({
+  /** Until when no worker sends a request, in epoch milliseconds; 0 where none had to wait. */
+  pausedUntil: Effect.suspend(() =>
+    Effect.map(
+      sql<{ until: number }>`SELECT paused_until AS until FROM budget WHERE job = ${job}`,
+      (rows) => rows[0]?.until ?? 0,
+    ),
+  ),
+})
+
 export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => {
   const here = sql`job = ${job}`
   const clock = sql.literal("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")

@@ -14,7 +14,7 @@ import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
-import { writeBudget } from "./Budget.ts"
+import { readBudget, writeBudget } from "./Budget.ts"
 import * as BodyCache from "./BodyCache.ts"
 import { readHints, writeHints } from "./Hints.ts"
 import { readItems, writeItems } from "./Items.ts"
@@ -72,6 +72,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readStatus(context),
   ...readStreams(context),
   ...Parts.readParts(context),
+  ...readBudget(context),
   /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
@@ -107,6 +108,8 @@ const make = Effect.fnUntraced(function* ({
     ...writeDecisions(context, planned, reader),
     ...Parts.writeParts(context, { planned, submitted, hinted }),
     ...writeBudget(context),
+    /** Fails with `DatabaseTooNew` where a newer version of prefstream has changed the tables since. */
+    checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /**
      * Keeps other processes from reading input into this job until the scope is closed. A command fails with `FileLocked`
      * where another reads.
