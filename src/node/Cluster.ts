@@ -12,6 +12,7 @@ import { createServer } from "node:net"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import { Duration, Effect, Layer, Option, Redacted, References } from "effect"
+import { clusterConnections } from "./PostgresPooler.ts"
 
 export interface ClusterOptions {
   readonly url: Redacted.Redacted<string>
@@ -38,7 +39,12 @@ export const layer = ({ host, lease = "35 seconds", password, port, prefix, url 
         refreshAssignmentsInterval: Duration.seconds(1),
         runnerHealthCheckInterval: expiration,
       }
-      const sql = PgClient.layer({ url, password, applicationName: "prefstream cluster", maxConnections: 4 })
+      const sql = PgClient.layer({
+        url,
+        password,
+        applicationName: "prefstream cluster",
+        maxConnections: clusterConnections,
+      })
       return NodeClusterSocket.layer({ storage: "byo", shardingConfig: settings }).pipe(
         Layer.provide(MessageStorage.layerNoop),
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),

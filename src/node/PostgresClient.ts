@@ -171,8 +171,12 @@ const make = Effect.fnUntraced(function* (
   const isPooled = settled.length === 0
   const readers = yield* PgClient.make({ ...(isPooled ? settings : startup), maxConnections: readConnections })
   if (isPooled) {
-    const url = Redacted.value(config.url)
-    yield* PostgresPooler.requireSessions({ readers, writer }, { readerCount: readConnections, url }).pipe(
+    const count = readConnections + (config.sharedBy === "worker" ? PostgresPooler.clusterConnections : 0)
+    yield* PgClient.make({ ...settings, maxConnections: count }).pipe(
+      Effect.flatMap((others) =>
+        PostgresPooler.requireSessions(writer, others, { count, url: Redacted.value(config.url) }),
+      ),
+      Effect.scoped,
       Effect.andThen(settle(writer, config)),
       Effect.mapError(name),
     )

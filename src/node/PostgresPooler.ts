@@ -10,6 +10,9 @@ import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const turns = 16
 
+/** The most connections of a worker beside those of its ledger. */
+export const clusterConnections = 4
+
 /** A pooler has others wait for a session until one is free. */
 const maxWait = "10 seconds"
 
@@ -39,10 +42,11 @@ interface Session {
   readonly path: string
 }
 
-/** Fails unless the writer and so many readers each have a session of their own, with the settings of the URL. */
+/** Fails unless the writer and so many others each have a session of their own, with the settings of the URL. */
 export const requireSessions = Effect.fnUntraced(function* (
-  { readers, writer }: { readonly writer: SqlClient.SqlClient; readonly readers: SqlClient.SqlClient },
-  { readerCount, url }: { readonly readerCount: number; readonly url: string },
+  writer: SqlClient.SqlClient,
+  others: SqlClient.SqlClient,
+  { count, url }: { readonly count: number; readonly url: string },
 ) {
   const found = new Map<SqlConnection.Connection, Session>()
   const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
@@ -69,18 +73,18 @@ export const requireSessions = Effect.fnUntraced(function* (
         duration: maxWait,
         orElse: () =>
           refuse(
-            `a pooler that serves ${found.size} of the ${readerCount + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
+            `a pooler that serves ${found.size} of the ${count + 1} connections that a process needs: raise the size of the pool (in PgBouncer default_pool_size), or connect to PostgreSQL itself`,
           ),
       }),
     )
 
   const first = yield* opened(writer)
-  const second = yield* opened(readers)
+  const second = yield* opened(others)
   for (let turn = 0; turn < turns; turn++) {
     for (const connection of [first, first, second, second]) yield* look(connection)
   }
   yield* Effect.all(
-    Array.from({ length: readerCount - 1 }, () => opened(readers)),
+    Array.from({ length: count - 1 }, () => opened(others)),
     { concurrency: "unbounded", discard: true },
   )
   const path = Option.getOrUndefined(searchPathIn(url))

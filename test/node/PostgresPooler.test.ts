@@ -108,7 +108,7 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
 
   test("in session mode carries a run, a worker, and what reads their ledger", () =>
     Effect.gen(function* () {
-      const pool = yield* pooled("session", 20)
+      const pool = yield* pooled("session", 9)
       const served = yield* cliServed(["--database", join(scratch, "service.db"), "--expert", "first"])
       const env = { ...served.env, PREFSTREAM_LEDGER: pool.url }
       const flags = [input, "--batch-size", "4", ...quick]
@@ -153,9 +153,16 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
 
   test("in session mode is refused with fewer sessions than a process needs", () =>
     Effect.gen(function* () {
-      const pool = yield* pooled("session", 2)
-      assert.include(yield* refusal(pool, { lock: "job" }), "serves 2 of the 5 connections that a process needs")
+      const smaller = yield* pooled("session", 1)
+      const pool = yield* pooled("session", 5)
+      const messages = yield* Effect.all(
+        [refusal(smaller, { lock: "job" }), refusal(pool, { lock: "job", sharedBy: "worker" })],
+        { concurrency: "unbounded" },
+      )
+      assert.include(messages[0], "serves 1 of the 5 connections that a process needs")
+      assert.include(messages[1], "serves 5 of the 9 connections that a process needs")
       assert.deepStrictEqual([pool.psql(locks), pool.psql(tables)], ["0", "0"])
+      yield* pool.connect({ lock: "job" })
     }))
 
   test("is refused if it refuses or ignores the schema in the URL", () =>
