@@ -171,7 +171,7 @@ const make = Effect.fnUntraced(function* (
   const isPooled = settled.length === 0
   const readers = yield* PgClient.make({ ...(isPooled ? settings : startup), maxConnections: readConnections })
   if (isPooled) {
-    const count = readConnections + (config.sharedBy === "worker" ? PostgresPooler.clusterConnections : 0)
+    const count = readConnections + (config.sharedBy === "worker" ? PostgresPooler.workerConnections : 0)
     yield* PgClient.make({ ...settings, maxConnections: count }).pipe(
       Effect.flatMap((others) =>
         PostgresPooler.requireSessions(writer, others, { count, url: Redacted.value(config.url) }),

@@ -10,8 +10,11 @@ import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const turns = 16
 
-/** The most connections of a worker beside those of its ledger. */
+/** The most connections of a worker to find the others. */
 export const clusterConnections = 4
+
+/** The most connections of a worker beside those of its ledger: one listens. */
+export const workerConnections = clusterConnections + 1
 
 /** A pooler has others wait for a session until one is free. */
 const maxWait = "10 seconds"

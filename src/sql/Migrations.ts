@@ -92,9 +92,9 @@ const otherUsers = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
     pg: () => sql<{ user: string }>`
-      SELECT DISTINCT regexp_replace(application_name, '^prefstream (\\d+) ', 'process \\1 on ') AS user
+      SELECT DISTINCT regexp_replace(application_name, '^prefstream (worker )?(\\d+) ', 'process \\2 on ') AS user
       FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name ~ '^prefstream \\d+ '
+      WHERE datname = current_database() AND application_name ~ '^prefstream (worker )?\\d+ '
         AND application_name <> current_setting('application_name')
       ORDER BY 1 LIMIT 5`,
     orElse: () => Effect.succeed([]),

@@ -108,7 +108,7 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
 
   test("in session mode carries a run, a worker, and what reads their ledger", () =>
     Effect.gen(function* () {
-      const pool = yield* pooled("session", 9)
+      const pool = yield* pooled("session", 10)
       const served = yield* cliServed(["--database", join(scratch, "service.db"), "--expert", "first"])
       const env = { ...served.env, PREFSTREAM_LEDGER: pool.url }
       const flags = [input, "--batch-size", "4", ...quick]
@@ -160,7 +160,7 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
         { concurrency: "unbounded" },
       )
       assert.include(messages[0], "serves 1 of the 5 connections that a process needs")
-      assert.include(messages[1], "serves 5 of the 9 connections that a process needs")
+      assert.include(messages[1], "serves 5 of the 10 connections that a process needs")
       assert.deepStrictEqual([pool.psql(locks), pool.psql(tables)], ["0", "0"])
       yield* pool.connect({ lock: "job" })
     }))

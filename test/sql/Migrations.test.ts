@@ -1,6 +1,8 @@
 import { hostname } from "node:os"
+import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
@@ -172,6 +174,12 @@ describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
       assert.include(failure.message, "the test database has version 1, and this prefstream brings it to version 2")
       assert.include(failure.message, `stop them first (process ${other.pid} on ${hostname()})`)
       yield* other.kill
+      // As a worker's session is named.
+      yield* Effect.gen(function* () {
+        yield* PgClient.makeClient({ url: Redacted.make(url), applicationName: "prefstream worker 7 elsewhere" })
+        const failure = yield* Effect.flip(Effect.provide(Migrations.run(options(two)), client))
+        assert.include(failure.message, "stop them first (process 7 on elsewhere)")
+      }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
       yield* Effect.provide(Migrations.run(options(two)), client)
       assert.strictEqual(server.psql("SELECT COUNT(*) FROM applied", schema), "2")
     }).pipe(Effect.provide(layer), Effect.scoped),
