@@ -6,35 +6,43 @@
  * (`task/ledger/Parts`), so no task is sent by two. The dataset does not depend on the workers.
  *
  * All workers together keep to the limits of requests per second and at once, but each may send one. Does not: end by
- * itself (`prefstream status` says when all is done); recover from a lost session of the database, which ends it with a
- * failure; work on over a ledger that a newer version of prefstream has changed.
+ * itself (`prefstream status` says when all is done); work on over a ledger that a newer version of prefstream has changed.
  */
 import { Cause, Clock, Deferred, Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
 import { Singleton } from "effect/cluster"
-import type { SqlError } from "effect/sql/SqlError"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { causeMessage } from "../io/Values.ts"
 import * as Cluster from "../node/Cluster.ts"
 import * as PostgresClient from "../node/PostgresClient.ts"
 import { collect } from "../task/Collect.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
+import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import { readerPart } from "../task/ledger/Parts.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import { send, type SendError } from "../task/Send.ts"
+import * as SharedBudget from "../task/SharedBudget.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
-import type { Settings } from "./Pipeline.ts"
+import * as JobFolder from "./JobFolder.ts"
+import type { Pipeline, Settings } from "./Pipeline.ts"
 import { readAndSubmit } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as Watchdog from "./Watchdog.ts"
 
-/** How a worker finds the others, and what it reads where it is its turn to read. */
-export interface WorkerSettings extends Settings {
-  readonly cluster: Omit<Cluster.ClusterOptions, "prefix">
+export interface WorkerOptions {
+  /** Where other workers reach this one. Default: the address from which it reaches the database, and a free port. */
+  readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
+  /** How long a worker may be silent before others take its parts, from 5 seconds. Default: 35 seconds. */
+  readonly lease?: Duration.Input | undefined
+  /** How many parts a job has that is begun, at least 8 for each worker. Default: 64. */
+  readonly parts?: number | undefined
+  /** Is told the worker's name before it joins the others. */
+  readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
    * What follows where the worker gets nothing done; by default it fails, once what hangs has ended. A process had better
    * end itself.
    */
-  readonly onStalled?: (failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>
+  readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
 /** How often a worker looks for what others have left behind, and for news that it was not told. */
@@ -73,7 +81,11 @@ const again =
 type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
 
 /** Works parts of the job for as long as the scope is open. Fails where the ledger is lost. */
-export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings) {
+const work = Effect.fn("Worker.work")(function* (
+  settings: Settings,
+  cluster: Omit<Cluster.ClusterOptions, "prefix">,
+  { onStalled = Effect.fail }: Pick<WorkerOptions, "onStalled">,
+) {
   const ledger = yield* Ledger
   const { idempotencyKey, patience } = yield* ServiceProfile
   const lost = yield* Deferred.make<never, Failure>()
@@ -97,7 +109,7 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
     yield* ledger.wake
   }).pipe(Effect.repeat(Schedule.spaced(lookInterval)))
   const told = Effect.gen(function* () {
-    const messages = yield* PostgresClient.listen(settings.cluster, yield* ledger.channel)
+    const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.hear((yield* Queue.take(messages)).payload)
   })
   // Also for what a request left to be sent once more.
@@ -115,7 +127,7 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
     isDue: ledger.isDue,
     limit: Duration.sum(Duration.fromInputUnsafe(patience), stallLimit),
     onProgress: (now) => void (progressedAt = now),
-  }).pipe(Effect.catchTag("WorkerStalled", settings.onStalled ?? Effect.fail))
+  }).pipe(Effect.catchTag("WorkerStalled", onStalled))
 
   const parts = Array.from({ length: ledger.partCount }, (_, part) =>
     Singleton.make(`part ${part}`, task(Effect.scoped(Effect.andThen(ledger.takePart(part), Effect.never)))),
@@ -141,7 +153,7 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
     ),
   )
   const placed = Layer.mergeAll(reader, ...parts).pipe(
-    Layer.provide(Cluster.layer({ ...settings.cluster, prefix: `prefstream_job_${ledger.job}` })),
+    Layer.provide(Cluster.layer({ ...cluster, prefix: `prefstream_job_${ledger.job}` })),
   )
   const received = settings.webhook === undefined ? Layer.empty : WebhookReceiver.layer(settings.webhook)
   return yield* Effect.all([sending, collecting, looking, told, looksAgain, renewing, watched, Deferred.await(lost)], {
@@ -149,3 +161,47 @@ export const work = Effect.fn("Worker.work")(function* (settings: WorkerSettings
     discard: true,
   }).pipe(Effect.provide(Layer.merge(placed, received)))
 }, Effect.scoped)
+
+const rejoinInterval = Duration.seconds(2)
+
+/**
+ * Works the pipeline's job beside other workers until it is interrupted; joins them again when the ledger was lost. Fails with
+ * `LedgerLocationError` where the ledger is not in PostgreSQL, and with what no repetition changes.
+ */
+export const run = Effect.fn("Worker.run")(function* <E, R>(
+  { service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
+  { address, lease, onBegin = () => Effect.void, parts, ...options }: WorkerOptions = {},
+) {
+  const location = yield* LedgerLocation.of({ ...settings, file: JobFolder.ledger(settings.directory) })
+  if (location._tag === "File") {
+    return yield* new LedgerLocation.LedgerLocationError({
+      message: "a worker needs a ledger that several machines reach: expected postgres://user@host/database",
+    })
+  }
+  const { url } = location
+  const host = address?.host ?? (yield* Cluster.addressTowards(url))
+  const port = address?.port ?? (yield* Cluster.freePort)
+  const name = `${host}:${port}`
+  yield* onBegin(name)
+  const cluster = { url, password: yield* LedgerLocation.password, host, port, lease }
+  let hasJoined = false
+  const isLost = (cause: Cause.Cause<unknown>) => hasJoined && isSqlError(Cause.squash(cause))
+  return yield* Effect.sync(() => void (hasJoined = true)).pipe(
+    Effect.andThen(work(settings, cluster, options)),
+    Effect.provide(
+      SharedBudget.client.pipe(
+        Layer.provideMerge(LedgerLocation.layerWorker(location, name, parts)),
+        Layer.provideMerge(service),
+        Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),
+      ),
+    ),
+    Effect.sandbox,
+    Effect.tapError((cause) =>
+      isLost(cause)
+        ? Effect.logWarning(`the ledger is lost, and joined again: ${causeMessage(Cause.squash(cause))}`)
+        : Effect.void,
+    ),
+    Effect.retry({ while: isLost, schedule: Schedule.spaced(rejoinInterval) }),
+    Effect.catch(Effect.failCause),
+  )
+})

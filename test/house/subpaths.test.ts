@@ -87,6 +87,7 @@ const neverIn: { readonly [subpath: string]: ReadonlyArray<string> } = {
   "./dataset": ["source", "task", "pair", "pipeline", "service", "sql", "api", "@effect/platform-node"],
   "./trainer-formats": ["source", "task", "pair", "pipeline", "service", "sql", "api", "hyparquet-writer", "yaml"],
   "./pipeline": ["service"],
+  "./worker": ["service"],
   "./service": ["source", "task", "pair", "dataset", "pipeline", "hyparquet", "hyparquet-writer", "yaml"],
 }
 

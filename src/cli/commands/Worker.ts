@@ -1,21 +1,15 @@
 /** `prefstream worker`: one of several processes, on one machine or many, that work a job together. */
-import { Cause, Console, Duration, Effect, Layer, Schedule } from "effect"
+import { Console, Duration, Effect } from "effect"
 import { Command } from "effect/cli"
-import { isSqlError } from "effect/sql/SqlError"
-import * as Cluster from "../../node/Cluster.ts"
-import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
-import * as SharedBudget from "../../task/SharedBudget.ts"
-import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { monitored } from "../flags/MonitorFlag.ts"
 import { address, duration, integer, option } from "../flags/Values.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import { messageOf } from "../output/Failure.ts"
 import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
@@ -53,42 +47,24 @@ export const workerCommand = Command.make(
       source: yield* sourceOf(flags, place.directory),
     }
     const service = yield* Job.ready(job, job.pipeline?.service)
-    const host = flags.address?.host ?? (yield* Cluster.addressTowards(location.url))
-    const port = flags.address?.port ?? (yield* Cluster.freePort)
-    const name = `${host}:${port}`
     const settings = {
       ...settingsOf(job, pipeline),
+      ledger: location,
+      service: PublishedLimits.layer(service),
       webhook: yield* webhookOf(flags, job.pipeline?.webhook),
-      cluster: { url: location.url, password: yield* LedgerLocation.password, host, port, lease: flags.lease },
-      onStalled: ({ message }: Error) =>
+    }
+    yield* Worker.run(settings, {
+      address: flags.address,
+      lease: flags.lease,
+      parts: flags.parts,
+      onBegin: (name) =>
+        Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it works until it is stopped`),
+      onStalled: ({ message }) =>
         Effect.andThen(
           say(message),
           Effect.sync(() => process.exit(ExitStatus.failure)),
         ),
-    }
-    yield* Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it works until it is stopped`)
-    let hasJoined = false
-    const isLost = (cause: Cause.Cause<unknown>) => hasJoined && isSqlError(Cause.squash(cause))
-    yield* Effect.sync(() => void (hasJoined = true)).pipe(
-      Effect.andThen(Worker.work(settings)),
-      Effect.provide(
-        SharedBudget.client.pipe(
-          Layer.provideMerge(LedgerLocation.layerWorker(location, name, flags.parts)),
-          Layer.provideMerge(PublishedLimits.layer(service)),
-          Layer.provide(Layer.effectDiscard(JobFolder.create(place.directory))),
-        ),
-      ),
-      Effect.sandbox,
-      Effect.tapError((cause) =>
-        isLost(cause)
-          ? Effect.logWarning(`the ledger is lost, and joined again: ${messageOf(Cause.squash(cause))}`)
-          : Effect.void,
-      ),
-      Effect.retry({ while: isLost, schedule: Schedule.spaced("2 seconds") }),
-      Effect.catch(Effect.failCause),
-      monitored(flags.monitor),
-      Stop.withTerms({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
-    )
+    }).pipe(monitored(flags.monitor), Stop.withTerms({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }))
   }),
 ).pipe(
   Command.withDescription(
