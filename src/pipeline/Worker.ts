@@ -106,6 +106,7 @@ const work = Effect.fn("Worker.work")(function* (
 
   const looking = Effect.gen(function* () {
     yield* ledger.settleAbandoned(idempotencyKey === "honored" ? "planned" : "in_doubt")
+    yield* ledger.countWorkers
     yield* ledger.wake
   }).pipe(Effect.repeat(Schedule.spaced(lookInterval)))
   const told = Effect.gen(function* () {

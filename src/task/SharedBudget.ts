@@ -12,7 +12,7 @@ const layerBudget = Layer.effect(
     if (!ledger.isShared) return Option.none()
     const { requestsPerSecond } = yield* ServiceProfile
     return Option.some({
-      share: ledger.share,
+      atOnce: ledger.shareOf,
       // Without the ledger nothing is sent, and the worker ends.
       take: (wanted: number) =>
         Effect.orElseSucceed(ledger.takeRequests(wanted, requestsPerSecond), () => ({ granted: 0, pause: 0 })),

@@ -31,6 +31,11 @@ const items = Array.from({ length: 40_000 }, (_, i) => ({
 }))
 writeFileSync(input, items.map((item) => `${JSON.stringify(item)}\n`).join(""))
 
+/** Few enough to be sent before the first webhook comes: what is measured is not the queue of requests. */
+const few = join(scratch, "few.jsonl")
+const fewItems = items.slice(0, 100)
+writeFileSync(few, fewItems.map((item) => `${JSON.stringify(item)}\n`).join(""))
+
 const answerAfter = 50
 let requests: Array<number> = []
 let tasks = 0
@@ -42,7 +47,7 @@ const secret = "a secret of the bench"
 
 /** When all tasks have been sent, at different times. */
 const complete = async (id: string) => {
-  await setTimeout(5_000 + (bodies.size % 50) * 100)
+  await setTimeout(5_000 + bodies.size * 100)
   if (hook === undefined) return
   hooked.set(id, Date.now())
   // At the end of a measurement, nobody listens any more.
@@ -98,7 +103,15 @@ const measure = async (count: number, perSecond: number, listen = false) => {
   const workers = Array.from({ length: count }, (_, i): ChildProcess =>
     spawn(
       process.execPath,
-      [program, "worker", input, ...flags, ...(listen ? listening : []), "--dir", join(scratch, `${schema}-${i}`)],
+      [
+        program,
+        "worker",
+        listen ? few : input,
+        ...flags,
+        ...(listen ? listening : []),
+        "--dir",
+        join(scratch, `${schema}-${i}`),
+      ],
       { env, stdio: ["ignore", "ignore", "pipe"] },
     ),
   )

@@ -2,8 +2,8 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** The share of `concurrency` that this process has. */
-  readonly share: () => number
+  /** How many of so many requests at once this process may send. */
+  readonly atOnce: (together: number) => number
   /** Takes up to so many requests; gives how many may be sent now, and for how many milliseconds none may. */
   readonly take: (wanted: number) => Effect.Effect<{ readonly granted: number; readonly pause: number }>
   /** The service asked for a pause of so many milliseconds. */

@@ -111,7 +111,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
-    if (held || taken < 1 || underWay >= Math.max(1, Math.floor(atOnce * (budget?.share() ?? 1)))) return Infinity
+    if (held || taken < 1 || underWay >= Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce)))
+      return Infinity
     const oldest = departures[ordinal % departures.length]!
     return Math.max(
       0,

@@ -126,12 +126,16 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   ),
 })
 
+/** A process without parts has a share of nothing. */
+const nobody = { count: Infinity, rank: Infinity }
+
 export const writeParts = (
   { job, owned, partCount, sql, write }: LedgerContext & { readonly owned: Parts },
   latches: Readonly<Record<"planned" | "submitted" | "hinted", Latch.Latch>>,
 ) => {
   const here = sql`job = ${job}`
   const wakeAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
+  let crew = nobody
   const changed = Effect.suspend(() => {
     owned.changed()
     return wakeAll
@@ -141,9 +145,15 @@ export const writeParts = (
     partCount,
     /** Whether other processes work other parts. */
     isShared: owned.worker !== undefined,
-    /** The share of the parts that this process works. */
-    share: () =>
-      owned.worker === undefined ? 1 : owned.owned().filter((part) => part !== readerPart).length / partCount,
+    /** How many of so many this process may have, so that all workers together have as many. */
+    shareOf: (together: number) => Math.floor(together / crew.count) + (crew.rank < together % crew.count ? 1 : 0),
+    /** Counts the workers. */
+    countWorkers: Effect.gen(function* () {
+      const rows = yield* sql<{ name: string }>`SELECT DISTINCT owner AS name FROM part_owner
+        WHERE ${here} AND part <> ${readerPart} ORDER BY name`
+      const rank = rows.findIndex(({ name }) => name === owned.worker)
+      crew = rank === -1 ? nobody : { count: rows.length, rank }
+    }),
     /** PostgreSQL's channel on which other processes tell of a `Change`. */
     channel: owned.channel,
     /** How often there was something new to send that is not new by its number. */

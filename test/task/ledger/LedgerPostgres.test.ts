@@ -393,6 +393,22 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           }),
         )
 
+        it.effect("has shares that come to the whole, by those who have parts", () =>
+          Effect.gen(function* () {
+            const { one, other, take, url } = yield* two
+            const command = yield* aCommand(url)
+            const shares = Effect.gen(function* () {
+              for (const ledger of [one, other, command]) yield* ledger.countWorkers
+              return [one, other, command].map((ledger) => ledger.shareOf(5))
+            })
+            assert.deepStrictEqual(yield* shares, [0, 0, 0])
+            yield* take(other, 0)
+            assert.deepStrictEqual(yield* shares, [0, 5, 0])
+            yield* take(one, 1)
+            assert.deepStrictEqual(yield* shares, [3, 2, 0])
+          }),
+        )
+
         it.effect("has as many parts as it was begun with", () =>
           Effect.gen(function* () {
             const url = yield* newUrl
