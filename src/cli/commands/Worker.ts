@@ -1,5 +1,5 @@
 /** `prefstream worker`: one of several processes, on one machine or many, that work a job together. */
-import { Console, Duration, Effect } from "effect"
+import { Console, Duration, Effect, Struct } from "effect"
 import { Command } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
@@ -14,8 +14,11 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
+/** A worker waits for no end, and has none to report. */
+const unused = { json: undefined, lockWait: undefined, quiet: undefined, timeout: undefined, waitingOk: undefined }
+
 const workerFlags = {
-  ...submitFlags,
+  ...Struct.omit(submitFlags, Struct.keys(unused)),
   ...webhookFlags,
   address: address(
     "address",
@@ -25,16 +28,19 @@ const workerFlags = {
   parts: option(
     integer("parts", { min: 1, max: 4096 }),
     "N",
-    "How many parts a job has that is begun, at least 8 for each worker (default: 64)",
+    "Parts of a new job, which it keeps: 8 or more for each worker that it may get (default: 64)",
   ),
-  lease: duration("lease", "How long a worker may be silent before others take its parts, from 5s (default: 35s)"),
+  lease: duration(
+    "lease",
+    "How long a worker may be silent before others take its parts: from 5s, on a busy machine 15s or more (default: 35s)",
+  ),
 }
 
 export const workerCommand = Command.make(
   "worker",
   workerFlags,
   Effect.fn("prefstream worker")(function* (given) {
-    const job = yield* Job.begin(given, yield* pipelineFileOf(given.files))
+    const job = yield* Job.begin({ ...given, ...unused }, yield* pipelineFileOf(given.files))
     const { flags, place } = job
     const { location } = place
     if (location._tag === "File") {
