@@ -11,7 +11,7 @@ import { lookup } from "node:dns"
 import { createServer } from "node:net"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
-import { Duration, Effect, Layer, Option, Redacted, References } from "effect"
+import { Duration, Effect, Layer, LogLevel, Option, Redacted, References } from "effect"
 import { clusterConnections } from "./PostgresPooler.ts"
 
 export interface ClusterOptions {
@@ -50,8 +50,13 @@ export const layer = ({ host, lease = "35 seconds", password, port, prefix, url 
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // It says much, for each of hundreds of locks, where the database is away for a moment.
-        Layer.provide(Layer.succeed(References.MinimumLogLevel, "Error")),
+        // Where the database, or another runner, is away for a moment, it says much, with stacks.
+        Layer.provide(
+          Layer.effect(
+            References.MinimumLogLevel,
+            Effect.map(References.MinimumLogLevel, (asked) => (LogLevel.isLessThan(asked, "Info") ? asked : "None")),
+          ),
+        ),
       )
     }),
   )

@@ -117,7 +117,9 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [
         open === 0
           ? `Ended${after}: some tasks have no usable result. Run the same command to poll them again.`
-          : `Ended${after}: ${beside}. Next: ${later ?? "run the same command again"}, which polls all of them.`,
+          : report.beside_workers
+            ? `Ended${after}: ${beside}. Next: ${afterWaiting(true, unsent, given)}.`
+            : `Ended${after}: ${beside}. Next: ${later ?? "run the same command again"}, which polls all of them.`,
       ]
   }
 }
