@@ -2,8 +2,7 @@
  * Whether a worker moves its parts: it may be alive, and connected, and wait for something that does not come.
  *
  * Guarantees: a worker that has taken no request for longer than `limit`, though tasks of its parts were due at each look,
- * fails with `WorkerStalled`; so does one whose ledger does not answer. `limit` has to be longer than a service may be
- * down before requests fail.
+ * fails with `WorkerStalled`; so does one whose ledger does not answer. `limit` has to be longer than a request may take.
  */
 import { Clock, Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -52,7 +52,7 @@ const restartInterval = Duration.seconds(5)
 
 const lookAgainInterval = Duration.seconds(30)
 
-/** How long it may get nothing done, beyond the patience with the service. */
+/** How long it may get nothing done, beyond the time that a request may take. */
 const stallLimit = Duration.minutes(10)
 
 /** How often it says that it is there. */
@@ -87,7 +87,7 @@ const work = Effect.fn("Worker.work")(function* (
   { onStalled = Effect.fail }: Pick<WorkerOptions, "onStalled">,
 ) {
   const ledger = yield* Ledger
-  const { idempotencyKey, patience } = yield* ServiceProfile
+  const { idempotencyKey, requestTimeout } = yield* ServiceProfile
   const lost = yield* Deferred.make<never, Failure>()
   /** What a singleton runs; its failure is that of the worker. */
   const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
@@ -126,7 +126,7 @@ const work = Effect.fn("Worker.work")(function* (
   const watched = Watchdog.watch({
     requests: ledger.requestsTaken,
     isDue: ledger.isDue,
-    limit: Duration.sum(Duration.fromInputUnsafe(patience), stallLimit),
+    limit: Duration.sum(Duration.fromInputUnsafe(requestTimeout), stallLimit),
     onProgress: (now) => void (progressedAt = now),
   }).pipe(Effect.catchTag("WorkerStalled", onStalled))
 
@@ -163,6 +163,12 @@ const work = Effect.fn("Worker.work")(function* (
   }).pipe(Effect.provide(Layer.merge(placed, received)))
 }, Effect.scoped)
 
+/** A worker does not end by itself, so it waits for the service for as long as that takes. */
+const patient = Layer.effect(
+  ServiceProfile,
+  Effect.map(ServiceProfile, (profile) => ({ ...profile, patience: Duration.infinity })),
+)
+
 const rejoinInterval = Duration.seconds(2)
 
 /**
@@ -192,7 +198,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
     Effect.provide(
       SharedBudget.client.pipe(
         Layer.provideMerge(LedgerLocation.layerWorker(location, name, parts)),
-        Layer.provideMerge(service),
+        Layer.provideMerge(Layer.provide(patient, service)),
         Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),
       ),
     ),

@@ -15,7 +15,11 @@ const layerBudget = Layer.effect(
       atOnce: ledger.shareOf,
       // Without the ledger nothing is sent, and the worker ends.
       take: (wanted: number) =>
-        Effect.orElseSucceed(ledger.takeRequests(wanted, requestsPerSecond), () => ({ granted: 0, pause: 0 })),
+        Effect.orElseSucceed(ledger.takeRequests(wanted, requestsPerSecond), () => ({
+          granted: 0,
+          pause: 0,
+          next: 1000,
+        })),
       pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis)),
     })
   }),

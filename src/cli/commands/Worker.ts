@@ -14,8 +14,15 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/** A worker waits for no end, and has none to report. */
-const unused = { json: undefined, lockWait: undefined, quiet: undefined, timeout: undefined, waitingOk: undefined }
+/** A worker waits for the service, but for no end, and has none to report. */
+const unused = {
+  json: undefined,
+  lockWait: undefined,
+  patience: undefined,
+  quiet: undefined,
+  timeout: undefined,
+  waitingOk: undefined,
+}
 
 const workerFlags = {
   ...Struct.omit(submitFlags, Struct.keys(unused)),

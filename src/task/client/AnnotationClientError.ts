@@ -4,17 +4,20 @@
  * Guarantees: each has a reason that decides what to do next, found by status, header, and error code, never by a message's
  * text; `maybeDone` is false only where the service certainly did not carry out the request.
  */
-import { Duration, type Effect, Option, Schema } from "effect"
+import { DateTime, Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
 import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
-import { instant } from "./Throttle.ts"
 
 /** UTF-16 code units of an answer that an error repeats. */
 export const maxDetailCharacters = 300
+
+/** Epoch milliseconds as a time to the second, in UTC. */
+export const instant = (millis: number): string =>
+  DateTime.formatIso(DateTime.makeUnsafe(Math.round(millis / 1000) * 1000)).replace(".000Z", "Z")
 
 const answered = { status: Schema.Int, detail: Schema.String }
 

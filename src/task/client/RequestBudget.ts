@@ -4,8 +4,15 @@ import { Context, type Effect, Option } from "effect"
 export interface RequestBudget {
   /** How many of so many requests at once this process may send. */
   readonly atOnce: (together: number) => number
-  /** Takes up to so many requests; gives how many may be sent now, and for how many milliseconds none may. */
-  readonly take: (wanted: number) => Effect.Effect<{ readonly granted: number; readonly pause: number }>
+  /** Takes up to so many requests. */
+  readonly take: (wanted: number) => Effect.Effect<{
+    /** How many may be sent now. */
+    readonly granted: number
+    /** For how many milliseconds none may. */
+    readonly pause: number
+    /** In how many milliseconds there may be more. */
+    readonly next: number
+  }>
   /** The service asked for a pause of so many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
 }

@@ -10,8 +10,8 @@
 import { Clock, Duration, Effect, Random, Result } from "effect"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { shorten } from "../../io/Values.ts"
-import { AnnotationClientError, Down, seemsDown } from "./AnnotationClientError.ts"
-import { instant, type Throttle } from "./Throttle.ts"
+import { AnnotationClientError, Down, instant, seemsDown } from "./AnnotationClientError.ts"
+import type { Throttle } from "./Throttle.ts"
 
 export interface ServiceHealth {
   /** The service answered a request as expected. */

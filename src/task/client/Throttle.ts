@@ -7,9 +7,10 @@
  *
  * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
  */
-import { Clock, DateTime, Deferred, Duration, Effect, Latch, Option } from "effect"
+import { Clock, Deferred, Duration, Effect, Latch, Option } from "effect"
 import type { Quota } from "../../api/RateLimit.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
+import { instant } from "./AnnotationClientError.ts"
 import type { RequestBudget } from "./RequestBudget.ts"
 
 export type Kind = "create" | "poll"
@@ -31,8 +32,8 @@ interface Waiter<E> {
 
 /** Milliseconds of a delay that may be made up for. */
 const catchUp = 100
-/** How often requests are taken from the budget. */
-const takeInterval = Duration.millis(10)
+/** Minimum milliseconds between two times that requests are taken from the budget. */
+const takeInterval = 10
 /** A second, with a margin: requests may arrive closer together than they left. */
 const second = 1010
 
@@ -50,10 +51,6 @@ const maxPause = Duration.toMillis("1 day")
 /** Minimum pause that is logged, and minimum time between two warnings about the rate. */
 const longPause = Duration.toMillis("5 seconds")
 const quiet = Duration.toMillis("1 minute")
-
-/** To the second, in UTC. */
-export const instant = (millis: number): string =>
-  DateTime.formatIso(DateTime.makeUnsafe(Math.round(millis / 1000) * 1000)).replace(".000Z", "Z")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly concurrency: number
@@ -114,13 +111,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     if (held || taken < 1 || underWay >= Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce)))
       return Infinity
     const oldest = departures[ordinal % departures.length]!
-    return Math.max(
-      0,
-      nextAt - now,
-      oldest + window - now,
-      pausedUntil - now,
-      quotas.size === 0 ? 0 : quotaUntil(now) - now,
-    )
+    return Math.max(0, nextAt - now, oldest + window - now, pausedUntil - now, quotaUntil(now) - now)
   }
 
   const nextWaiter = (): Waiter<E> | undefined => {
@@ -143,7 +134,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   const grantAll = Effect.fnUntraced(function* () {
     const now = yield* Clock.currentTimeMillis
-    const quotaWait = quotas.size === 0 ? 0 : quotaUntil(now) - now
+    const quotaWait = quotaUntil(now) - now
     if (pausedBy !== undefined && pausedUntil - now > patience) fail(pausedBy)
     else if (quotaWait > patience) fail(usedUp(quotaWait))
     while (isWanted()) {
@@ -180,13 +171,15 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const most = Math.max(1, Math.ceil(requestsPerSecond / 50))
     const take = Effect.gen(function* () {
       yield* wanted
-      if (taken >= 1) return
-      const { granted, pause } = yield* budget.take(Math.min(most, waiting.create.length + waiting.poll.length))
+      if (taken >= 1) return takeInterval
+      const wants = Math.min(most, waiting.create.length + waiting.poll.length)
+      const { granted, next, pause } = yield* budget.take(wants)
       taken = Math.max(0, taken) + granted
       pausedUntil = Math.max(pausedUntil, (yield* Clock.currentTimeMillis) + pause)
       if (granted > 0) yield* changed.open
+      return granted < wants ? Math.max(takeInterval, next) : takeInterval
     })
-    yield* Effect.forkScoped(Effect.forever(Effect.andThen(take, Effect.sleep(takeInterval))))
+    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(take, (millis) => Effect.sleep(Duration.millis(millis)))))
   }
 
   const giveBack = Effect.sync(() => {
@@ -264,8 +257,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       // The answer to an earlier request is older.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
-      if (remaining === 0 && reset <= patience)
-        yield* logPause(now, now + reset, "the service's quota of requests is used up")
+      if (remaining > 0) continue
+      if (reset <= patience) yield* logPause(now, now + reset, "the service's quota of requests is used up")
+      if (budget !== undefined) yield* budget.pause(reset)
     }
     changed.openUnsafe()
   })
@@ -277,7 +271,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     pause,
     quota,
     /** Counts a request that did not wait for its turn. */
-    count: Effect.map(Clock.currentTimeMillis, (now) => void depart(now)),
+    count: Effect.gen(function* () {
+      depart(yield* Clock.currentTimeMillis)
+      if (budget !== undefined) yield* budget.take(1)
+    }),
     /** Epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
     /** Sends no request until `resume`. */

@@ -7,6 +7,7 @@
  */
 import { Effect } from "effect"
 import type { LedgerContext } from "./Model.ts"
+import { databaseClock } from "./Parts.ts"
 
 /** Seconds' worth of requests that are kept for later. */
 const reserve = 0.1
@@ -23,7 +24,7 @@ export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => 
 
 export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => {
   const here = sql`job = ${job}`
-  const clock = sql.literal("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+  const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, tokens, refilled_at, paused_until) VALUES (${job}, 0, ${clock}, 0)
     ON CONFLICT (job) DO NOTHING`
   let taken = 0
@@ -32,24 +33,28 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
     requestsTaken: () => taken,
 
     /**
-     * Takes up to so many requests, of so many per second that all workers may send. Gives how many may be sent now, and for
-     * how many milliseconds none may. A transaction of its own: what else a worker writes does not wait for another worker.
+     * Takes up to so many requests, of so many per second that all workers may send. Gives how many may be sent now, and in
+     * how many milliseconds it makes sense to ask again: at the next token, or at the end of a pause.
      */
     takeRequests: Effect.fnUntraced(function* (wanted: number, perSecond: number) {
-      const found = yield* sql.withTransaction(
-        Effect.gen(function* () {
-          yield* created
-          const rows = yield* sql<{ tokens: number; elapsed: number; pause: number }>`SELECT tokens,
-            ${clock} - refilled_at AS elapsed, paused_until - ${clock} AS pause FROM budget WHERE ${here} FOR UPDATE`
-          const { elapsed, pause, tokens } = rows[0]!
-          const filled = Math.min(Math.max(1, perSecond * reserve), tokens + (elapsed * perSecond) / 1000)
-          const granted = pause > 0 ? 0 : Math.min(wanted, Math.floor(filled))
-          yield* sql`UPDATE budget SET tokens = ${filled - granted}, refilled_at = refilled_at + ${elapsed} WHERE ${here}`
-          return { granted, pause: Math.max(0, pause) }
-        }),
-      )
-      taken += found.granted
-      return found
+      const full = Math.max(1, perSecond * reserve)
+      // `FOR UPDATE` reads what another worker has just left; a statement of its own holds no lock while this process waits.
+      const take = sql<{ granted: number; left: number; pause: number }>`WITH held AS (
+          SELECT LEAST(${full}::float8, tokens + (${clock} - refilled_at) * ${perSecond}::float8 / 1000) AS filled,
+            ${clock} AS now, paused_until FROM budget WHERE ${here} FOR UPDATE
+        ), taking AS (
+          SELECT now, filled, paused_until - now AS pause,
+            CASE WHEN paused_until > now THEN 0 ELSE GREATEST(0, LEAST(${wanted}::float8, FLOOR(filled))) END AS granted FROM held
+        ) UPDATE budget SET tokens = filled - granted, refilled_at = now FROM taking WHERE ${here}
+        RETURNING granted, filled - granted AS left, pause`
+      let found = (yield* take)[0]
+      if (found === undefined) {
+        yield* created
+        found = (yield* take)[0]!
+      }
+      const { granted, left, pause } = found
+      taken += granted
+      return { granted, pause: Math.max(0, pause), next: Math.max(pause, ((1 - left) * 1000) / perSecond, 0) }
     }),
 
     /** No worker sends a request for so many milliseconds. */

@@ -6,6 +6,7 @@
  * was claimed again, so a late answer settles a doubt. Claims end by the clock of the database, not of the machines.
  */
 import { Clock, Effect, type Latch } from "effect"
+import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext, PlannedTask } from "./Model.ts"
 
@@ -14,6 +15,10 @@ export const readerPart = -1
 
 /** Beyond the time that a request may take, in milliseconds. */
 const margin = 5_000
+
+/** Epoch milliseconds by PostgreSQL's clock, which all workers have in common. */
+export const databaseClock = (sql: SqlClient.SqlClient) =>
+  sql.literal("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
 
 /** What other processes are told of: more tasks, a webhook delivery, or an earlier task that is to be sent or polled. */
 export type Change = "planned" | "hinted" | "again"
@@ -24,7 +29,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const always = sql.literal("1 = 1")
   const never = sql.literal("1 = 0")
   const nothing = sql.literal("")
-  const clock = sql.literal("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+  const clock = databaseClock(sql)
   /** Epochs of the parts that this process owns. */
   const epochs = new Map<number, number>()
   /** Epochs in which this process claimed the tasks that it is sending. */
@@ -190,9 +195,11 @@ export const writeParts = (
         WHERE ${here} AND owner = ${owned.worker} AND ${sql.in("part", owned.owned())}`)
     }),
 
-    /** Whether a task of this process's parts is to be sent or polled now. */
+    /** Whether a task of this process's parts is to be sent or polled now; none is while the service asks to wait. */
     isDue: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
+      if ((yield* sql`SELECT 1 FROM budget WHERE ${here} AND paused_until > ${databaseClock(sql)}`).length > 0)
+        return false
       const due = (state: string) => sql`SELECT 1 FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${now} AND ${owned.areMine()} LIMIT 1`
       return (yield* due("planned")).length > 0 || (yield* due("submitted")).length > 0

@@ -1,10 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber } from "effect"
+import { Clock, Deferred, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as Throttle from "../../../src/task/client/Throttle.ts"
 import * as Logs from "../../support/logs.ts"
 
-const make = (settings: { readonly concurrency?: number; readonly requestsPerSecond?: number } = {}) =>
+const make = (
+  settings: Partial<
+    Pick<Parameters<typeof Throttle.make>[0], "budget" | "concurrency" | "patience" | "requestsPerSecond">
+  > = {},
+) =>
   Throttle.make<string>({
     concurrency: 8,
     requestsPerSecond: 1000,
@@ -313,4 +317,57 @@ describe("Throttle", () => {
       ])
     }),
   )
+
+  describe("with a budget of several processes", () => {
+    /** A budget as the test says, and how often it was asked. */
+    const budgeted = Effect.fnUntraced(function* (found: () => { granted: number; pause: number; next: number }) {
+      const told: Array<number> = []
+      let asked = 0
+      const throttle = yield* make({
+        patience: Infinity,
+        budget: Option.some({
+          atOnce: (together) => together,
+          take: () => Effect.sync(() => (asked++, found())),
+          pause: (millis) => Effect.sync(() => void told.push(millis)),
+        }),
+      })
+      return { throttle, told, asked: () => asked }
+    })
+
+    it.effect("asks it again when there may be more, not before", () =>
+      Effect.gen(function* () {
+        let granted = 0
+        const { asked, throttle } = yield* budgeted(() => ({ granted, pause: 0, next: 5000 }))
+        const { ask, underWay } = yield* asking(throttle)
+        yield* ask()
+        yield* settle
+        yield* TestClock.adjust("4900 millis")
+        assert.deepStrictEqual([asked(), underWay.length], [1, 0])
+        granted = 1
+        yield* TestClock.adjust("100 millis")
+        yield* settle
+        assert.deepStrictEqual([asked(), underWay.length], [2, 1])
+      }),
+    )
+
+    it.effect("waits as long as another process was asked to, and tells them of pauses and used-up quotas", () =>
+      Effect.gen(function* () {
+        const day = 86_400_000
+        let pause = day
+        const { asked, throttle, told } = yield* budgeted(() => ({ granted: pause === 0 ? 1 : 0, pause, next: pause }))
+        const { ask, underWay } = yield* asking(throttle)
+        yield* ask()
+        yield* settle
+        pause = 0
+        yield* TestClock.adjust("23 hours")
+        assert.deepStrictEqual([asked(), underWay.length], [1, 0])
+        yield* TestClock.adjust("1 hours")
+        yield* settle
+        assert.deepStrictEqual([asked(), underWay.length], [2, 1])
+        yield* throttle.quota(underWay[0]!.permit, [{ name: "requests", remaining: 0, reset: 30_000 }])
+        yield* throttle.pause(60_000, "asked to wait")
+        assert.deepStrictEqual(told, [30_000, 60_000])
+      }),
+    )
+  })
 })

@@ -1,6 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Option, Queue, Redacted, Result, Scope } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Option, Queue, Redacted, Result, Scope } from "effect"
 import { SqlClient, Statement } from "effect/sql"
 import { messageOf } from "../../../src/cli/output/Failure.ts"
 import * as PostgresClient from "../../../src/node/PostgresClient.ts"
@@ -406,6 +406,46 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
             assert.deepStrictEqual(yield* shares, [0, 5, 0])
             yield* take(one, 1)
             assert.deepStrictEqual(yield* shares, [3, 2, 0])
+          }),
+        )
+
+        it.effect("take no more requests together than there are, and none while the service asks to wait", () =>
+          Effect.gen(function* () {
+            const { one, other, take, url } = yield* two
+            const sql = Context.get(yield* Layer.build(PostgresClient.layer({ url })), SqlClient.SqlClient)
+            // So slow that no more come while the test runs: the first of these is there, none after it.
+            const hourly = 1 / 3600
+            assert.strictEqual((yield* one.takeRequests(1, hourly)).granted, 0)
+            // Both come while a third holds the row.
+            const blocked = sql`SELECT 1 FROM pg_locks WHERE NOT granted`
+            const takes = yield* sql.withTransaction(
+              Effect.gen(function* () {
+                yield* sql`UPDATE budget SET tokens = 1`
+                const takes = yield* Effect.forkChild(
+                  Effect.all([one.takeRequests(1, hourly), other.takeRequests(1, hourly)], { concurrency: 2 }),
+                )
+                yield* Effect.repeat(blocked, { until: (rows) => rows.length >= 2 })
+                return takes
+              }),
+            )
+            const found = yield* Fiber.join(takes)
+            assert.strictEqual(
+              found.reduce((sum, { granted }) => sum + granted, 0),
+              1,
+            )
+            const { next, pause } = yield* other.takeRequests(1, hourly)
+            assert.strictEqual(pause, 0)
+            assert.isAbove(next, 3_500_000)
+
+            yield* take(one, 0)
+            yield* plan(newTasks([1], 2)).pipe(Effect.provideService(Ledger, one))
+            yield* sql`UPDATE task SET due_at = -1`
+            assert.isTrue(yield* one.isDue)
+            yield* one.pauseRequests(7_200_000)
+            yield* sql`UPDATE budget SET tokens = 1`
+            const paused = yield* other.takeRequests(1, hourly)
+            assert.deepStrictEqual([paused.granted, paused.pause > 7_100_000, paused.next], [0, true, paused.pause])
+            assert.isFalse(yield* one.isDue)
           }),
         )
 
