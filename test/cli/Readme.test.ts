@@ -1,7 +1,8 @@
 /**
  * What README.md promises of the command line, against the command line itself.
  */
-import { readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import * as ExitStatus from "../../src/cli/output/ExitStatus.ts"
@@ -9,10 +10,21 @@ import { cli, cliWith } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, spawned } from "../support/process.ts"
 
-/** With the guides that it refers to. */
-const readme = ["README.md", "src/pipeline/README.md", "src/source/README.md", "src/task/webhook/README.md"]
-  .map((file) => readFileSync(`${root}${file}`, "utf8"))
-  .join("\n")
+/** With the guides that it refers to, and those that they do. */
+const guides = [
+  "README.md",
+  "data/README.md",
+  "pipelines/README.md",
+  "src/README.md",
+  "src/cli/README.md",
+  "src/pipeline/README.md",
+  "src/service/README.md",
+  "src/task/README.md",
+  "src/task/ledger/README.md",
+  "src/task/webhook/README.md",
+  "src/telemetry/README.md",
+]
+const readme = guides.map((file) => readFileSync(`${root}${file}`, "utf8")).join("\n")
 const sample = `${root}data/sample.jsonl`
 
 /** The rows of the Markdown table whose first heading is this, as arrays of cells. */
@@ -56,6 +68,23 @@ describe("README.md", () => {
       assert.match(stdout, /^prefstream v/)
     }))
 
+  test("and each guide link to what is there", () =>
+    Effect.sync(() => {
+      // As GitHub makes them.
+      const anchorsIn = (text: string) =>
+        [...text.replaceAll(/^```[^]*?^```/gm, "").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+          title.toLowerCase().replaceAll(/[^\p{L}\p{N} -]/gu, "").replaceAll(" ", "-"),
+        )
+      for (const file of [...guides, "CONTRIBUTING.md", "test/bench/README.md"]) {
+        const text = readFileSync(`${root}${file}`, "utf8")
+        for (const [link, target = "", anchor] of text.matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)) {
+          const path = target === "" ? `${root}${file}` : join(root, dirname(file), target)
+          assert.isTrue(existsSync(path), `${file}: ${link}`)
+          if (anchor !== undefined) assert.include(anchorsIn(readFileSync(path, "utf8")), anchor, `${file}: ${link}`)
+        }
+      }
+    }))
+
   test("lists the commands that --help lists", () =>
     Effect.gen(function* () {
       const { stdout } = yield* cli(["--help"])
@@ -76,7 +105,7 @@ describe("README.md", () => {
 
   test("gives each command of its examples flags that this command has", () =>
     Effect.gen(function* () {
-      const examples = [...readme.replaceAll("\\\n", " ").matchAll(/npx prefstream (\w+)(.*)/g)]
+      const examples = [...readme.replaceAll("\\\n", " ").matchAll(/npx prefstream (\w+)([^`\n]*)/g)]
       assert.isNotEmpty(examples)
       for (const [example, command = "", rest = ""] of examples) {
         assert.include(commands, command)
