@@ -1,6 +1,25 @@
 /** The commands by name; see `commands/Schedulable` for how they are loaded. */
-import { Effect } from "effect"
+import { Console, Effect } from "effect"
+import { Argument, Command, Completions } from "effect/cli"
 import { command, schedulable } from "./commands/Schedulable.ts"
+
+const everyCommand: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.suspend(() =>
+  commandsFor(commands.map(({ name }) => name)),
+)
+
+const completionsCommand = Command.make(
+  "completions",
+  { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
+  Effect.fn("prefstream completions")(function* ({ shell }) {
+    const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* everyCommand))
+    const script = Completions.generate("prefstream", shell, Completions.fromCommand(root))
+    // The library's own flag for it would take `--completions` from the join.
+    yield* Console.log(script.replaceAll("prefstream --completions", "prefstream completions"))
+  }),
+).pipe(
+  Command.withDescription("Print a script that completes commands, flags and their values in a shell."),
+  Command.withExamples([{ command: "source <(prefstream completions bash)", description: "In ~/.bashrc" }]),
+)
 
 const commands = [
   ...schedulable,
@@ -27,6 +46,9 @@ const commands = [
   ),
   command("serve", "Run the annotation service", () =>
     import("./commands/Serve.ts").then((module) => module.serveCommand),
+  ),
+  command("completions", "Print a script that completes commands and flags in a shell", () =>
+    Promise.resolve(completionsCommand),
   ),
 ] as const
 

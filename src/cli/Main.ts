@@ -5,11 +5,14 @@
  * that says what to do, without a stack; a bug is logged with its stack, on stderr
  * too; the status is that of `ExitStatus`.
  */
-import { Cause, Console, Effect, Schema } from "effect"
+import { Cause, Console, Effect, Schema, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { commandsFor } from "./Commands.ts"
+import * as Groups from "./flags/Groups.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
+import * as Help from "./output/Help.ts"
 import * as Log from "./output/Log.ts"
+import { columns } from "./output/Stdout.ts"
 import { say } from "./output/Text.ts"
 import * as Telemetry from "./Telemetry.ts"
 import { version } from "../node/Version.ts"
@@ -44,6 +47,43 @@ const presenter: CliOutput.Presenter = {
 /** Without the shell completions' flag, which would take `--completions` from the join. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
+/** `help run` is `run --help`, and `version` is `--version`; `--help-all` is told apart. What stands after `--` is another command's. */
+const words = (args: ReadonlyArray<string>) => {
+  const [first, ...rest] = args
+  const given = first === "help" ? [...rest, "--help"] : first === "version" ? ["--version", ...rest] : args
+  const end = given.indexOf("--")
+  const place = given.indexOf("--help-all")
+  const isAll = place !== -1 && (end === -1 || place < end)
+  return { args: isAll ? given.with(place, "--help") : given, isAll }
+}
+
+const formatter = (isAll: boolean): CliOutput.Formatter => ({
+  ...Struct.omit(CliOutput.defaultFormatter(), ["formatHelpDoc"]),
+  formatHelpDoc: (doc) =>
+    Help.text(doc, {
+      columns: columns(),
+      groups: Groups.groups,
+      maxUngrouped: Groups.maxUngrouped,
+      isShown: (name) => isAll || Groups.essential.has(name),
+    }),
+})
+
+/** Secrets that are read from the environment alone. */
+const secrets: { readonly [flag: string]: string } = {
+  "--token": "PREFSTREAM_TOKEN",
+  "--webhook-secret": "PREFSTREAM_WEBHOOK_SECRET",
+}
+
+const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  for (const [flag, variable] of Object.entries(secrets)) {
+    if (args.some((word) => word === flag || word.startsWith(`${flag}=`))) {
+      return yield* new ExitStatus.UsageError({
+        message: `${flag}: a secret on the command line can be read by everybody on this machine: set it in ${variable}`,
+      })
+    }
+  }
+})
+
 const isFinished = Schema.is(ExitStatus.Finished)
 
 /** Errors to correct on the command line, not in the files. */
@@ -59,8 +99,11 @@ const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
 })
 
-export const main = (args: ReadonlyArray<string>) =>
-  Effect.flatMap(commandFor(args), (command) => Command.runWith(command, { version })(args)).pipe(
+export const main = (given: ReadonlyArray<string>) => {
+  const { args, isAll } = words(given)
+  return refuseSecrets(args).pipe(
+    Effect.andThen(commandFor(args)),
+    Effect.flatMap((command) => Command.runWith(command, { version })(args)),
     Effect.as(ExitStatus.done),
     Effect.catchTags({
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
@@ -83,4 +126,6 @@ export const main = (args: ReadonlyArray<string>) =>
     Effect.provide(Log.layer),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
+    Effect.provide(CliOutput.layer(formatter(isAll))),
   )
+}

@@ -87,6 +87,7 @@ const measure = async (count: number, perSecond: number, listen = false) => {
     PREFSTREAM_LEDGER: server.url(schema),
     PREFSTREAM_BASE_URL: `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1`,
     PREFSTREAM_TOKEN: "bench",
+    PREFSTREAM_WEBHOOK_SECRET: secret,
   }
   const flags = [
     "--batch-size",
@@ -147,7 +148,7 @@ const measure = async (count: number, perSecond: number, listen = false) => {
 }
 
 const listening = [
-  "--listen", "0", "--webhook-scheme", "shared-secret", "--webhook-header", "x-secret", "--webhook-secret", secret,
+  "--listen", "0", "--webhook-scheme", "shared-secret", "--webhook-header", "x-secret",
   "--webhook-task-ids", "task_id", "--webhook-delivery-id", "task_id",
 ] // prettier-ignore
 

@@ -196,18 +196,8 @@ describe("2: the command line or a setting is wrong", () => {
     ["a join of one file of completions", ["run", sample, "--completions", sample], /at least two files/],
     ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
     ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
-    [
-      "an address that is none",
-      ["submit", sample, "--base-url", "nowhere", "--token", "t"],
-      /--base-url: expected http/,
-    ],
-    [
-      "a password in the address",
-      ["submit", sample, "--base-url", "http://me:word@host/v1", "--token", "t"],
-      /without a user/,
-    ],
-    ["an empty token", ["submit", sample, "--base-url", "http://host/v1", "--token", " "], /token is empty/],
-    ["a service without a token", ["serve", "--token", ""], /token is empty/],
+    ["an address that is none", ["submit", sample, "--base-url", "nowhere"], /--base-url: expected http/],
+    ["a password in the address", ["submit", sample, "--base-url", "http://me:word@host/v1"], /without a user/],
     ["one file of completions", ["run", sample, "--completions", sample], /at least two files/],
     [
       "an expert with a base URL",

@@ -1,24 +1,30 @@
 /** The house style of help: one line per flag, at most 100 characters, and a name for each value. */
-import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Option } from "effect"
+import type { HelpDoc } from "effect/cli/HelpDoc"
+import * as Groups from "../../src/cli/flags/Groups.ts"
+import * as Help from "../../src/cli/output/Help.ts"
 import { cli } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 
 const commands = [
   "run", "submit", "collect", "export", "status", "inspect", "validate", "verify", "resolve", "schedule", "serve",
-  "ledger check", "ledger backup", "ledger compact", "ledger prune",
+  "worker", "ledger check", "ledger backup", "ledger compact", "ledger prune",
 ] // prettier-ignore
 
 /** What the library calls values without a name of their own. */
 const unnamed = /^(--\S+ )(string|integer|number|choice|redacted|path|file|directory|date)$/
 
+/** The lines of the flags, under any heading. */
+const flagLines = (help: string) => help.split("\n").filter((line) => /^ {2}--/.test(line))
+const namesIn = (help: string) => flagLines(help).map((line) => /--[a-z-]+/.exec(line)![0])
+
 describe("help", () => {
   for (const command of commands) {
     test(`of ${command}`, () =>
       Effect.gen(function* () {
-        const { stdout } = yield* cli([...command.split(" "), "--help"])
-        const [, section = ""] = /^FLAGS\n([^]*?)\n\n/m.exec(stdout) ?? []
-        const flags = section.split("\n").map((line) => line.trim().split(/ {2,}/))
+        const { stdout } = yield* cli([...command.split(" "), "--help-all"])
+        const flags = flagLines(stdout.split("GLOBAL FLAGS")[0]!).map((line) => line.trim().split(/ {2,}/))
         assert.isNotEmpty(flags)
         for (const [flag = "", help = ""] of flags) {
           assert.notMatch(flag, unnamed, "name the value")
@@ -30,4 +36,59 @@ describe("help", () => {
         }
       }))
   }
+
+  test("of a command with many flags shows what most people need, and how many more there are", () =>
+    Effect.gen(function* () {
+      for (const command of ["run", "submit", "collect", "export", "worker", "inspect", "validate"]) {
+        const [some, all] = [yield* cli([command, "--help"]), yield* cli([command, "--help-all"])]
+        const [shown, every] = [namesIn(some.stdout), namesIn(all.stdout)]
+        assert.includeMembers(every, shown)
+        assert.isBelow(shown.length, 25)
+        assert.include(some.stdout, `\n\n${every.length - shown.length} more flags: prefstream ${command} --help-all\n`)
+        assert.notInclude(all.stdout, "more flags")
+        assert.match(all.stdout, /^(INPUT|SERVICE|DATASET)$/m)
+      }
+    }))
+
+  test("has each flag of a group in some command", () =>
+    Effect.gen(function* () {
+      const found = new Set<string>()
+      for (const command of commands) {
+        for (const name of namesIn((yield* cli([...command.split(" "), "--help-all"])).stdout)) found.add(name.slice(2))
+      }
+      for (const name of [...Object.values(Groups.groups).flat(), ...Groups.essential]) assert.include([...found], name)
+    }))
+
+  test("and version are words, too", () =>
+    Effect.gen(function* () {
+      for (const [word, flag] of [
+        [["help"], ["--help"]],
+        [
+          ["help", "ledger", "check"],
+          ["ledger", "check", "--help"],
+        ],
+        [["version"], ["--version"]],
+      ] as const) {
+        const [byWord, byFlag] = [yield* cli(word), yield* cli(flag)]
+        assert.deepStrictEqual(byWord, byFlag)
+        assert.strictEqual(byWord.status, 0)
+      }
+    }))
+
+  it("is wrapped to the terminal", () => {
+    const doc: HelpDoc = {
+      description: "word ".repeat(30).trim(),
+      usage: "program [flags]",
+      annotations: Context.empty(),
+      flags: [
+        { name: "short", aliases: ["-s"], type: "N", description: Option.some("more ".repeat(20).trim()), required: false },
+        { name: "a-name-longer-than-its-column", aliases: [], type: "VALUE", description: Option.some("A text"), required: false },
+      ],
+    } // prettier-ignore
+    const all = { groups: {}, maxUngrouped: 20, isShown: () => true }
+    const lines = Help.text(doc, { ...all, columns: 60 }).split("\n")
+    assert.isAtMost(Math.max(...lines.map((line) => line.length)), 60)
+    assert.isAbove(lines.length, Help.text(doc, { ...all, columns: 0 }).split("\n").length)
+    assert.deepStrictEqual(lines.slice(-2), ["  --a-name-longer-than-its-column VALUE", `${" ".repeat(34)}A text`])
+  })
 })

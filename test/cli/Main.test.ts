@@ -159,8 +159,10 @@ describe("what is told while a command works", () => {
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
       // Nothing listens there.
-      const nowhere = ["--base-url", "http://127.0.0.1:9/v1", "--token", "x", "--idempotency-key", "honored"]
-      const said = yield* cli(["run", sample, "--dir", job, "--once", "--patience", "1500ms", ...nowhere])
+      const nowhere = ["--base-url", "http://127.0.0.1:9/v1", "--idempotency-key", "honored"]
+      const said = yield* cli(["run", sample, "--dir", job, "--once", "--patience", "1500ms", ...nowhere], {
+        PREFSTREAM_TOKEN: "x",
+      })
       assert.strictEqual(said.status, 1)
       assert.match(said.stderr, /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ warning: http:\S+ has been down since .*$/m)
     }))

@@ -1,7 +1,7 @@
 /**
  * What README.md promises of the command line, against the command line itself.
  */
-import { existsSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
@@ -25,6 +25,7 @@ const guides = [
   "src/telemetry/README.md",
 ]
 const readme = guides.map((file) => readFileSync(`${root}${file}`, "utf8")).join("\n")
+const writesReference = process.env["WRITE_REFERENCE"] !== undefined
 const sample = `${root}data/sample.jsonl`
 
 /** The rows of the Markdown table whose first heading is this, as arrays of cells. */
@@ -51,7 +52,7 @@ const found = (text: string, pattern: RegExp): ReadonlyArray<string> => [...new 
 const flagsIn = (text: string) => found(text, /(?<![\w-])--[a-z][a-z-]+/g)
 const variablesIn = (text: string) => found(text, /PREFSTREAM_[A-Z_]+/g)
 
-const helpOf = (command: string) => Effect.map(cli([...command.split(" "), "--help"]), ({ stdout }) => stdout)
+const helpOf = (command: string) => Effect.map(cli([...command.split(" "), "--help-all"]), ({ stdout }) => stdout)
 const nested = ["check", "backup", "compact", "prune"].map((verb) => `ledger ${verb}`)
 const allHelp = Effect.map(Effect.forEach([...commands, ...nested], helpOf), (texts) => texts.join("\n"))
 
@@ -73,7 +74,10 @@ describe("README.md", () => {
       // As GitHub makes them.
       const anchorsIn = (text: string) =>
         [...text.replaceAll(/^```[^]*?^```/gm, "").matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
-          title.toLowerCase().replaceAll(/[^\p{L}\p{N} -]/gu, "").replaceAll(" ", "-"),
+          title
+            .toLowerCase()
+            .replaceAll(/[^\p{L}\p{N} -]/gu, "")
+            .replaceAll(" ", "-"),
         )
       for (const file of [...guides, "CONTRIBUTING.md", "test/bench/README.md"]) {
         const text = readFileSync(`${root}${file}`, "utf8")
@@ -114,6 +118,23 @@ describe("README.md", () => {
       }
     }))
 
+  test("the guide to the command line has the help of each command (WRITE_REFERENCE=1 writes it)", () =>
+    Effect.gen(function* () {
+      const file = `${root}src/cli/README.md`
+      const mark = "<!-- What follows is written by WRITE_REFERENCE=1 npx vitest run test/cli/Readme.test.ts -->\n"
+      const [before, found] = readFileSync(file, "utf8").split(mark)
+      const texts = yield* Effect.forEach(
+        [...commands.filter((command) => command !== "ledger"), ...nested],
+        (command) =>
+          Effect.map(helpOf(command), (help) => {
+            const text = help.replace(/\n\nGLOBAL FLAGS\n[^]*?(?=\n\n|\n?$)/, "").trimEnd()
+            return `\n### ${command}\n\n\`\`\`text\n${text}\n\`\`\`\n`
+          }),
+      )
+      if (writesReference) writeFileSync(file, [before, texts.join("")].join(mark))
+      else assert.strictEqual(found, texts.join(""))
+    }))
+
   test("has the exit statuses of src/cli/output/ExitStatus.ts, in the same words", () =>
     Effect.gen(function* () {
       const promised = tableUnder(readme, "exit status")
@@ -134,13 +155,13 @@ describe("README.md", () => {
       const watching = ConfigProvider.make((path) => {
         // Under PREFSTREAM_BASE is only looked whether the URL is there and empty.
         if (path.join("_") !== "PREFSTREAM_BASE") read.add(path.join("_"))
-        return Effect.succeed(undefined)
+        return Effect.succeed(path.join("_") === "PREFSTREAM_TOKEN" ? ConfigProvider.makeValue("t") : undefined)
       })
       // Each ends at once, after it has read its settings.
       for (const args of [
         ["submit", sample],
         ["collect", "--dir", job],
-        ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--token", "t", "--listen", "0"],
+        ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--listen", "0"],
         ["export", "--dir", job],
         ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "nobody"],
         ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "judge:m"],

@@ -128,27 +128,21 @@ describe("schedule", () => {
       assert.strictEqual(said.stdout, "")
     }))
 
-  test("runs the command, says how it ended, and goes on; no secret is repeated", () =>
+  test("runs the command, says how it ended, and goes on", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
       yield* write(`${job}/items.jsonl`, itemLines(2))
       const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const args = ["run", `${job}/*.jsonl`, "--dir", job, "--once", "--json", ...quick, "--token", service.token]
-      const { child, ended, says, talks } = yield* started([
-        ...newYear,
-        "--now",
-        "--",
-        ...args,
-        "--base-url",
-        service.baseUrl,
-      ])
+      const args = ["run", `${job}/*.jsonl`, "--dir", job, "--once", "--json", ...quick]
+      const words = [...newYear, "--now", "--", ...args, "--base-url", service.baseUrl]
+      const { child, ended, says, talks } = yield* started(words, { PREFSTREAM_TOKEN: service.token })
       const talk = yield* Effect.promise(() => talks(/ended with .*\n.*next run at/))
       assert.match(talk, /ended with 0 \(done\) after /)
       assert.strictEqual(reportOf({ stdout: yield* Effect.promise(() => says(/\n/)), stderr: "" }).submitted, 2)
       child.kill("SIGTERM")
       const said = yield* Effect.promise(() => ended)
       assert.strictEqual(said.status, 0)
-      assert.match(said.stderr, /starting: run .* --token \*\*\* --base-url http/)
+      assert.match(said.stderr, /starting: run .* --base-url http/)
       assert.notInclude(said.stderr, service.token)
     }))
 
@@ -214,12 +208,12 @@ describe("schedule", () => {
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
       yield* write(`${job}/items.jsonl`, ["{"])
-      const nowhere = ["--base-url", "http://127.0.0.1:9/v1", "--token", "x"]
+      const nowhere = ["--base-url", "http://127.0.0.1:9/v1"]
       const args = ["submit", `${job}/items.jsonl`, "--dir", job, "--max-rejects", "0", ...nowhere]
-      const goesOn = yield* started([...newYear, "--now", "--", ...args])
+      const goesOn = yield* started([...newYear, "--now", "--", ...args], { PREFSTREAM_TOKEN: "x" })
       const talk = yield* Effect.promise(() => goesOn.talks(/ended with .*\n.*next run at/))
       assert.match(talk, /ended with 5 \(too many rejects\) after /)
-      const ends = yield* started([...newYear, "--now", "--stop-on-failure", "--", ...args])
+      const ends = yield* started([...newYear, "--now", "--stop-on-failure", "--", ...args], { PREFSTREAM_TOKEN: "x" })
       const said = yield* Effect.promise(() => ends.ended)
       assert.strictEqual(said.status, 5, said.stderr)
     }))

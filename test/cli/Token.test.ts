@@ -34,13 +34,32 @@ describe("the token appears nowhere", () => {
       assert.isNotEmpty(seen, "what is packed in the databases is looked into")
     }))
 
-  test("where it is given by flag, beside a flag that is wrong", () =>
+  test("where a secret is given by a flag, which is refused", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      for (const wrong of [["--nonesuch"], ["--timeout", "soon"], ["--concurrency", "0"], []]) {
-        const said = yield* cli(["collect", "--dir", job, "--token", token, ...wrong])
+      for (const given of [["--token", token], [`--token=${token}`], ["--webhook-secret", token]]) {
+        for (const before of [[], ["schedule", "--cron", "@daily", "--"]]) {
+          const said = yield* cli([...before, "collect", "--dir", job, ...given])
+          assert.strictEqual(said.status, 2)
+          assert.match(
+            said.stderr,
+            /^prefstream: --(token|webhook-secret): a secret on the command line .*: set it in PREFSTREAM_\w+\n$/,
+          )
+          assertNowhere(job, said)
+        }
+      }
+    }))
+
+  test("where it is blank, which is refused", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      for (const command of [
+        ["collect", "--dir", job, "--base-url", "http://host/v1"],
+        ["serve", "--database", `${job}/service.db`],
+      ]) {
+        const said = yield* cli(command, { PREFSTREAM_TOKEN: " " })
         assert.strictEqual(said.status, 2)
-        assertNowhere(job, said)
+        assert.match(said.stderr, /token is empty/)
       }
     }))
 

@@ -70,19 +70,19 @@ describe("--listen", () => {
       assert.match(said.stderr, /stopped; the next run continues from here/)
     }))
 
-  const listening = ["--listen", "0", "--webhook-secret", secret]
+  const listening = ["--listen", "0"]
   const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, Record<string, string>, RegExp]> = [
-    ["without a secret", ["--listen", "0"], {}, /--listen: set the webhook's secret in PREFSTREAM_WEBHOOK_SECRET$/m],
-    ["with an empty secret", ["--listen", "0"], { PREFSTREAM_WEBHOOK_SECRET: " " }, /--listen: set the webhook's secret/],
-    ["with a secret that is none", ["--listen", "0", "--webhook-secret", "hunter2"], {}, /for standard-webhooks: expected it to begin with whsec_$/m],
-    ["with a secret that is too short", ["--listen", "0", "--webhook-secret", "whsec_aHVudGVyMg=="], {}, /expected 24 to 64 bytes, found 7$/m],
-    ["with one secret of two that is none", ["--listen", "0", "--webhook-secret", `${secret}\nhunter2`], {}, /expected it to begin with whsec_$/m],
-    ["with what is no secret after one", ["--listen", "0", "--webhook-secret", `${secret} hunter2`], {}, /expected base64 after whsec_$/m],
-    ["with a path that is none", ["--listen", "0", "--webhook-secret", secret, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
+    ["without a secret", listening, { PREFSTREAM_WEBHOOK_SECRET: "" }, /--listen: set the webhook's secret in PREFSTREAM_WEBHOOK_SECRET$/m],
+    ["with an empty secret", listening, { PREFSTREAM_WEBHOOK_SECRET: " " }, /--listen: set the webhook's secret/],
+    ["with a secret that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: "hunter2" }, /for standard-webhooks: expected it to begin with whsec_$/m],
+    ["with a secret that is too short", listening, { PREFSTREAM_WEBHOOK_SECRET: "whsec_aHVudGVyMg==" }, /expected 24 to 64 bytes, found 7$/m],
+    ["with one secret of two that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret}\nhunter2` }, /expected it to begin with whsec_$/m],
+    ["with what is no secret after one", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret} hunter2` }, /expected base64 after whsec_$/m],
+    ["with a path that is none", [...listening, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
     ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path: only with --listen$/m],
     ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the health check$/m],
     ["with another path that is taken", [...listening, "--webhook-path", "/readyz"], {}, /--webhook-path: \/readyz is the health check$/m],
-    ["with a secret and a scheme and nowhere to listen", ["--webhook-secret", secret, "--webhook-scheme", "svix"], {}, /--webhook-secret, --webhook-scheme: only with --listen$/m],
+    ["with a header and a scheme and nowhere to listen", ["--webhook-header", "x-a", "--webhook-scheme", "svix"], {}, /--webhook-scheme, --webhook-header: only with --listen$/m],
     ["with a scheme that is none", [...listening, "--webhook-scheme", "md5"], {}, /--webhook-scheme: expected one of standard-webhooks, svix, stripe, github, shared-secret$/m],
     ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: expected one of/],
     ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: the headers of svix cannot be renamed$/m],
@@ -93,7 +93,7 @@ describe("--listen", () => {
     ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: expected a duration such as/],
     ["with a path of task ids that is none", [...listening, "--webhook-task-ids", "data..id"], {}, /--webhook-task-ids: expected a path such as/],
     ["with a place of the delivery's id that is none", [...listening, "--webhook-delivery-id", "header:"], {}, /--webhook-delivery-id: expected header:NAME or a path/],
-    ["with a shared secret that no header has", ["--listen", "0", "--webhook-scheme", "shared-secret", "--webhook-secret", "hunter2\u00e9"], {}, /for shared-secret: it holds characters that no header has$/m],
+    ["with a shared secret that no header has", [...listening, "--webhook-scheme", "shared-secret"], { PREFSTREAM_WEBHOOK_SECRET: "hunter2\u00e9" }, /for shared-secret: it holds characters that no header has$/m],
     ["at a port that is none", ["--listen", "70000"], {}, /--listen.*a port, or an address and a port/],
     ["at a port that is a name", ["--listen", "localhost:http"], {}, /--listen.*a port, or an address and a port/],
   ] // prettier-ignore
@@ -105,7 +105,7 @@ describe("--listen", () => {
           ["run", ...args],
           ["collect", "--dir", job],
         ]) {
-          const said = yield* cli([...command, ...flags], { ...to(service), ...env })
+          const said = yield* cli([...command, ...flags], { ...to(service), PREFSTREAM_WEBHOOK_SECRET: secret, ...env })
           assert.strictEqual(said.status, 2, said.stderr)
           assert.match(said.stderr, message)
           assert.notMatch(said.stderr, /hunter2|aHVudGVyMg|MfKQ9r8G/)
@@ -151,7 +151,7 @@ describe("--listen", () => {
   test("is refused for a single look, and with the embedded service", () =>
     Effect.gen(function* () {
       const { args, job, service } = yield* jobOf
-      const flags = ["--listen", "0", "--webhook-secret", secret]
+      const flags = ["--listen", "0"]
       const once = yield* cli(["collect", "--dir", job, "--once", ...flags], to(service))
       assert.deepStrictEqual([once.status, once.stdout], [2, ""])
       assert.match(once.stderr, /--listen: not with --once/)
@@ -164,7 +164,10 @@ describe("--listen", () => {
     Effect.gen(function* () {
       const { args, service } = yield* jobOf
       const { port } = new URL(service.baseUrl)
-      const said = yield* cli(["run", ...args, "--listen", port, "--webhook-secret", secret], to(service))
+      const said = yield* cli(["run", ...args, "--listen", port], {
+        ...to(service),
+        PREFSTREAM_WEBHOOK_SECRET: secret,
+      })
       assert.deepStrictEqual([said.status, said.stdout], [1, ""])
       assert.match(said.stderr, new RegExp(`cannot receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use`))
       assert.deepStrictEqual(service.received, [])

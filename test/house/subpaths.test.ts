@@ -117,7 +117,7 @@ const neverBy: ReadonlyArray<readonly [words: string, ...never: ReadonlyArray<st
   ["--help", "undici", "node:http", ...rooms],
   ["status --dir nowhere", "undici", "node:http", "hyparquet", "yaml", "eld", "source", "pair", "dataset", "service"],
   ["export --dir nowhere", "undici", "node:http", "eld"],
-  ["submit nowhere.jsonl --base-url http://localhost/v1 --token t", "ws", "eld"],
+  ["submit nowhere.jsonl --base-url http://localhost/v1", "ws", "eld"],
 ]
 
 describe("commands", () => {

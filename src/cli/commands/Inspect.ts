@@ -15,7 +15,7 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import { inputFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { fromEnvironment, type ServiceFlags, serviceFlags } from "../flags/ServiceFlags.ts"
+import { fromEnvironment, type ServiceFlags, serviceFlags, token } from "../flags/ServiceFlags.ts"
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
 import { integer, option } from "../flags/Values.ts"
 import { duplicates, rejectCount } from "../output/Summary.ts"
@@ -27,7 +27,6 @@ export const inspectCommand = Command.make(
     ...inputFlags,
     ...batchFlags,
     baseUrl: serviceFlags.baseUrl,
-    token: serviceFlags.token,
     maxCompletions: serviceFlags.maxCompletions,
     show: option(integer("show", { min: 0 }), "N", "Number of items to show (default: 3)"),
     json: ledgerFlags.json,
@@ -64,10 +63,10 @@ export const inspectCommand = Command.make(
 )
 
 /** What the service takes that a run would send to. */
-const limitOf = ({ baseUrl, token }: Pick<ServiceFlags, "baseUrl" | "token">) =>
+const limitOf = ({ baseUrl }: Pick<ServiceFlags, "baseUrl">) =>
   baseUrl === undefined
     ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
-    : PublishedLimits.maxCompletions({ baseUrl, token })
+    : Effect.flatMap(token, (token) => PublishedLimits.maxCompletions({ baseUrl, token }))
 
 const text = (description: string, found: InputSummary | undefined, inspection: Inspection.Inspection): string =>
   [

@@ -54,7 +54,7 @@ export const scheduleCommand = Command.make(
     )
     if (!(yield* check(flags.command))) return
     const job = Effect.gen(function* () {
-      yield* Effect.logInfo(`starting: ${withoutSecrets(flags.command).join(" ")}`)
+      yield* Effect.logInfo(`starting: ${flags.command.join(" ")}`)
       const [elapsed, { end, status }] = yield* Effect.timed(Effect.scoped(carriedOut(flags.command)))
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
@@ -78,14 +78,6 @@ export const scheduleCommand = Command.make(
     },
   ]),
 )
-
-/** The words of a command line, with secrets masked. */
-const withoutSecrets = (command: ReadonlyArray<string>): ReadonlyArray<string> =>
-  command.map((word, i) =>
-    /^--(token|webhook-secret)$/.test(command[i - 1] ?? "")
-      ? "***"
-      : word.replace(/^(--(?:token|webhook-secret)=).*/s, "$1***"),
-  )
 
 /** Checks a command line before the first run is due. False if it only asks for help. */
 const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {

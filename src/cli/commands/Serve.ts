@@ -1,8 +1,8 @@
 /**
  * `prefstream serve`: the standalone annotation service, for pipelines in other processes.
  */
-import { Config, Console, Effect, Layer, Redacted, Struct } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Console, Effect, Layer, Redacted, Struct } from "effect"
+import { Command } from "effect/cli"
 import { maxVotes } from "../../api/AnnotationApi.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
 import { defaultRateLimit } from "../../service/http/RateLimit.ts"
@@ -14,7 +14,7 @@ import { UsageError } from "../output/ExitStatus.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { check } from "../flags/Rules.ts"
-import { usableToken } from "../flags/ServiceFlags.ts"
+import { token as organizationToken, usableToken } from "../flags/ServiceFlags.ts"
 import { duration, file, integer, option, text, toggle } from "../flags/Values.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 
@@ -70,11 +70,6 @@ export const serveCommand = Command.make(
       "PORT",
       `Port to listen on; 0 picks a free one (default: ${defaults.port})`,
     ),
-    token: option(
-      Flag.Redacted("token").pipe(Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN"))),
-      "TOKEN",
-      "Additional organization token (default: printed at the first start) [PREFSTREAM_TOKEN]",
-    ),
     publicUrl: text("public-url", "URL", "Address of the service behind a proxy, such as https://annotate.example"),
     signInLink: toggle("sign-in-link", "Print a one-time link to the dashboard, for a lost password or a new operator"),
     apiOnly: toggle("api-only", "Serve the HTTP interface only: no dashboard, and no annotation page"),
@@ -97,7 +92,8 @@ export const serveCommand = Command.make(
   // Untraced: the handlers of an `HttpApi` would keep this span in place of their request's.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
-    const token = flags.token === undefined ? undefined : yield* usableToken(flags.token)
+    const given = yield* organizationToken
+    const token = given === undefined ? undefined : yield* usableToken(given)
     const requestsPerSecond = flags.rateLimit ?? defaultRateLimit.perSecond
     const service = AnnotationService.layerServer({
       ...defaults,
@@ -117,7 +113,7 @@ export const serveCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts.",
+    "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts. The organization token in PREFSTREAM_TOKEN, if any, is one more that it accepts.",
   ),
   Command.withExamples([
     { command: "prefstream serve --votes 3 --gold gold.jsonl", description: "For a team with its own experts" },

@@ -37,10 +37,7 @@ const workerFlags = {
     "N",
     "Parts of a new job, which it keeps: 8 or more for each worker that it may get (default: 64)",
   ),
-  lease: duration(
-    "lease",
-    "How long a worker may be silent before others take its parts: from 5s, on a busy machine 15s or more (default: 35s)",
-  ),
+  lease: duration("lease", "Maximum silence of a worker, 5s or more, before others take its parts (default: 35s)"),
 }
 
 export const workerCommand = Command.make(

@@ -20,19 +20,15 @@ import {
   text,
 } from "./Values.ts"
 
-export const token = option(
-  Flag.Redacted("token").pipe(Flag.withFallbackConfig(Config.Redacted("PREFSTREAM_TOKEN"))),
-  "TOKEN",
-  "Organization token; safer in the environment [PREFSTREAM_TOKEN]",
-)
+/** The organization token. It has no flag: what stands on a command line can be read by everybody on the machine. */
+export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 export const serviceFlags = {
   baseUrl: text(
     "base-url",
     "URL",
-    "Annotation service with its API version, such as https://host/v1 [PREFSTREAM_BASE_URL]",
+    "Annotation service, such as https://host/v1 [PREFSTREAM_BASE_URL; its token: PREFSTREAM_TOKEN]",
   ),
-  token,
   idempotencyKey: option(
     Flag.Literals("idempotency-key", ["honored", "ignored"]).pipe(
       Flag.withFallbackConfig(Config.Literals(["honored", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
@@ -132,20 +128,24 @@ export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<S
 })
 
 /** The address and token that are given, if an address is. */
-export const addressOf = Effect.fnUntraced(function* ({ baseUrl, token }: Pick<ServiceFlags, "baseUrl" | "token">) {
+export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceFlags, "baseUrl">) {
   if (baseUrl === undefined) return undefined
   if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(baseUrl)) {
     const message = "--base-url: expected http://… or https://…, without a user or password in it"
     return yield* new UsageError({ message })
   }
-  if (token === undefined) return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
-  return { baseUrl, token: yield* usableToken(token) }
+  const given = yield* token
+  if (given === undefined) return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
+  return { baseUrl, token: yield* usableToken(given) }
 })
 
 /** The service at `--base-url`, or else `otherwise`. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
-    Effect.gen(function* (): Effect.fn.Return<Layer.Layer<ServiceProfile, E | ServiceSettingsError, R>, UsageError> {
+    Effect.gen(function* (): Effect.fn.Return<
+      Layer.Layer<ServiceProfile, E | ServiceSettingsError, R>,
+      UsageError | Config.ConfigError
+    > {
       const address = yield* addressOf(flags)
       return address === undefined ? otherwise : ServiceProfile.layer(address)
     }),

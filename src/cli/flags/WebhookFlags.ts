@@ -6,26 +6,21 @@
  * together are refused before anything is sent.
  */
 import { Array as Arr, Config, Console, Effect, Option, Redacted, Schema } from "effect"
-import { type Command, Flag } from "effect/cli"
+import type { Command } from "effect/cli"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
 import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { address, durationForm, formatDuration, option, parseDuration, text } from "./Values.ts"
+import { address, durationForm, formatDuration, parseDuration, text } from "./Values.ts"
 
 export const webhookFlags = {
   listen: address(
     "listen",
     "[HOST:]PORT",
-    "Receive webhooks here while waiting; port 0 picks a free one (default host: 127.0.0.1)",
+    "Receive webhooks here; port 0: any (default host: 127.0.0.1) [secrets: PREFSTREAM_WEBHOOK_SECRET]",
   ),
   webhookPath: text("webhook-path", "PATH", `Path of the webhook URL (default: ${WebhookReceiver.defaultPath})`),
-  webhookSecret: option(
-    Flag.Redacted("webhook-secret"),
-    "SECRET",
-    "Secrets, one per line (whsec_… also by spaces); safer in the environment [PREFSTREAM_WEBHOOK_SECRET]",
-  ),
   webhookScheme: text(
     "webhook-scheme",
     "SCHEME",
@@ -97,7 +92,7 @@ const settingsOf = Effect.fnUntraced(
     })
     const secret = yield* Config.option(Config.Redacted("PREFSTREAM_WEBHOOK_SECRET"))
     return {
-      secret: flags.webhookSecret ?? Option.getOrUndefined(secret),
+      secret: Option.getOrUndefined(secret),
       scheme: yield* settingOf(flags.webhookScheme, "webhook-scheme"),
       header: yield* settingOf(flags.webhookHeader, "webhook-header"),
       tolerance: yield* settingOf(flags.webhookTolerance, "webhook-tolerance"),

@@ -1,5 +1,5 @@
 /**
- * Adapter: errors of standard output, such as a full disk.
+ * Adapter: standard output: its width, and its errors, such as a full disk.
  *
  * Guarantees: the first error is reported on stderr, and the process ends with status 1. A reader that closes the pipe
  * early, as `head` does, is no failure.
@@ -17,6 +17,9 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
 })
 // An error of stderr cannot be reported anywhere.
 process.stderr.on("error", () => {})
+
+/** The width of the terminal, 0 if output goes elsewhere. */
+export const columns = (): number => process.stdout.columns ?? 0
 
 /** Calls `done` once all output is written or has failed, with whether any was lost. */
 export const whenWritten = (done: (isLost: boolean) => void): void => {

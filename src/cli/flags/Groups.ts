@@ -1,0 +1,45 @@
+/**
+ * Which flags stand together in help, and which of them most people need: names alone, so that help loads no room.
+ *
+ * A flag that no group names is the command's own, and stands first.
+ */
+
+/** The flags of each group, in the order of their help. */
+export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
+  INPUT: [
+    "layout", "prompt-path", "completion-path", "completions-path", "completions", "key", "missing", "model-path",
+    "system-path", "id-path", "gold-path", "metadata-path", "keep", "keep-reordered", "input-format", "encoding",
+    "delimiter", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
+  ],
+  TASKS: [
+    "guidelines", "guidelines-file", "new-campaign", "votes", "gold", "gold-rate", "batch-size", "batch-bytes",
+    "completions-per-item", "completions-seed", "shuffle", "shuffle-seed", "resubmit", "max-attempts",
+  ],
+  SERVICE: [
+    "base-url", "idempotency-key", "idempotency-key-lifetime", "concurrency", "requests-per-second",
+    "max-completions", "moved", "poll-min", "poll-max", "patience",
+  ],
+  WEBHOOK: [
+    "listen", "webhook-path", "webhook-scheme", "webhook-header", "webhook-tolerance", "webhook-task-ids",
+    "webhook-delivery-id",
+  ],
+  EXPERTS: [
+    "expert", "turnaround", "judge-base-url", "judge-template", "judge-body", "judge-concurrency", "judge-disagreement",
+  ],
+  DATASET: [
+    "pairs", "pair-seed", "aggregate", "min-votes", "min-agreement", "ties", "drop", "threshold", "evaluation-prompts",
+    "evaluation-path", "split", "split-seed", "format", "margin", "conversational", "title", "license",
+  ],
+  JOB: [
+    "dir", "ledger", "job", "once", "timeout", "grace", "lock-wait", "waiting-ok", "quiet", "json", "monitor",
+  ],
+} // prettier-ignore
+
+/** What help shows of a command with many flags, beside the command's own. */
+export const essential: ReadonlySet<string> = new Set([
+  "prompt-path", "completion-path", "completions", "key", "guidelines-file", "votes", "base-url", "listen", "expert",
+  "threshold", "format", "dir", "once", "json",
+]) // prettier-ignore
+
+/** A command with more of them has groups, and shows all of them only by `--help-all`. */
+export const maxUngrouped = 20

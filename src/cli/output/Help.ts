@@ -1,0 +1,120 @@
+/**
+ * The text of help: one line per flag, in groups where a command has many, wrapped to the width of the terminal.
+ *
+ * Guarantees: what is not written to a terminal is not wrapped.
+ */
+import { Array as Arr, Option } from "effect"
+import type { FlagDoc, HelpDoc, SubcommandDoc } from "effect/cli/HelpDoc"
+
+export interface Layout {
+  /** Columns of the terminal, 0 if there is none. */
+  readonly columns: number
+  /** The flags of each group. */
+  readonly groups: { readonly [heading: string]: ReadonlyArray<string> }
+  /** A command with more flags is shown in groups, and of them those that `isShown`. */
+  readonly maxUngrouped: number
+  readonly isShown: (name: string) => boolean
+}
+
+type Row = readonly [name: string, text: string]
+
+/** Text wider than this is hard to read. */
+const maxColumns = 120
+/** A longer name has a line of its own where lines are wrapped. */
+const maxNameColumns = 30
+
+const wrapped = (text: string, width: number): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  for (const word of text.split(" ")) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
+  const words = Option.getOrElse(description, () => "")
+  return [
+    [`--${name}`, ...aliases].join(", ") +
+      // The library names the levels in the place of the value.
+      (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
+    // They stand in the place of the value already.
+    name !== "log-level" && type.includes("|") ? words.replace(/ \(choices: [^)]*\)$/, "") : words,
+  ]
+}
+
+/** Read before the library reads the arguments. */
+const allRow: Row = ["--help-all", "Show help with all flags"]
+
+const commandRow = ({ description, name, shortDescription }: SubcommandDoc): Row => [
+  name,
+  shortDescription ?? description,
+]
+
+export const text = (doc: HelpDoc, { columns, groups, isShown, maxUngrouped }: Layout): string => {
+  const width = columns === 0 ? Infinity : Math.min(columns, maxColumns)
+  const flags = Arr.map(doc.flags, (flag) => [flag.name, rowOf(flag)] as const)
+  const known = new Set(Object.values(groups).flat())
+  const isGrouped = flags.length > maxUngrouped
+  const pick = (isWanted: (name: string) => boolean) => flags.filter(([name]) => isWanted(name)).map(([, row]) => row)
+  const own = pick((name) => !isGrouped || !known.has(name))
+  const grouped = isGrouped
+    ? Object.entries(groups).map(([heading, names]) => {
+        const places = new Map(names.map((name, i) => [name, i]))
+        const found = flags.filter(([name]) => places.has(name) && isShown(name))
+        return [heading, found.toSorted(([a], [b]) => places.get(a)! - places.get(b)!).map(([, row]) => row)] as const
+      })
+    : []
+  const hidden = flags.length - own.length - grouped.reduce((sum, [, rows]) => sum + rows.length, 0)
+  const command = doc.commandPath?.join(" ") ?? ""
+
+  const sections: ReadonlyArray<readonly [heading: string, rows: ReadonlyArray<Row>]> = [
+    [
+      "ARGUMENTS",
+      (doc.args ?? []).map(({ description, name, required, type, variadic }) => [
+        name + (variadic ? "..." : ""),
+        Option.getOrElse(description, () => type) + (required ? "" : " (optional)"),
+      ]),
+    ],
+    ["SUBCOMMANDS", (doc.subcommands ?? []).flatMap(({ commands }) => commands.map(commandRow))],
+    ["FLAGS", own],
+    ...grouped,
+    [
+      "GLOBAL FLAGS",
+      (doc.globalFlags ?? []).flatMap((flag) => (flag.name === "help" ? [rowOf(flag), allRow] : [rowOf(flag)])),
+    ],
+  ]
+  const nameColumns = Math.min(
+    Math.max(...sections.flatMap(([, rows]) => rows.map(([name]) => name.length))),
+    width === Infinity ? Infinity : maxNameColumns,
+  )
+  const lines = ([name, text]: Row): ReadonlyArray<string> => {
+    const [first = "", ...others] = wrapped(text, width - nameColumns - 4)
+    const isLong = name.length > nameColumns
+    const indent = " ".repeat(nameColumns + 4)
+    return [
+      ...(isLong ? [`  ${name}`, `${indent}${first}`] : [`  ${name.padEnd(nameColumns)}  ${first}`]),
+      ...others.map((line) => `${indent}${line}`),
+    ]
+  }
+  const blocks = [
+    ["DESCRIPTION", ...wrapped(doc.description, width - 2).map((line) => `  ${line}`)],
+    ["USAGE", `  ${doc.usage}`],
+    ...sections.flatMap(([heading, rows]) => (rows.length === 0 ? [] : [[heading, ...rows.flatMap(lines)]])),
+    ...(hidden === 0 ? [] : [[`${hidden} more flags: ${command} --help-all`]]),
+    ...(doc.examples === undefined || doc.examples.length === 0
+      ? []
+      : [
+          [
+            "EXAMPLES",
+            ...doc.examples.flatMap(({ command, description }, i) => [
+              ...(i === 0 ? [] : [""]),
+              ...(description === undefined ? [] : wrapped(`# ${description}`, width - 2).map((line) => `  ${line}`)),
+              `  ${command}`,
+            ]),
+          ],
+        ]),
+  ]
+  return blocks.map((block) => block.join("\n")).join("\n\n")
+}
