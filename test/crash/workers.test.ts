@@ -213,7 +213,7 @@ describe.skipIf(notInstalled || !isAsked)(
           await succeeds("resolve", String(task), "--adopt", book.keys.get(idempotency_key)!.id)
         }
         if (there.length < doubts.length) await succeeds("resolve", "--all", "in_doubt", "--send-again")
-        if (doubts.length > 0) await succeeds("run", ...flags, "--poll-min", "20ms")
+        if (doubts.length > 0) await succeeds("run", ...flags, "--moved", "--poll-min", "20ms")
         else await succeeds("export")
         isOnce()
         assert.strictEqual(bought(), tasks)
