@@ -15,7 +15,8 @@ import { prefstream } from "../support/program.ts"
 const hasScript = /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "")
 
 const clearLine = "\r\u001b[2K"
-const bar = /\[[#-]{24}\] [\d,]+ of [\d,]+\+? items judged, [\d,]+ submitted, [\d,]+ rejected, \d+\.\d s/
+const bar =
+  /\[[#-]{24}\] [\d,]+ of [\d,]+\+? items judged, [\d,]+ submitted, [\d,]+ rejected, ([\d.,]+\/s, )?(\d+\.\d s left, )?\d+\.\d s/
 
 const quote = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`
 
@@ -97,7 +98,16 @@ describe("where there is no terminal", () => {
       yield* ledger.markInDoubt(17, "hm")
       yield* ledger.markRefused(28, "no")
       yield* TestClock.adjust("5 seconds")
-      assert.match(lines[3] ?? "", /^3 of 41 items judged, 26 submitted, 13 rejected, 12 failed, 11 in doubt, \d+ min /)
+      assert.match(lines[3] ?? "", /^3 of 41 items judged, 26 submitted, 13 rejected, 12 failed, 11 in doubt, 0\.\d\/s, \d+ min /)
+      yield* TestClock.adjust("1 minute")
+      yield* plan(newTasks([20, 20, 20], 41))
+      const more = (yield* ledger.plannedAfter(40)).filter(({ seq }) => seq > 40)
+      yield* Effect.forEach(more, ledger.claim)
+      for (const { seq } of more) yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+      yield* ledger.markCompleted(more[0]!.seq, "{}")
+      yield* TestClock.adjust("5 seconds")
+      // 20 in the last minute, which began with 3; as many again are left, and 20 more.
+      assert.match(lines.at(-1) ?? "", /^23 of 101 items judged, 86 submitted, .*, 0\.3\/s, 2 min 0 s left, /)
     }).pipe(Effect.provide(Layer.merge(stdio, ledger)))
   })
 })

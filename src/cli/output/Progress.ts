@@ -15,6 +15,8 @@ const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
 const barWidth = 24
 const clearLine = "\r\u001b[2K"
+/** Milliseconds over which the rate is taken, at most and at least. */
+const rateWindow = { max: 60_000, min: 2_000 }
 
 const write = Effect.fnUntraced(function* (text: string) {
   const stdio = yield* Stdio.Stdio
@@ -33,15 +35,38 @@ const line = Effect.fnUntraced(function* (bar: boolean) {
   const several = Option.exists(run, ({ votes }) => votes > 1)
   const failed = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
-  return present([
+  const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
+  // Before the first result, what there is to do is to submit.
+  const done = judged > 0 ? judged : submitted
+  const left = reading ? undefined : judged > 0 ? submitted - judged - failed - tasks.in_doubt.items : all - submitted
+  const text = present([
     bar && `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`,
     `${number(judged)} of ${number(all)}${reading ? "+" : ""} ${several ? "votes given" : "items judged"},`,
-    `${number(all - tasks.planned.items - tasks.submitting.items - tasks.refused.items)} submitted,`,
+    `${number(submitted)} submitted,`,
     `${number(rejected + tasks.refused.items)} rejected,`,
     failed > 0 && `${number(failed)} failed,`,
     tasks.in_doubt.items > 0 && `${number(tasks.in_doubt.items)} in doubt,`,
   ]).join(" ")
+  return { text, done, left }
 })
+
+/** Says how many items a second were done of late, and how long the rest takes at this rate, once there is one. */
+const makeRate = () => {
+  let seen: Array<{ readonly at: number; readonly done: number }> = []
+  return Effect.fnUntraced(function* ({ done, left }: Effect.Success<ReturnType<typeof line>>) {
+    const at = yield* Clock.currentTimeMillis
+    // Judged items are counted instead of submitted ones.
+    if (done < (seen.at(-1)?.done ?? 0)) seen = []
+    seen.push({ at, done })
+    const recent = seen.findIndex((sample) => at - sample.at <= rateWindow.max)
+    seen = seen.slice(recent)
+    const first = seen[0]!
+    const rate = ((done - first.done) * 1000) / (at - first.at)
+    if (at - first.at < rateWindow.min || rate === 0) return ""
+    const perSecond = `${rate < 10 ? rate.toFixed(1) : number(Math.round(rate))}/s, `
+    return left === undefined || left <= 0 ? perSecond : `${perSecond}${duration(left / rate)} left, `
+  })
+}
 
 const elapsed = Effect.fnUntraced(function* (since: number) {
   return duration(((yield* Clock.currentTimeMillis) - since) / 1000)
@@ -52,22 +77,24 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
   const stdio = yield* Stdio.Stdio
   const since = yield* Clock.currentTimeMillis
   const redraw = yield* stdio.stderrIsTerminal
+  const rateOf = makeRate()
   let said = ""
   let unchanged = 0
   const show = redraw
     ? Effect.gen(function* () {
         const [took, drawn] = yield* Effect.timed(line(true))
-        const text = `${drawn} ${yield* elapsed(since)}`
+        const text = `${drawn.text} ${yield* rateOf(drawn)}${yield* elapsed(since)}`
         yield* write(clearLine + (stderr.columns > 0 ? text.slice(0, stderr.columns - 1) : text))
         // Counting a hundred thousand tasks takes a while: a tenth of the time at most.
         yield* Effect.sleep(Duration.max(redrawInterval, Duration.times(took, 9)))
       })
     : Effect.gen(function* () {
         yield* Effect.sleep(lineInterval)
-        const text = yield* line(false)
-        unchanged = text === said ? unchanged + 1 : 0
-        said = text
-        if (unchanged % unchangedLines === 0) yield* write(`${text} ${yield* elapsed(since)}\n`)
+        const found = yield* line(false)
+        const rate = yield* rateOf(found)
+        unchanged = found.text === said ? unchanged + 1 : 0
+        said = found.text
+        if (unchanged % unchangedLines === 0) yield* write(`${found.text} ${rate}${yield* elapsed(since)}\n`)
       })
   const clear = redraw ? write(clearLine) : Effect.void
   // Also cleared when the effect is interrupted: it may take a while to stop.
