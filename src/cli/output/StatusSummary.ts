@@ -22,6 +22,9 @@ export const text = (status: JobStatus, options: Summary.TextOptions): string =>
 /** An ISO time to the minute, as people write it. */
 const minute = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`
 
+/** The same to the second. */
+const second = (iso: string): string => `${iso.slice(0, 19).replace("T", " ")} UTC`
+
 const millisOf = (iso: string): number =>
   Option.match(DateTime.make(iso), { onNone: () => 0, onSome: DateTime.toEpochMillis })
 
@@ -54,7 +57,7 @@ const workers = (status: JobStatus): Rows => {
   const { paused_until } = status
   return [
     ...rowsOf("workers", rows),
-    ["paused", paused_until !== null && `until ${minute(paused_until)}: the service asked to wait`],
+    ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
   ]
 }
 
