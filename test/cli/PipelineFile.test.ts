@@ -1,79 +1,9 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { cli, cliIn, itemLines, quick, reportOf, write } from "../support/cli.ts"
-import { jsonl } from "../support/datasetReaders.ts"
+import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { bin, root, runSources } from "../support/process.ts"
+import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
-
-/** A folder in which the example pipelines find their data, and leave what they write. */
-const workplace = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* temporaryDirectory
-  for (const name of ["data", "pipelines"]) yield* fs.symlink(`${root}${name}`, `${folder}/${name}`)
-  return folder
-})
-
-const pairsOf = (folder: string) => Effect.promise(() => jsonl(`${folder}/dataset/jsonl/train-00000-of-00001.jsonl`))
-
-describe("the example pipelines run", () => {
-  test("pipelines/quickstart.ts, through prefstream run, at its own service, whatever address the environment names; twice, with nothing submitted twice", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const report = Effect.fnUntraced(function* () {
-        const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "t" }
-        const said = yield* cliIn(folder, ["run", "pipelines/quickstart.ts", "--json"], env)
-        assert.strictEqual(said.status, 0, said.stderr)
-        return reportOf(said)
-      })
-      const first = yield* report()
-      assert.deepStrictEqual([first.read, first.known, first.dataset?.rows], [72, 0, 144])
-      const second = yield* report()
-      assert.deepStrictEqual([second.read, second.known], [72, 72])
-      assert.deepStrictEqual(second.dataset, first.dataset)
-      const pairs = yield* pairsOf(`${folder}/quickstart`)
-      assert.strictEqual(pairs.length, 144)
-      assert.isTrue(
-        pairs.every(({ rationale }) => rationale !== null),
-        "the experts answer from the gold answers",
-      )
-    }))
-
-  test("pipelines/stages.ts, as a program of its own", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const said = yield* Effect.promise(() => runSources(["pipelines/stages.ts"], { cwd: folder }))
-      assert.strictEqual(said.status, 0, said.stderr)
-      const pairs = yield* pairsOf(`${folder}/stages`)
-      assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
-      assert.isNotEmpty(pairs)
-      assert.isBelow(pairs.length, 144)
-      for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
-    }))
-
-  test("pipelines/own-expert.ts, with records and an expert of its own, in a process of its own", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const said = yield* Effect.promise(() =>
-        runSources([bin, "run", "pipelines/own-expert.ts", "--json"], { cwd: folder }),
-      )
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [20, 20])
-      for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(chosen, /^\d+$/)
-    }))
-
-  test("pipelines/own-service.ts, with a client and a trainer format of its own", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const said = yield* Effect.promise(() => runSources(["pipelines/own-service.ts"], { cwd: folder }))
-      assert.strictEqual(said.status, 0, said.stderr)
-      const file = `${folder}/own-service/formats/own/train.jsonl`
-      assert.strictEqual(said.stdout, `144 pairs in own-service/formats/own/train.jsonl\n`)
-      const rows = yield* Effect.promise(() => jsonl(file))
-      assert.deepStrictEqual(Object.keys(rows[0] ?? {}), ["input", "outputs"])
-      assert.strictEqual(rows.length, 144)
-    }))
-})
 
 describe("a pipeline file", () => {
   test("says what no flag says: that the service has moved, that a campaign may begin, how long to wait", () =>

@@ -98,7 +98,10 @@ describe("where there is no terminal", () => {
       yield* ledger.markInDoubt(17, "hm")
       yield* ledger.markRefused(28, "no")
       yield* TestClock.adjust("5 seconds")
-      assert.match(lines[3] ?? "", /^3 of 41 items judged, 26 submitted, 13 rejected, 12 failed, 11 in doubt, 0\.\d\/s, \d+ min /)
+      assert.match(
+        lines[3] ?? "",
+        /^3 of 41 items judged, 26 submitted, 13 rejected, 12 failed, 11 in doubt, 0\.\d\/s, \d+ min /,
+      )
       yield* TestClock.adjust("1 minute")
       yield* plan(newTasks([20, 20, 20], 41))
       const more = (yield* ledger.plannedAfter(40)).filter(({ seq }) => seq > 40)

@@ -1,0 +1,32 @@
+/**
+ * Several experts, a language model among them, measured by items with known answers; a dataset only if they do well.
+ *
+ *     npx prefstream serve --votes 3 --expert judge:qwen2.5:7b    # prints the token; the judge has one vote, people two
+ *     export PREFSTREAM_BASE_URL=http://127.0.0.1:8484/v1 PREFSTREAM_TOKEN=…
+ *     npx prefstream run pipelines/panel.ts --once                # again and again, until all votes are there
+ */
+import { NodeServices } from "@effect/platform-node"
+import { Config, Effect, Layer } from "effect"
+import { Pipeline, Source, Tasks } from "prefstream"
+
+const gold = Source.gold("data/sample.jsonl").pipe(Effect.provide(NodeServices.layer))
+
+const service = Layer.unwrap(
+  Effect.gen(function* () {
+    const baseUrl = yield* Config.String("PREFSTREAM_BASE_URL")
+    const token = yield* Config.Redacted("PREFSTREAM_TOKEN")
+    return Tasks.ServiceProfile.layer({ baseUrl, token, idempotencyKey: "honored" })
+  }),
+)
+
+export default Pipeline.make({
+  directory: "panel",
+  source: Source.files("data/sample.jsonl"),
+  guidelines: "Prefer the completion that is correct, does what was asked, and wastes none of the reader's time.",
+  service,
+  gold: { items: await Effect.runPromise(gold), rate: 0.1 },
+  aggregate: "dawid-skene",
+  minVotes: 2,
+  thresholds: { "gold-accuracy": 0.8, "longer-chosen": 0.7 },
+  drop: ["near-duplicates"],
+})
