@@ -1,8 +1,8 @@
 /**
  * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL.
  *
- * Guarantees: a singleton runs on one of the connected runners, and starts on another when that one is lost: after half a
- * minute by default, since a runner that does not answer may only be slow. Locks are session locks of PostgreSQL, which
+ * Guarantees: a singleton runs on one of the connected runners, and starts on another when that one is lost: after
+ * `lease`, since a runner that does not answer may only be slow. Locks are session locks of PostgreSQL, which
  * ends the session of a frozen runner. Does not: keep a frozen runner from going on for a moment when it thaws; a fence
  * has to.
  */
@@ -22,12 +22,12 @@ export interface ClusterOptions {
   /** Where the other runners reach this one. */
   readonly host: string
   readonly port: number
-  /** How long a runner may be silent before its singletons move. Default 35 seconds; less than 5 is no less. */
-  readonly lease?: Duration.Input | undefined
+  /** How long a runner may be silent before its singletons move; less than 5 seconds is no less. */
+  readonly lease: Duration.Input
 }
 
 /** Runs singletons together with the other runners. */
-export const layer = ({ host, lease = "35 seconds", password, port, prefix, url }: ClusterOptions) =>
+export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))

@@ -32,9 +32,9 @@ import * as Watchdog from "./Watchdog.ts"
 export interface WorkerOptions {
   /** Where other workers reach this one. Default: the address from which it reaches the database, and a free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
-  /** How long a worker may be silent before others take its parts, from 5 seconds. Default: 35 seconds. */
+  /** How long a worker may be silent before others take its parts, from 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /** How many parts a job has that is begun, at least 8 for each worker. Default: 64. */
+  /** How many parts a job has that is begun, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
   readonly parts?: number | undefined
   /** Is told the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
@@ -44,6 +44,8 @@ export interface WorkerOptions {
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
+
+export const defaultLease = Duration.seconds(35)
 
 /** How often a worker looks for what others have left behind, and for news that it was not told. */
 const lookInterval = Duration.seconds(2)
@@ -190,7 +192,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   const port = address?.port ?? (yield* Cluster.freePort)
   const name = `${host}:${port}`
   yield* onBegin(name)
-  const cluster = { url, password: yield* LedgerLocation.password, host, port, lease }
+  const cluster = { url, password: yield* LedgerLocation.password, host, port, lease: lease ?? defaultLease }
   let hasJoined = false
   const isLost = (cause: Cause.Cause<unknown>) => hasJoined && isSqlError(Cause.squash(cause))
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

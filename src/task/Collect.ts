@@ -15,7 +15,7 @@ import { checkAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { OpenTask } from "./ledger/Model.ts"
 import * as Recheck from "./Recheck.ts"
-import * as Workers from "./Workers.ts"
+import * as TaskPool from "./TaskPool.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
 
@@ -229,5 +229,5 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* settled.open
   })
 
-  yield* Workers.run(profile.concurrency, next, collectOne)
+  yield* TaskPool.run(profile.concurrency, next, collectOne)
 })

@@ -17,7 +17,7 @@ import { Ledger } from "./ledger/Ledger.ts"
 import type { PlannedTask } from "./ledger/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
-import * as Workers from "./Workers.ts"
+import * as TaskPool from "./TaskPool.ts"
 
 /** The task was sent or split after it was read as planned, or its part was taken by another process. */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
@@ -187,6 +187,6 @@ export const send = Effect.fnUntraced(function* <E>(
   })
 
   // Once the run is to end, nobody waits for a turn any more.
-  yield* Workers.run(profile.concurrency, next, sendOne).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
+  yield* TaskPool.run(profile.concurrency, next, sendOne).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
   if (left !== undefined) yield* Deferred.fail(halt, left)
 })

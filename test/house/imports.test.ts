@@ -122,7 +122,7 @@ describe("imports", () => {
     assert.deepStrictEqual(cycles, [])
   })
 
-  it("a pipeline is a user's program, which imports prefstream by its public names", () => {
+  it("a pipeline is a user's program, which imports prefstream by its public names, and its neighbors", () => {
     const foreign = globSync("pipelines/**/*.ts", { cwd: root }).flatMap((path) =>
       [...readFileSync(new URL(path, root), "utf8").matchAll(statement)]
         .map(([, , name, lazy]) => name ?? lazy)

@@ -3,11 +3,12 @@ import { Console, Duration, Effect, Struct } from "effect"
 import { Command } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
+import { defaultPartCount } from "../../task/ledger/Jobs.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { monitored } from "../flags/MonitorFlag.ts"
-import { address, duration, integer, option } from "../flags/Values.ts"
+import { address, duration, formatDuration, integer, option } from "../flags/Values.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { say } from "../output/Text.ts"
@@ -35,9 +36,12 @@ const workerFlags = {
   parts: option(
     integer("parts", { min: 1, max: 4096 }),
     "N",
-    "Parts of a new job, which it keeps: 8 or more for each worker that it may get (default: 64)",
+    `Parts of a new job, which it keeps: 8 or more for each worker that it may get (default: ${defaultPartCount})`,
   ),
-  lease: duration("lease", "Maximum silence of a worker, 5s or more, before others take its parts (default: 35s)"),
+  lease: duration(
+    "lease",
+    `Maximum silence of a worker, 5s or more, before others take its parts (default: ${formatDuration(Worker.defaultLease)})`,
+  ),
 }
 
 export const workerCommand = Command.make(

@@ -1,7 +1,7 @@
 /**
  * The flags of the annotation service: where it is, and what its contract leaves open.
  *
- * Guarantees: the token is `Redacted` from the moment it is read.
+ * Guarantees: the token is read from the environment alone, and `Redacted` from that moment.
  */
 import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"

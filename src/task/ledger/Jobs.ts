@@ -13,7 +13,10 @@ export interface Job {
   readonly partCount: number
 }
 
-const missing: Job = { job: 0, partCount: 64 }
+/** Parts of a job that is begun without a number of its own. */
+export const defaultPartCount = 64
+
+const missing: Job = { job: 0, partCount: defaultPartCount }
 
 /** A job has another number of parts than it was to have. */
 export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer", {

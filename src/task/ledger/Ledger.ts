@@ -47,7 +47,7 @@ export interface Shared {
 interface SharedOptions {
   /** Without it, this process works the job alone. */
   readonly shared?: Shared | undefined
-  /** How many parts a job has that is begun; default 64. One that has others is refused with `PartsDiffer`. */
+  /** How many parts a job has that is begun; default `Jobs.defaultPartCount`. One that has others is refused with `PartsDiffer`. */
   readonly parts?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Instructions for a visitor who is not signed in. */
+/** Instructions for a visitor who is not signed in: who has no invitation yet, left, or whose session has ended. */
 import type { SignedOut as Why } from "./deskState.ts"
 
 const words: Readonly<Record<Why, { readonly title: string; readonly text: ReadonlyArray<string> }>> = {

@@ -1,8 +1,8 @@
 /**
- * A fixed number of workers that share one supply of tasks.
+ * A fixed number of fibers of this process that share one supply of tasks. (Processes that share a job: `pipeline/Worker`.)
  *
- * Guarantees: one worker at a time asks for the next task; an interruption waits for each worker, so that the ledger is
- * still open for what the last request brings (`Stream.mapEffect` does not wait for a worker that it starts while it is
+ * Guarantees: one fiber at a time asks for the next task; an interruption waits for each fiber, so that the ledger is
+ * still open for what the last request brings (`Stream.mapEffect` does not wait for a fiber that it starts while it is
  * being interrupted).
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
@@ -15,8 +15,8 @@ export const run = Effect.fnUntraced(function* <A, E, R, E2, R2>(
 ) {
   const oneAtATime = yield* Semaphore.make(1)
   const taken = oneAtATime.withPermit(next)
-  const worker = Effect.gen(function* () {
+  const fiber = Effect.gen(function* () {
     for (let task = yield* taken; Option.isSome(task); task = yield* taken) yield* work(task.value)
   })
-  yield* Effect.all(Arr.replicate(worker, concurrency), { concurrency: "unbounded", discard: true })
+  yield* Effect.all(Arr.replicate(fiber, concurrency), { concurrency: "unbounded", discard: true })
 })
