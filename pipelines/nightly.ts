@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
   const cron = yield* Effect.fromResult(Pipeline.CronJob.parse("0 2 * * *", "Europe/Berlin"))
   const now = process.argv.includes("--now")
   // A night that fails, since the service was down for too long, is followed by the next one.
-  yield* Pipeline.CronJob.run(Effect.catchCause(night, Effect.logError), { cron, now })
+  return yield* Pipeline.CronJob.run(Effect.catchCause(night, Effect.logError), { cron, now })
 })
 
 program.pipe(Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)), NodeRuntime.runMain)

@@ -10,18 +10,12 @@ import quickstart from "./quickstart.ts"
 
 const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
 
-const run = () =>
-  Pipeline.run(quickstart).pipe(
-    Effect.provide(Pipeline.layer(quickstart)),
-    Effect.provide(platform),
-    Effect.scoped,
-    Effect.runPromise,
-  )
+const layer = Layer.provideMerge(Pipeline.layer(quickstart), platform)
 
 try {
-  const { dataset, rejected, status } = await run()
-  console.log(`${status}: ${dataset?.rows ?? 0} pairs, ${rejected} rejected`)
+  const { dataset, rejected, status } = await Effect.runPromise(Effect.provide(Pipeline.run(quickstart), layer))
+  process.stdout.write(`${status}: ${dataset?.rows ?? 0} pairs, ${rejected} rejected\n`)
 } catch (failure) {
-  console.error(failure instanceof Error ? failure.message : failure)
+  process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`)
   process.exitCode = 1
 }

@@ -126,7 +126,7 @@ describe("imports", () => {
     const foreign = globSync("pipelines/**/*.ts", { cwd: root }).flatMap((path) =>
       [...readFileSync(new URL(path, root), "utf8").matchAll(statement)]
         .map(([, , name, lazy]) => name ?? lazy)
-        .filter((name) => !/^(prefstream|effect)(\/|$)|^@effect\/platform-node$/.test(name ?? ""))
+        .filter((name) => !/^(prefstream|effect)(\/|$)|^@effect\/platform-node$|^\.\/[\w-]+\.ts$/.test(name ?? ""))
         .map((name) => `${path} imports ${name}`),
     )
     assert.deepStrictEqual(foreign, [])
