@@ -3,8 +3,12 @@ import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
 import { command, schedulable } from "./commands/Schedulable.ts"
 
+/** Their types would be those of `commands`, of which some are made with this. */
+const commandsNamed = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Command.Command.Any>> =>
+  Effect.suspend(() => commandsFor(args))
+
 const everyCommand: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.suspend(() =>
-  commandsFor(commands.map(({ name }) => name)),
+  commandsFor([...commandNames]),
 )
 
 const completionsCommand = Command.make(
@@ -47,9 +51,23 @@ const commands = [
   command("serve", "Run the annotation service", () =>
     import("./commands/Serve.ts").then((module) => module.serveCommand),
   ),
+  command("config", "Show the settings that a command would have, and where they stand", () =>
+    import("./commands/Config.ts").then((module) => module.configCommand(commandsNamed)),
+  ),
   command("completions", "Print a script that completes commands and flags in a shell", () =>
     Promise.resolve(completionsCommand),
   ),
 ] as const
+
+export const commandNames: ReadonlySet<string> = new Set(commands.map(({ name }) => name))
+
+/** The names of all flags of all commands, which are loaded for it. */
+export const everyFlag: Effect.Effect<ReadonlySet<string>> = Effect.map(everyCommand, (all) => {
+  const flagsOf = ({ flags, subcommands }: Completions.CommandDescriptor): ReadonlyArray<string> => [
+    ...flags.map(({ name }) => name),
+    ...subcommands.flatMap(flagsOf),
+  ]
+  return new Set(all.flatMap((command) => flagsOf(Completions.fromCommand(command))))
+})
 
 export const commandsFor = (args: ReadonlyArray<string>) => Effect.all(commands.map((each) => each.for(args)))

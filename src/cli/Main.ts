@@ -6,8 +6,8 @@
  * too; the status is that of `ExitStatus`.
  */
 import { Cause, Console, Effect, Schema, Struct } from "effect"
-import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
-import { commandsFor } from "./Commands.ts"
+import { CliConfig, CliOutput, Command, Completions, GlobalFlag } from "effect/cli"
+import { commandNames, commandsFor, everyFlag } from "./Commands.ts"
 import * as Groups from "./flags/Groups.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as Help from "./output/Help.ts"
@@ -15,6 +15,7 @@ import * as Log from "./output/Log.ts"
 import { columns } from "./output/Stdout.ts"
 import { say } from "./output/Text.ts"
 import * as Telemetry from "./Telemetry.ts"
+import * as Settings from "./settings/Settings.ts"
 import { version } from "../node/Version.ts"
 
 const commandFor = (args: ReadonlyArray<string>) =>
@@ -38,7 +39,11 @@ const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
       ? Effect.andThen(
-          Effect.forEach(event.errors, ({ message }) => say(inOneLine(message)), { discard: true }),
+          Effect.flatMap(Settings.Current, (settings) =>
+            Effect.forEach(event.errors, ({ message }) => say(Settings.explained(inOneLine(message), settings)), {
+              discard: true,
+            }),
+          ),
           Console.error(`See ${event.commandPath.join(" ")} --help.`),
         )
       : CliOutput.defaultPresenter.present(event),
@@ -99,11 +104,21 @@ const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   return isBusy(failure) ? ExitStatus.busy : ExitStatus.failure
 })
 
+const carriedOut = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  yield* refuseSecrets(args)
+  const command = yield* commandFor(args)
+  const settings = yield* Settings.of(args, Completions.fromCommand(command))
+  return yield* Command.runWith(command, { version })(settings.args).pipe(
+    Effect.catchTag("UsageError", ({ message }) =>
+      Effect.fail(new ExitStatus.UsageError({ message: Settings.explained(message, settings) })),
+    ),
+    Effect.provideService(Settings.Current, settings),
+  )
+})
+
 export const main = (given: ReadonlyArray<string>) => {
   const { args, isAll } = words(given)
-  return refuseSecrets(args).pipe(
-    Effect.andThen(commandFor(args)),
-    Effect.flatMap((command) => Command.runWith(command, { version })(args)),
+  return carriedOut(args).pipe(
     Effect.as(ExitStatus.done),
     Effect.catchTags({
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
@@ -124,6 +139,7 @@ export const main = (given: ReadonlyArray<string>) => {
     Effect.provide(Telemetry.layer(args)),
     Effect.catchTag(["OtlpSettingInvalid", "ConfigError"], wrongUsage),
     Effect.provide(Log.layer),
+    Effect.provideService(Settings.Commands, { names: commandNames, everyFlag }),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
     Effect.provide(CliOutput.layer(formatter(isAll))),

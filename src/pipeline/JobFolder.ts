@@ -7,18 +7,22 @@
  * rejects.jsonl    records that were refused, with file, line and reason
  * dataset/         the preference pairs
  * refused/         the report on a dataset that exceeded a threshold and was not written
+ * settings.yaml    what the last run was given on its command line
  * ```
  */
 import { Effect, FileSystem } from "effect"
 
+export const defaultDirectory = "prefstream-job"
+
 export const ledger = (directory: string): string => `${directory}/ledger.db`
 export const service = (directory: string): string => `${directory}/service.db`
 export const rejects = (directory: string): string => `${directory}/rejects.jsonl`
+export const settings = (directory: string): string => `${directory}/settings.yaml`
 export const dataset = (directory: string): string => `${directory}/dataset`
+export const refused = (directory: string): string => `${directory}/refused`
 
 /** Makes the folder, if need be. */
 export const create = Effect.fn("JobFolder.create")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(directory, { recursive: true })
 })
-export const refused = (directory: string): string => `${directory}/refused`

@@ -39,7 +39,10 @@ describe("--pairs", () => {
         yield* pairs(["run", `${job}/items.jsonl`, "--no-shuffle", ...quick], "--pairs", "full-ranking"),
         full,
       )
-      assert.deepStrictEqual(yield* pairs(["export"]), each("4>1 0.33", "4>2 0.33", "4>3 0.33"))
+      assert.deepStrictEqual(
+        yield* pairs(["export"], "--pairs", "best-against-rest"),
+        each("4>1 0.33", "4>2 0.33", "4>3 0.33"),
+      )
       const seeds = yield* Effect.forEach(Array.from({ length: 8 }), (_, seed) =>
         pairs(["export"], "--pairs", "best-against-one", "--pair-seed", String(seed)),
       )

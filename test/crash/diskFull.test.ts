@@ -185,7 +185,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     ] // prettier-ignore
     const ended = await run(args, service.env)
     full(ended, "scratch")
-    assert.deepStrictEqual(readdirSync(job), [])
+    assert.deepStrictEqual(readdirSync(job), ["settings.yaml"])
     small.grow("64m")
     const after = await run(args, service.env)
     assert.strictEqual(after.status, 0, after.stderr)

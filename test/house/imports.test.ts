@@ -26,7 +26,7 @@ const mayImport: { readonly [room: string]: string } = {
   "service/pages":
     "service/pageApi/AnnotateApi.ts service/pageApi/DashboardApi.ts preact markdown-it dompurify highlight.js diff katex",
   service: "domain io node sql telemetry api source ipaddr.js",
-  cli: "domain io node sql telemetry api source task pair dataset pipeline service node:* @effect/platform-node",
+  cli: "domain io node sql telemetry api source task pair dataset pipeline service node:* @effect/platform-node yaml",
   "bin.ts": "cli node node:* #cli",
   "index.ts": "domain api source task pair dataset pipeline service",
 }

@@ -1,4 +1,7 @@
-/** `prefstream export`: the dataset from the ledger, without the service or the input. */
+/**
+ * `prefstream export`: the dataset from the ledger, without the service or the input. What is said of the dataset, `run`
+ * says too: `flags/DatasetFlags`.
+ */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -8,6 +11,7 @@ import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun, loadPipeline, pipelineArgument } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
+import * as Settings from "../settings/Settings.ts"
 import { option } from "../flags/Values.ts"
 import * as Summary from "../output/Summary.ts"
 import { orReported } from "./Job.ts"
@@ -34,6 +38,7 @@ export const exportCommand = Command.make(
       campaign: flags.campaign,
     }
     yield* endOfDryRun()
+    yield* Settings.announce
     yield* Effect.timed(Pipeline.exportDataset(settings)).pipe(
       Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
       // The summary counts what the dataset was made of, though results come in meanwhile.

@@ -19,6 +19,7 @@ import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun, type Loaded, loadPipeline, reported } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
 import { addressOf, fromEnvironment, serviceFlags, serviceOf, serviceRequired } from "../flags/ServiceFlags.ts"
+import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { isBusy, messageOf } from "../output/Failure.ts"
 import * as Progress from "../output/Progress.ts"
@@ -42,6 +43,7 @@ export const begin = Effect.fnUntraced(function* <F extends Flags>(given: F, pip
   const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
   yield* check(flags, pipeline)
   yield* addressOf(flags)
+  yield* Settings.announce
   return { flags, pipeline, place: yield* placeOf(flags, pipeline) } satisfies Job
 })
 
@@ -59,8 +61,9 @@ export const ready = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["s
   return service
 })
 
-/** Says what is read, before anything is sent. */
+/** Says what is read, before anything is sent, and keeps in the job folder what later commands of the job take, too. */
 export const announce = Effect.fnUntraced(function* (source: Source, { directory }: Place) {
+  yield* Settings.remember(directory)
   yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
   yield* sayFound(source)
 })

@@ -10,7 +10,7 @@
  */
 import process from "node:process"
 import { Duration, Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command, Completions, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import * as CronJob from "../../pipeline/CronJob.ts"
 import { joinWords } from "../../io/Values.ts"
@@ -21,6 +21,7 @@ import { DryRun } from "../flags/PipelineFile.ts"
 import { text, toggle } from "../flags/Values.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { duration } from "../output/Text.ts"
+import * as Settings from "../settings/Settings.ts"
 import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
@@ -89,8 +90,10 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   }
   const commands = yield* Effect.all(schedulable.map((each) => each.for(command)))
   const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
-  return yield* Command.runWith(root, { version })(command).pipe(
+  const settings = yield* Settings.of(command, Completions.fromCommand(root))
+  return yield* Command.runWith(root, { version })(settings.args).pipe(
     Effect.as(false),
+    Effect.provideService(Settings.Current, settings),
     Effect.provideService(DryRun, true),
     Effect.catchTags({
       Finished: (end) => (end.status === ExitStatus.done ? Effect.succeed(true) : end),

@@ -13,13 +13,11 @@ import { UsageError } from "../output/ExitStatus.ts"
 import { shellWord } from "../output/Text.ts"
 import { option, text, toggle } from "./Values.ts"
 
-const defaultDirectory = "prefstream-job"
-
 export const ledgerFlags = {
   dir: option(
     Flag.String("dir").pipe(Flag.withAlias("d"), Flag.withFallbackConfig(Config.String("PREFSTREAM_DIR"))),
     "DIR",
-    `Job folder with ledger, rejects and dataset (default: ${defaultDirectory}) [PREFSTREAM_DIR]`,
+    `Job folder with ledger, rejects and dataset (default: ${JobFolder.defaultDirectory}) [PREFSTREAM_DIR]`,
   ),
   ledger: text(
     "ledger",
@@ -69,7 +67,7 @@ export const placeOf = Effect.fnUntraced(function* (
         "--ledger: a password on the command line can be read by everybody on this machine: set it in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
     })
   }
-  const directory = flags.dir ?? pipeline?.directory ?? defaultDirectory
+  const directory = flags.dir ?? pipeline?.directory ?? JobFolder.defaultDirectory
   const environment = yield* Config.option(Config.Redacted("PREFSTREAM_LEDGER"))
   const location = yield* LedgerLocation.of({
     ledger: flags.ledger ?? Option.getOrElse(environment, () => pipeline?.ledger),

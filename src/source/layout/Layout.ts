@@ -2,7 +2,8 @@
  * How the records of a file make prompt items. A record is an item in `items` (a prompt and the list of its
  * completions), `wide` (a column for each completion: `response_a`, `response_b`) and `pairs` (`chosen` and `rejected`,
  * to be judged again). In `long` it is one completion: those with the same key make an item.
- * A new layout has its name here, a file that reads its records, a case in `MakeLayout`, and what `detect` knows it by.
+ * A new layout has its name here, a file that reads its records, a case in `MakeLayout`, and one in
+ * `detect/Detect`.
  */
 import type { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"

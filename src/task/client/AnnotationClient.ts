@@ -3,7 +3,7 @@
  *
  * Guarantees: a request is sent again only where that cannot create a second task: where the service honors idempotency
  * keys, or where it certainly did not take the request. Every failure is an `AnnotationClientError` whose reason says what
- * may be done about it, which is up to `Send` and `Collect`: `Send` halves a task after a 413, for instance. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down.
+ * may be done about it, which is up to `Send` and `Collect`: `Send` halves a task after a 413, for instance; that of a poll is `Collect`'s. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down.
  * What a request contains, headers too, is declared in `api/AnnotationApi`.
  */
 /* oxlint-disable max-lines -- one client, whose requests share throttle and health */

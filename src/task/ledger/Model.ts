@@ -19,8 +19,9 @@ import type { Write } from "../../sql/GroupCommit.ts"
  *  └→ superseded                               another campaign began before it was sent; planned again if its own goes on
  * ```
  *
- * A person may make any that is not completed `given_up`, and send again what is in doubt,
- * failed, invalid, refused or given up.
+ * What follows an answer, or the lack of one, `task/Send` decides; after a crash `Submit` and `Collect`, and for a lost
+ * worker `pipeline/Worker`. The ledger records it. A person may make any that is not completed `given_up`, and send
+ * again what is in doubt, failed, invalid, refused or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",

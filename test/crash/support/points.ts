@@ -85,6 +85,14 @@ export const points = {
     name: "rejects: the file is renamed into place",
     in: ["again"],
   },
+  // settings
+  "file: create settings.yaml.partial": { name: "settings: the partial file is created", in: ["run"] },
+  "file: write settings.yaml.partial": { name: "settings: what was given is written", in: ["run"] },
+  "file: sync settings.yaml.partial": { name: "settings: the file is synced", in: ["run"] },
+  "file: rename settings.yaml.partial to settings.yaml": {
+    name: "settings: the file is renamed into place",
+    in: ["run", "again"],
+  },
   // export
   "file: make .dataset.partial": { name: "export: the partial folder is created", in: ["export"] },
   "file: write .dataset.partial/next/data/train-00000-of-00001.parquet": {

@@ -1,0 +1,61 @@
+/** `prefstream config`: which settings a command would have, and where each of them stands. */
+import { Config, Console, Effect, Option, Predicate } from "effect"
+import { Argument, Command, Completions } from "effect/cli"
+import { ledgerFlags } from "../flags/LedgerFlags.ts"
+import { text } from "../flags/Values.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { printable } from "../output/Text.ts"
+import * as Settings from "../settings/Settings.ts"
+
+/** Read from the environment alone, and never shown. */
+const secrets = ["PREFSTREAM_TOKEN", "PREFSTREAM_WEBHOOK_SECRET", "PREFSTREAM_JUDGE_API_KEY", "PREFSTREAM_LEDGER"]
+
+export const configCommand = (
+  commandsFor: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Command.Command.Any>>,
+) =>
+  Command.make(
+    "config",
+    {
+      command: Argument.String("COMMAND").pipe(
+        Argument.withDescription("Command whose settings to show (default: run)"),
+        Argument.variadic(),
+      ),
+      dir: text("dir", "DIR", "Job folder, for commands that go on with its last run"),
+      json: ledgerFlags.json,
+    },
+    Effect.fn("prefstream config")(function* ({ command, json }) {
+      const names = command.length === 0 ? ["run"] : command
+      const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* commandsFor(names)))
+      // A folder from a file is the command's to find, too.
+      const directory = (yield* Settings.Current).words?.given.get("dir")
+      const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
+      const { all, words } = yield* Settings.of(args, Completions.fromCommand(root))
+      if (words?.command !== names.join(" ")) {
+        return yield* new UsageError({ message: `config: expected a command, found ${names.join(" ")}` })
+      }
+      const present = yield* Effect.filter(secrets, (name) =>
+        Effect.map(Config.option(Config.String(name)), Option.isSome),
+      )
+      const settings = [...all, ...present.map((name) => ({ name, values: ["(not shown)"], from: "the environment" }))]
+      if (json) return yield* Console.log(JSON.stringify(settings))
+      const rows = settings.map(
+        ({ from, name, values }) =>
+          [name, Predicate.isBoolean(values) ? String(values) : values.join(", "), from] as const,
+      )
+      const widths = [0, 1].map((column) => Math.min(60, Math.max(0, ...rows.map((row) => row[column]!.length))))
+      for (const row of rows) {
+        yield* Console.log(printable(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")))
+      }
+      yield* Console.error(
+        `${rows.length === 0 ? "No setting is given: all" : "All others"} have their defaults: prefstream ${words.command} --help-all`,
+      )
+    }),
+  ).pipe(
+    Command.withDescription(
+      `Show the settings that a command would have, and where each of them stands: in the environment, in what the job's last run was given, or in ${Settings.fileName}, which is looked for upward from this folder, or is named by PREFSTREAM_CONFIG.`,
+    ),
+    Command.withExamples([
+      { command: "prefstream config", description: "Of run" },
+      { command: "prefstream config export --dir week-48", description: "Of export, after a run with other settings" },
+    ]),
+  )

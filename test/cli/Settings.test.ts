@@ -1,0 +1,251 @@
+/** Settings from `prefstream.yaml`, the environment, and the last run, and what `prefstream config` says of them. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { Ajv } from "ajv"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { Command, Completions } from "effect/cli"
+import { parse } from "yaml"
+import { commandNames, commandsFor } from "../../src/cli/Commands.ts"
+import { ofOneCall } from "../../src/cli/settings/Settings.ts"
+import { cli, cliIn, itemLines, reportOf, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root } from "../support/process.ts"
+
+const writesReference = process.env["WRITE_REFERENCE"] !== undefined
+const schemaFile = `${root}src/cli/settings/prefstream.schema.json`
+
+/** A folder with items and this `prefstream.yaml`, and another one in it. */
+const project = Effect.fnUntraced(function* (yaml: string) {
+  const folder = yield* temporaryDirectory
+  const fs = yield* FileSystem.FileSystem
+  yield* write(`${folder}/items.jsonl`, itemLines(12))
+  yield* write(`${folder}/gold.jsonl`, [JSON.stringify({ prompt: "Known?", completions: ["yes", "no"], gold: 0 })])
+  yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml)
+  yield* fs.makeDirectory(`${folder}/in/here`, { recursive: true })
+  return { folder, inner: `${folder}/in/here` }
+})
+
+const usual = `
+files: items.jsonl
+dir: job
+gold: gold.jsonl
+expert: [gold:gold.jsonl, first] # the second answers what has no gold
+split: { test: 0.5 }
+title: From the file
+`
+
+const settingsOf = Effect.fnUntraced(function* (folder: string, args: ReadonlyArray<string>, env = {}) {
+  const { status, stderr, stdout } = yield* cliIn(folder, ["config", ...args, "--json"], env)
+  assert.strictEqual(status, 0, stderr)
+  const settings: ReadonlyArray<{ name: string; values: unknown; from: string }> = JSON.parse(stdout)
+  return Object.fromEntries(settings.map(({ from, name, values }) => [name, [values, from]]))
+})
+
+describe("prefstream.yaml", () => {
+  test("is found upward, and its paths are those of its own folder", () =>
+    Effect.gen(function* () {
+      const { folder, inner } = yield* project(usual)
+      const said = yield* cliIn(inner, ["run", "--json"])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [12, 12])
+      const card = readFileSync(`${folder}/job/dataset/README.md`, "utf8")
+      assert.include(card, "From the file")
+      assert.include(card, "test")
+    }))
+
+  test("gives way to what is typed and to the environment, setting by setting", () =>
+    Effect.gen(function* () {
+      const { inner } = yield* project(`${usual}concurrency: 3\nrequests-per-second: 7\n`)
+      const env = { PREFSTREAM_CONCURRENCY: "5" }
+      const { concurrency, dir, files, "requests-per-second": rate } = yield* settingsOf(inner, ["--dir", "else"], env)
+      assert.deepStrictEqual(concurrency, [["5"], "PREFSTREAM_CONCURRENCY"])
+      assert.deepStrictEqual(rate, [["7"], "../../prefstream.yaml:9"])
+      assert.deepStrictEqual(files, [["../../items.jsonl"], "../../prefstream.yaml:2"])
+      assert.deepStrictEqual(dir, [["else"], "the command line"])
+    }))
+
+  test("has settings of one command under its name", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project(`${usual}export:\n  title: Of export\n  format: [trl, openrlhf]\n`)
+      assert.deepStrictEqual((yield* settingsOf(folder, [])).title, [["From the file"], "prefstream.yaml:7"])
+      const { format, title } = yield* settingsOf(folder, ["export"])
+      assert.deepStrictEqual(
+        [format, title],
+        [
+          [["trl", "openrlhf"], "prefstream.yaml:10"],
+          [["Of export"], "prefstream.yaml:9"],
+        ],
+      )
+    }))
+
+  test("may be another file, by PREFSTREAM_CONFIG", () =>
+    Effect.gen(function* () {
+      const { folder, inner } = yield* project("votes: 2")
+      yield* (yield* FileSystem.FileSystem).writeFileString(`${folder}/other.yaml`, "votes: 4")
+      const env = { PREFSTREAM_CONFIG: `${folder}/other.yaml` }
+      assert.deepStrictEqual((yield* settingsOf(inner, [], env)).votes, [["4"], "../../other.yaml:1"])
+      const missing = yield* cliIn(inner, ["run"], { PREFSTREAM_CONFIG: "none.yaml" })
+      assert.deepStrictEqual([missing.status, missing.stdout], [1, ""])
+      assert.include(missing.stderr, "none.yaml: there is no such file")
+    }))
+
+  test("is not read beside a pipeline file, nor for help", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("nonsense: 1")
+      for (const args of [["run", "--help"], ["help", "run"], ["--version"], ["run", "missing.ts"]]) {
+        assert.notInclude((yield* cliIn(folder, args)).stderr, "nonsense")
+      }
+    }))
+
+  const wrong: ReadonlyArray<readonly [yaml: string, message: string]> = [
+    ["votes: 1\nvots: 3", 'prefstream.yaml:2: there is no setting "vots"'],
+    ["- votes", "prefstream.yaml:1: expected settings as NAME: VALUE, one per line"],
+    ["votes: [", "prefstream.yaml:1: "],
+    ["votes: 1\nvotes: 2", "prefstream.yaml:2: Map keys must be unique"],
+    ["\nonce: perhaps", "prefstream.yaml:2: once: expected true or false"],
+    ["votes: true", "prefstream.yaml:1: votes: expected a value"],
+    ["votes: { a: 1 }", "prefstream.yaml:1: votes: expected a value, or a list of values"],
+    ["votes: many", "(votes is set in prefstream.yaml:1)"],
+    ["votes:", "prefstream.yaml:1: votes: expected a value"],
+    ["json: true", "prefstream.yaml:1: json is asked of one call: give it as --json"],
+    ["token: secret", "set the secret in PREFSTREAM_TOKEN"],
+    ["run: { webhook-secret: secret }", "set the secret in PREFSTREAM_WEBHOOK_SECRET"],
+    ["guidelines: a\nguidelines-file: items.jsonl", "(guidelines is set in prefstream.yaml:1; guidelines-file is set in prefstream.yaml:2)"],
+    ["ledger: postgres://me:word@host/db", "a password"],
+  ] // prettier-ignore
+  test("that is wrong: the message names file, line, key, and what was expected", () =>
+    Effect.gen(function* () {
+      for (const [yaml, message] of wrong) {
+        const { folder } = yield* project(yaml)
+        const said = yield* cliIn(folder, ["run", "items.jsonl", "--expert", "first"])
+        assert.deepStrictEqual([said.status, said.stdout], [2, ""], yaml)
+        assert.include(said.stderr, message)
+        assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(`${folder}/prefstream-job`))
+      }
+    }))
+
+  test("has a schema for editors (WRITE_REFERENCE=1 writes it)", () =>
+    Effect.gen(function* () {
+      const schema = yield* schemaOf
+      if (!writesReference) {
+        assert.deepStrictEqual(JSON.parse(readFileSync(schemaFile, "utf8")), schema)
+      } else writeFileSync(schemaFile, `${JSON.stringify(schema, undefined, 2)}\n`)
+      const validate = new Ajv({ allowUnionTypes: true }).compile(schema)
+      assert.isTrue(validate(parse(`${usual}votes: 3\nserve: { port: 8484 }`)), JSON.stringify(validate.errors))
+      for (const yaml of [
+        "vots: 3",
+        "once: perhaps",
+        "votes: many",
+        "serve: { prt: 1 }",
+        "title: [a, b]",
+        "json: true",
+      ]) {
+        assert.isFalse(validate(parse(yaml)), yaml)
+      }
+    }))
+})
+
+describe("a job folder", () => {
+  test("keeps what the last run was given; a bare export and collect go on with it, and say so", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("title: From the file\nformat: openrlhf")
+      const run = ["run", "items.jsonl", "--dir", "job", "--expert", "first", "--format", "trl", "--once", "--json"]
+      assert.strictEqual((yield* cliIn(folder, run)).status, 0)
+      const fs = yield* FileSystem.FileSystem
+      assert.strictEqual(
+        yield* fs.readFileString(`${folder}/job/settings.yaml`),
+        "# What the last run of this job was given. collect, export, resolve, status and ledger go on with it.\nformat: trl\n",
+      )
+      const { format, once, title } = yield* settingsOf(folder, ["export", "--dir", "job"])
+      assert.deepStrictEqual(
+        [format, once, title],
+        [[["trl"], "job/settings.yaml:2"], undefined, [["From the file"], "prefstream.yaml:1"]],
+      )
+      yield* fs.remove(`${folder}/job/dataset`, { recursive: true })
+      const again = yield* cliIn(folder, ["export", "--dir", "job", "--json"])
+      assert.strictEqual(again.status, 0, again.stderr)
+      assert.include(again.stderr, "As the last run was given: --format\n")
+      assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/job/dataset/formats`), ["trl"])
+
+      const other = yield* cliIn(folder, ["export", "--dir", "job", "--format", "openrlhf"])
+      assert.notInclude(other.stderr, "last run")
+      assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/job/dataset/formats`), ["openrlhf"])
+
+      // A run begins anew, and what it is not given is not kept.
+      assert.strictEqual(
+        (yield* cliIn(
+          folder,
+          run.filter((word) => !/^(--format|trl)$/.test(word)),
+        )).status,
+        0,
+      )
+      assert.isUndefined((yield* settingsOf(folder, ["status", "--dir", "job"])).format)
+    }))
+
+  test("keeps the pipeline file, too", () =>
+    Effect.gen(function* () {
+      const job = `${yield* temporaryDirectory}/job`
+      const run = yield* cli(["run", `${root}pipelines/quickstart.ts`, "--dir", job])
+      assert.strictEqual(run.status, 0, run.stderr)
+      const { files } = yield* settingsOf(root, ["export", "--dir", job])
+      assert.deepStrictEqual(files, [[`${root}pipelines/quickstart.ts`], `${job}/settings.yaml:2`])
+      const again = yield* cli(["export", "--dir", job])
+      assert.strictEqual(again.status, 0, again.stderr)
+    }))
+
+  test("keeps no secret and no address of a file, and nothing of another job in the same folder", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("")
+      const ledger = ["--ledger", "a.db", "--title", "A"]
+      const run = ["run", "items.jsonl", "--dir", "job", "--expert", "first", "--webhook-path", "/x", "--listen", "0"]
+      yield* cliIn(folder, [...run, ...ledger], { PREFSTREAM_WEBHOOK_SECRET: "whsec_c2VjcmV0" })
+      yield* cliIn(folder, ["run", "items.jsonl", "--dir", "job", "--expert", "first", ...ledger])
+      const kept = yield* (yield* FileSystem.FileSystem).readFileString(`${folder}/job/settings.yaml`)
+      assert.deepStrictEqual(parse(kept), { ledger: "../a.db", title: "A" })
+      assert.deepStrictEqual((yield* settingsOf(folder, ["status", "--dir", "job"])).ledger?.[0], ["a.db"])
+      assert.isUndefined((yield* settingsOf(folder, ["export", "--dir", "job"], { PREFSTREAM_JOB: "b" })).title)
+    }))
+})
+
+/** Of each flag that may be a key, in the words of its help. */
+const schemaOf = Effect.gen(function* () {
+  const command = Command.make("prefstream").pipe(Command.withSubcommands(yield* commandsFor([...commandNames])))
+  const text = { type: ["string", "number"] }
+  const typeOf = ({ description = "", name, type }: Completions.FlagDescriptor) => {
+    if (type._tag === "Boolean") return { type: "boolean" }
+    const one = type._tag === "Choice" ? { enum: type.values } : type._tag === "Int" ? { type: "integer" } : text
+    const map =
+      name === "judge-body"
+        ? [{ type: "object" }]
+        : ["split", "threshold"].includes(name)
+          ? [{ type: "object", additionalProperties: { type: "number" } }]
+          : []
+    const many = /repeat/.test(description) ? [{ type: "array", items: one }] : []
+    return map.length + many.length === 0 ? one : { anyOf: [one, ...many, ...map] }
+  }
+  const flags = new Map<string, Completions.FlagDescriptor>()
+  const collect = (each: Completions.CommandDescriptor) => {
+    for (const flag of each.flags) if (!flags.has(flag.name) && !ofOneCall.has(flag.name)) flags.set(flag.name, flag)
+    each.subcommands.forEach(collect)
+  }
+  collect(Completions.fromCommand(command))
+  const properties = Object.fromEntries([
+    ["files", { description: "Files of items, or a pipeline file", anyOf: [text, { type: "array", items: text }] }],
+    ...[...flags].map(([name, flag]) => [name, { description: flag.description, ...typeOf(flag) }]),
+  ])
+  const references = Object.fromEntries(
+    Object.keys(properties).map((name) => [name, { $ref: `#/$defs/settings/properties/${name}` }]),
+  )
+  const ofCommand = { $ref: "#/$defs/settings" }
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "prefstream.yaml",
+    type: "object",
+    properties: {
+      ...references,
+      ...Object.fromEntries([...commandNames].filter((name) => !(name in properties)).map((name) => [name, ofCommand])),
+    },
+    additionalProperties: false,
+    $defs: { settings: { type: "object", properties, additionalProperties: false } },
+  }
+})
