@@ -11,6 +11,7 @@ import { commandNames, commandsFor, everyFlag } from "./Commands.ts"
 import * as Groups from "./flags/Groups.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as Help from "./output/Help.ts"
+import * as LogFormat from "./output/LogFormat.ts"
 import * as Log from "./output/Log.ts"
 import { columns } from "./output/Stdout.ts"
 import { say } from "./output/Text.ts"
@@ -52,10 +53,11 @@ const presenter: CliOutput.Presenter = {
 /** Without the shell completions' flag, which would take `--completions` from the join. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** `help run` is `run --help`, and `version` is `--version`; `--help-all` is told apart. What stands after `--` is another command's. */
+/** `help run` is `run --help`, and `version` is `--version`; `--help-all` and `--log-format` are told apart. What stands after `--` is another command's. */
 const words = (args: ReadonlyArray<string>) => {
-  const [first, ...rest] = args
-  const given = first === "help" ? [...rest, "--help"] : first === "version" ? ["--version", ...rest] : args
+  const all = LogFormat.split(args).rest
+  const [first, ...rest] = all
+  const given = first === "help" ? [...rest, "--help"] : first === "version" ? ["--version", ...rest] : all
   const end = given.indexOf("--")
   const place = given.indexOf("--help-all")
   const isAll = place !== -1 && (end === -1 || place < end)

@@ -4,6 +4,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
+import * as LogFormat from "./output/LogFormat.ts"
 import * as HttpClient from "../node/HttpClient.ts"
 import * as YoungGeneration from "../node/YoungGeneration.ts"
 import * as Stdout from "./output/Stdout.ts"
@@ -29,7 +30,9 @@ const program = Effect.gen(function* () {
       Queue.offerUnsafe(received, signal)
     })
   }
-  return yield* Signals.supervise(Effect.provide(main(process.argv.slice(2)), platform), received)
+  const args = process.argv.slice(2)
+  const command = Signals.supervise(Effect.provide(main(args), platform), received)
+  return yield* Effect.provide(LogFormat.applied(args, ExitStatus.usage, command), platform)
 })
 
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {

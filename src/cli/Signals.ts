@@ -41,12 +41,12 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
   const { exit, reason } = yield* Stop.until(Effect.provideService(command, Stop.CurrentTerms, terms), {
     stop: first,
     terms,
-    announce: (message) => say(message.replace(/^(SIG.*)$/, "$1; a second signal ends at once")),
+    announce: (message) => say(message.replace(/^(SIG.*)$/, "$1; a second signal ends at once"), "info"),
     abandon: second,
   })
   if (exit === undefined) return status
   // It may have ended at this moment, before the signal.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
-  yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues from here")
+  yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues from here", "info")
   return status
 })

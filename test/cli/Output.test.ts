@@ -1,8 +1,8 @@
 /** Output that can't be written, and output that nobody wants to read to its end. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, quick, reportOf, write } from "../support/cli.ts"
-import { copiesOf, test } from "../support/job.ts"
+import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
+import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import { spawned } from "../support/process.ts"
 import { prefstream, run } from "../support/program.ts"
 
@@ -63,5 +63,64 @@ describe("standard output", () => {
       const waiting = yield* Effect.promise(() => run(args))
       assert.strictEqual(waiting.status, 3, waiting.stderr)
       assert.strictEqual(reportOf(waiting).example?.prompt.length, long.length)
+    }))
+})
+
+describe("--log-format json", () => {
+  const parsed = (stderr: string): ReadonlyArray<{ time: string; level: string; message: string }> =>
+    stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+
+  test("makes every line on stderr an object, also what --quiet held back, and leaves stdout as it is", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, [...itemLines(3), "not JSON"])
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--json", "--log-format", "json"]
+      const done = yield* Effect.promise(() => run(args))
+      assert.strictEqual(reportOf(done).read, 4)
+      const lines = parsed(done.stderr)
+      assert.include(
+        lines.map(({ message }) => message),
+        `Reading ${job}/items.jsonl; the job folder is ${job}/`,
+      )
+      for (const { level, time } of lines) {
+        assert.strictEqual(level, "info")
+        assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      }
+
+      const refused = yield* Effect.promise(() =>
+        run(["run", `${job}/missing.jsonl`, "--dir", job, "--expert", "first", "--quiet"], {
+          PREFSTREAM_LOG_FORMAT: "json",
+        }),
+      )
+      assert.isAbove(refused.status ?? 0, 0)
+      const last = parsed(refused.stderr).at(-1)
+      assert.strictEqual(last?.level, "error")
+      assert.include(last?.message, "missing.jsonl")
+    }))
+
+  test("reaches the runs of a schedule, and log lines have their level", () =>
+    Effect.gen(function* () {
+      const said = yield* Effect.promise(
+        () =>
+        run([
+          "schedule", "--cron", "* * * * *", "--now", "--stop-on-failure", "--log-format=json",
+          "--", "ledger", "check", "--dir", "nowhere",
+        ]), // prettier-ignore
+      )
+      const lines = parsed(said.stderr)
+      assert.match(lines[0]?.message ?? "", /^starting: ledger check/)
+      assert.isTrue(lines.some(({ level, message }) => level === "error" && message.includes("nowhere")))
+    }))
+
+  test("is text or json", () =>
+    Effect.gen(function* () {
+      const said = yield* Effect.promise(() => run(["status", "--log-format", "xml"]))
+      assert.deepStrictEqual(
+        [said.status, said.stderr],
+        [2, 'prefstream: --log-format: expected text or json, found "xml"\n'],
+      )
     }))
 })

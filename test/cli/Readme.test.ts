@@ -5,6 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
+import * as LogFormat from "../../src/cli/output/LogFormat.ts"
 import * as ExitStatus from "../../src/cli/output/ExitStatus.ts"
 import { cli, cliWith } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -168,6 +169,8 @@ describe("README.md", () => {
       ]) {
         assert.isAbove((yield* cliWith(args, watching)).status, 0)
       }
+      // Asked for by the process around the command.
+      yield* Effect.provideService(LogFormat.applied([], 2, Effect.succeed(0)), ConfigProvider.ConfigProvider, watching)
       assert.isNotEmpty(variablesIn(readme))
       assert.includeMembers([...read], [...variablesIn(readme)])
       assert.deepStrictEqual(

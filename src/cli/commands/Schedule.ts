@@ -16,6 +16,7 @@ import * as CronJob from "../../pipeline/CronJob.ts"
 import { joinWords } from "../../io/Values.ts"
 import { version } from "../../node/Version.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
+import * as LogFormat from "../output/LogFormat.ts"
 import { messageOf } from "../output/Failure.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
 import { text, toggle } from "../flags/Values.ts"
@@ -114,12 +115,16 @@ const carriedOut = Effect.fnUntraced(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),
     )
-    const run = yield* ChildProcess.make(process.execPath, [...process.execArgv, script, ...command], {
-      stdin: "ignore",
-      stdout: "inherit",
-      stderr: "inherit",
-      detached: true,
-    })
+    const run = yield* ChildProcess.make(
+      process.execPath,
+      [...process.execArgv, script, "--log-format", yield* LogFormat.Current, ...command],
+      {
+        stdin: "ignore",
+        stdout: "inherit",
+        stderr: "inherit",
+        detached: true,
+      },
+    )
     pid = run.pid
     return yield* Effect.match(run.exitCode, {
       onSuccess: (status) => ({ status: Number(status), end: `ended with ${status} (${ExitStatus.meaning(status)})` }),

@@ -45,7 +45,10 @@ const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
 }
 
 /** Read before the library reads the arguments. */
-const allRow: Row = ["--help-all", "Show help with all flags"]
+const ownRows: ReadonlyArray<Row> = [
+  ["--help-all", "Show help with all flags"],
+  ["--log-format text|json", "What goes to stderr: text, or one JSON object per line [PREFSTREAM_LOG_FORMAT]"],
+]
 
 const commandRow = ({ description, name, shortDescription }: SubcommandDoc): Row => [
   name,
@@ -82,7 +85,7 @@ export const text = (doc: HelpDoc, { columns, groups, isShown, maxUngrouped }: L
     ...grouped,
     [
       "GLOBAL FLAGS",
-      (doc.globalFlags ?? []).flatMap((flag) => (flag.name === "help" ? [rowOf(flag), allRow] : [rowOf(flag)])),
+      (doc.globalFlags ?? []).flatMap((flag) => (flag.name === "help" ? [rowOf(flag), ...ownRows] : [rowOf(flag)])),
     ],
   ]
   const nameColumns = Math.min(

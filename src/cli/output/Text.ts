@@ -3,10 +3,15 @@
  *
  * Guarantees: `say` writes to stderr alone; printable text has no control characters that a terminal obeys.
  */
-import { Console } from "effect"
+import { Clock, Console, Effect } from "effect"
+import * as LogFormat from "./LogFormat.ts"
 
 /** Prints a message to stderr: the outcome of a command, or what to do about it. */
-export const say = (message: string) => Console.error(`prefstream: ${printable(message)}`)
+export const say = Effect.fnUntraced(function* (message: string, level: "error" | "info" = "error") {
+  const isJson = (yield* LogFormat.Current) === "json"
+  const now = yield* Clock.currentTimeMillis
+  yield* Console.error(isJson ? LogFormat.line(level, message, now) : `prefstream: ${printable(message)}`)
+})
 
 /** A row whose value is false is left out. */
 export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>
