@@ -54,6 +54,9 @@ const commands = [
   command("config", "Show the settings that a command would have, and where they stand", () =>
     import("./commands/Config.ts").then((module) => module.configCommand(commandsNamed)),
   ),
+  command("doctor", "Check what a job needs: ledger, service, token, clock, webhooks", () =>
+    import("./commands/Doctor.ts").then((module) => module.doctorCommand),
+  ),
   command("completions", "Print a script that completes commands and flags in a shell", () =>
     Promise.resolve(completionsCommand),
   ),

@@ -139,9 +139,7 @@ const schemeOf = Effect.fnUntraced(function* (settings: Effect.Success<ReturnTyp
     Effect.provide(layerMac),
     Effect.catchTag("UnknownScheme", ({ message }) => refuse(message)),
     Effect.catchTag("MalformedTolerance", () => refuse(`${tolerance?.from}: expected 1s to 1h`)),
-    Effect.catchTag("MalformedSecret", ({ problem }) =>
-      refuse(`PREFSTREAM_WEBHOOK_SECRET or --webhook-secret, for ${scheme}: ${problem}`),
-    ),
+    Effect.catchTag("MalformedSecret", ({ problem }) => refuse(`PREFSTREAM_WEBHOOK_SECRET, for ${scheme}: ${problem}`)),
   )
   return described
 })

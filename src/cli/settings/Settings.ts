@@ -32,7 +32,7 @@ const kept: ReadonlySet<string> = new Set(
 
 /** Commands that go on with what the last run was given. */
 const followers = new Set([
-  "collect", "export", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
+  "collect", "doctor", "export", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
 export interface Settings {

@@ -1,0 +1,241 @@
+/**
+ * `prefstream doctor`: whether what a job needs is there, and what to do where it is not.
+ *
+ * Guarantees: sends no item, and changes neither ledger nor service. The test delivery of a webhook is received by a
+ * ledger of its own.
+ *
+ * Adapter: asks `node:process` for Node's version.
+ */
+import process from "node:process"
+import { Clock, Console, Deferred, Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
+import { ServiceProfile } from "../../api/ServiceProfile.ts"
+import { layerMac } from "../../api/WebhookSignature.ts"
+import { statusText } from "../../node/StatusText.ts"
+import { noAnswer } from "../../task/client/AnnotationClientError.ts"
+import { Ledger } from "../../task/ledger/Ledger.ts"
+import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
+import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
+import { check } from "../flags/Rules.ts"
+import { addressOf, fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
+import { text } from "../flags/Values.ts"
+import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { messageOf } from "../output/Failure.ts"
+import { duration, printable } from "../output/Text.ts"
+import * as Settings from "../settings/Settings.ts"
+
+type State = "ok" | "warning" | "failed" | "not checked"
+
+interface Finding {
+  readonly name: string
+  readonly state: State
+  readonly message: string
+}
+
+/** Deliveries are accepted within 5 minutes by default; half of that leaves time for the way. */
+const maxClockDifference = 150_000
+
+const timeLimit = "10 seconds"
+
+export const doctorCommand = Command.make(
+  "doctor",
+  {
+    baseUrl: serviceFlags.baseUrl,
+    ...webhookFlags,
+    webhookUrl: text("webhook-url", "URL", "Where the service sends webhooks: the test delivery takes that way"),
+    ...ledgerFlags,
+  },
+  Effect.fn("prefstream doctor")(function* (given) {
+    const flags = yield* fromEnvironment(given)
+    yield* check(flags, {})
+    const place = yield* placeOf(flags)
+    const findings = [
+      { name: "Node", state: "ok", message: process.versions.node } as const,
+      yield* settings,
+      yield* ledger(place),
+      ...(yield* service(flags)),
+      yield* webhook(flags),
+    ]
+    if (flags.json) yield* Console.log(JSON.stringify(findings))
+    else {
+      for (const { message, name, state } of findings) {
+        yield* Console.log(printable(`${name.padEnd(10)}${state.padEnd(13)}${message}`))
+      }
+    }
+    if (findings.some(({ state }) => state === "failed")) {
+      return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+    }
+  }),
+).pipe(
+  Command.withDescription(
+    "Check what a job needs: Node, settings, ledger, the service's address and token, this machine's clock, and with --listen the way of a webhook, by a delivery that prefstream signs and receives itself. Says what to do about each problem; the exit status is then 1. Sends no item.",
+  ),
+  Command.withExamples([
+    {
+      command: "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream doctor",
+      description: "Before a first run",
+    },
+    {
+      command: "prefstream doctor --listen 8485 --webhook-url https://hooks.example/webhook",
+      description: "Whether a proxy passes webhooks on as they are",
+    },
+  ]),
+)
+
+const failed = (name: string, failure: unknown): Finding => ({ name, state: "failed", message: messageOf(failure) })
+
+const settings = Effect.map(Settings.Current, ({ all }): Finding => {
+  const files = [...new Set(all.flatMap(({ from }) => /^(.*):\d+$/.exec(from)?.[1] ?? []))]
+  const message = files.length === 0 ? `none from files: there is no ${Settings.fileName}` : files.join(", ")
+  return { name: "settings", state: "ok", message }
+})
+
+/** The folder or the nearest one above it that exists. */
+const existing = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  let found = path.resolve(folder)
+  while (!(yield* fs.exists(found))) found = path.dirname(found)
+  return found
+})
+
+const ledger = Effect.fnUntraced(
+  function* ({
+    directory,
+    ledger,
+    location,
+  }: Place): Effect.fn.Return<Finding, unknown, FileSystem.FileSystem | Path.Path> {
+    const name = "ledger"
+    const found = yield* Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))).pipe(
+      Effect.as(undefined),
+      Effect.catchTag("LedgerMissing", (missing) => Effect.succeed(missing)),
+    )
+    if (found === undefined) return { name, state: "ok", message: ledger }
+    if (location._tag === "Postgres") {
+      return { name, state: "ok", message: `the database answers; ${found.message}: a first run creates it` }
+    }
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* existing(directory)
+    yield* fs.access(folder, { writable: true })
+    return { name, state: "ok", message: `a first run creates ${ledger}` }
+  },
+  Effect.catch((failure) => Effect.succeed(failed("ledger", failure))),
+)
+
+const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>[0]) {
+  const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })
+  const given = yield* Effect.result(addressOf(flags))
+  if (given._tag === "Failure")
+    return [failed("service", given.failure), notChecked("clock", "no answer to compare with")]
+  const address = given.success
+  if (address === undefined) {
+    const message = "no base URL: a run starts a service of its own; set PREFSTREAM_BASE_URL for yours"
+    return [notChecked("service", message), notChecked("clock", "no service to compare with")]
+  }
+  const ask = (token: Redacted.Redacted<string>) =>
+    HttpClientRequest.get(`${address.baseUrl.replace(/\/+$/, "")}/tasks/prefstream-doctor`).pipe(
+      HttpClientRequest.bearerToken(Redacted.value(token)),
+      HttpClientRequest.acceptJson,
+      HttpClient.execute,
+      Effect.timeout(timeLimit),
+    )
+  const before = yield* Clock.currentTimeMillis
+  const asked = yield* Effect.result(Effect.all([ask(address.token), ask(Redacted.make("prefstream-doctor"))]))
+  if (asked._tag === "Failure") {
+    const { detail } = noAnswer(asked.failure)
+    const message = `${address.baseUrl}: ${detail}: check address, proxy and firewall`
+    return [{ name: "service", state: "failed", message } as const, notChecked("clock", "no answer to compare with")]
+  }
+  const after = yield* Clock.currentTimeMillis
+  const [answer, toWrongToken] = asked.success
+  return [answered(address.baseUrl, answer, toWrongToken), clock(answer.headers["date"], before, after)]
+})
+
+/** What the answer for a task that does not exist says of the service and the token. */
+const answered = (
+  baseUrl: string,
+  { headers, status }: HttpClientResponse.HttpClientResponse,
+  toWrongToken: HttpClientResponse.HttpClientResponse,
+): Finding => {
+  const of = (state: State, message: string): Finding => ({ name: "service", state, message: `${baseUrl}: ${message}` })
+  const whereItEnds = "the base URL ends before /tasks, as in https://host/v1"
+  if (status === 404 || status === 410) {
+    if (!/json/.test(headers["content-type"] ?? "")) {
+      return of("failed", `answers ${statusText(status)}, but not as an annotation service does: ${whereItEnds}`)
+    }
+    return toWrongToken.status === status
+      ? of("warning", `answers a wrong token alike, so that yours was not checked: ${whereItEnds}`)
+      : of("ok", "answers, and accepts the token")
+  }
+  if (status === 401 || status === 403)
+    return of("failed", `refuses the token (${status}): set a valid one in PREFSTREAM_TOKEN`)
+  if (status === 429) return of("warning", "asks for fewer requests (429): the token was not checked; try again later")
+  if (status >= 500) return of("failed", `is unavailable (${statusText(status)}): a run would wait for it (--patience)`)
+  return of(
+    "failed",
+    `answers ${statusText(status)} for a task that does not exist, where 404 was expected: check the base URL`,
+  )
+}
+
+/** @param before when the request was sent, in milliseconds since 1970; @param after when it was answered */
+const clock = (date: string | undefined, before: number, after: number): Finding => {
+  const name = "clock"
+  const there = Date.parse(date ?? "")
+  if (Number.isNaN(there)) return { name, state: "not checked", message: "the service's answer has no Date" }
+  // The header has whole seconds.
+  const difference = Math.max(0, there - after, before - (there + 1000))
+  if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's" }
+  const message = `differs from the service's by ${duration(difference / 1000)}: webhooks would be refused as too old or too new: set it by NTP`
+  return { name, state: "failed", message }
+}
+
+const webhook = Effect.fnUntraced(
+  function* (flags: Parameters<typeof webhookOf>[0] & { readonly webhookUrl: string | undefined }) {
+    const name = "webhook"
+    const options = yield* webhookOf(flags, undefined)
+    if (options === undefined)
+      return { name, state: "not checked", message: "no --listen: results are polled" } as const
+    const { scheme = "standard-webhooks", secrets } = options
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const listening = yield* Deferred.make<string>()
+    const profile = ServiceProfile.layer({ baseUrl: "http://127.0.0.1/v1", token: Redacted.make("none") })
+    yield* WebhookReceiver.layer({ ...options, onListening: (url) => Deferred.succeed(listening, url) }).pipe(
+      Layer.provide([Ledger.layerFile(`${folder}/ledger.db`), profile]),
+      Layer.build,
+    )
+    const url = flags.webhookUrl ?? (yield* Deferred.await(listening))
+    const [secret] = secrets ?? []
+    if (secret === undefined || (scheme !== "standard-webhooks" && scheme !== "svix")) {
+      const message = `settings and port are right; only the service can sign as ${scheme} does: have it send a test`
+      return { name, state: "ok", message } as const
+    }
+    const body = new TextEncoder().encode(JSON.stringify({ type: "prefstream.doctor", data: {} }))
+    const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const headers = yield* StandardWebhooks.sign({ id: `doctor_${seconds}`, timestamp: seconds, body }, [
+      yield* StandardWebhooks.readSecret(secret),
+    ])
+    const prefix = scheme === "svix" ? "svix" : "webhook"
+    const response = yield* HttpClientRequest.post(url).pipe(
+      HttpClientRequest.setHeaders(
+        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace(/^webhook/, prefix), value])),
+      ),
+      HttpClientRequest.bodyUint8Array(body, "application/json"),
+      HttpClient.execute,
+      Effect.timeout(timeLimit),
+    )
+    if (response.status === 204) return { name, state: "ok", message: `${url}: a signed delivery arrives` } as const
+    const why =
+      response.status === 401
+        ? "the signature did not arrive as it was sent: a proxy must pass on headers and body unchanged"
+        : "does the address lead to --listen and its path?"
+    return { name, state: "failed", message: `${url} answered ${statusText(response.status)}: ${why}` } as const
+  },
+  Effect.scoped,
+  Effect.provide(layerMac),
+  Effect.catch((failure) => Effect.succeed(failed("webhook", failure))),
+)

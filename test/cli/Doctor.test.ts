@@ -1,0 +1,100 @@
+/** `prefstream doctor`, against a real service, a scripted one, and none. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { cli, cliIn, to } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const secret = `whsec_${"MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`
+
+const findings = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
+  const folder = yield* temporaryDirectory
+  const said = yield* cliIn(folder, ["doctor", "--json", ...args], env)
+  const found: ReadonlyArray<{ name: string; state: string; message: string }> = JSON.parse(said.stdout)
+  assert.strictEqual(said.status, found.some(({ state }) => state === "failed") ? 1 : 0)
+  // It leaves nothing behind.
+  assert.deepStrictEqual(yield* (yield* FileSystem.FileSystem).readDirectory(folder), [])
+  return Object.fromEntries(found.map(({ message, name, state }) => [name, `${state}: ${message}`]))
+})
+
+/** Knows one token and no task. */
+const guarded = ScriptedService.make(({ headers }) =>
+  headers["authorization"] === "Bearer t"
+    ? { status: 404, body: { title: "no such task" } }
+    : { status: 401, body: { title: "who are you" } },
+)
+
+describe("doctor", () => {
+  test("finds nothing wrong where nothing is set, and says what is not checked", () =>
+    Effect.gen(function* () {
+      const { clock, ledger, service, webhook } = yield* findings([])
+      assert.match(service ?? "", /^not checked: .*PREFSTREAM_BASE_URL/)
+      assert.match(clock ?? "", /^not checked/)
+      assert.match(webhook ?? "", /^not checked: no --listen/)
+      assert.strictEqual(ledger, "ok: a first run creates prefstream-job/ledger.db")
+    }))
+
+  test("tells a right token from a wrong one, and a service from something else", () =>
+    Effect.gen(function* () {
+      const service = yield* guarded
+      const env = { ...to(service), PREFSTREAM_TOKEN: "t" }
+      assert.match((yield* findings([], env)).service ?? "", /^ok: .*accepts the token$/)
+      assert.match(
+        (yield* findings([], { ...env, PREFSTREAM_TOKEN: "u" })).service ?? "",
+        /^failed: .*refuses the token \(401\)/,
+      )
+      assert.match((yield* findings([], { ...env, PREFSTREAM_TOKEN: "" })).service ?? "", /^failed: .*PREFSTREAM_TOKEN/)
+      const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
+      assert.match((yield* findings([], to(open))).service ?? "", /^warning: .*answers a wrong token alike/)
+      const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
+      assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
+      const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
+      assert.match((yield* findings([], nobody)).service ?? "", /^failed: .*ECONNREFUSED/)
+      // Nothing was asked of the service but one task that it cannot have.
+      assert.deepStrictEqual(
+        [...new Set(service.received.map(({ method, path }) => `${method} ${path}`))],
+        ["GET /v1/tasks/prefstream-doctor"],
+      )
+    }))
+
+  test("compares the clocks", () =>
+    Effect.gen(function* () {
+      const service = yield* ScriptedService.make(() => ({
+        status: 404,
+        body: {},
+        headers: { date: "Sun, 01 Nov 2026 12:00:00 GMT" },
+      }))
+      assert.match((yield* findings([], to(service))).clock ?? "", /^failed: differs from the service's by \d+ d .*NTP/)
+      assert.match((yield* findings([], to(yield* guarded))).clock ?? "", /^ok/)
+    }))
+
+  test("delivers a signed webhook to itself, or by the way that the service takes", () =>
+    Effect.gen(function* () {
+      const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
+      for (const scheme of ["standard-webhooks", "svix"]) {
+        const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
+        assert.match(webhook ?? "", /^ok: http:\/\/127\.0\.0\.1:\d+\/webhook: a signed delivery arrives$/)
+      }
+      const elsewhere = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
+      const proxied = yield* findings(["--listen", "0", "--webhook-url", elsewhere.baseUrl], env)
+      assert.match(proxied.webhook ?? "", /^failed: .*404 Not Found: does the address lead/)
+      const stripe = yield* findings(["--listen", "0", "--webhook-scheme", "stripe"], env)
+      assert.match(stripe.webhook ?? "", /^ok: .*only the service can sign/)
+      const malformed = yield* findings(["--listen", "0"], { ...env, PREFSTREAM_WEBHOOK_SECRET: "whsec_abc" })
+      assert.match(malformed.webhook ?? "", /^failed: PREFSTREAM_WEBHOOK_SECRET/)
+    }))
+
+  test("looks at the ledger, and names the files of the settings", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${folder}/ledger.db`, "no ledger")
+      yield* fs.writeFileString(`${folder}/prefstream.yaml`, "dir: .\n")
+      const said = yield* cliIn(folder, ["doctor"])
+      assert.strictEqual(said.status, 1)
+      assert.match(said.stdout, /^settings {2}ok +prefstream\.yaml$/m)
+      assert.match(said.stdout, /^ledger {4}failed +.*not a ledger, or damaged/m)
+      const unreachable = yield* cli(["doctor", "--ledger", "postgres://me@127.0.0.1:1/db"])
+      assert.match(unreachable.stdout, /^ledger {4}failed +.*the database server must be reachable/m)
+    }))
+})
