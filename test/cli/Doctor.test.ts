@@ -5,7 +5,7 @@ import { cli, cliIn, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-const secret = `whsec_${"MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 const findings = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
   const folder = yield* temporaryDirectory
