@@ -51,6 +51,9 @@ const commands = [
   command("serve", "Run the annotation service", () =>
     import("./commands/Serve.ts").then((module) => module.serveCommand),
   ),
+  command("init", "Look at files, and write the settings of a project", () =>
+    import("./commands/Init.ts").then((module) => module.initCommand),
+  ),
   command("config", "Show the settings that a command would have, and where they stand", () =>
     import("./commands/Config.ts").then((module) => module.configCommand(commandsNamed)),
   ),

@@ -9,7 +9,7 @@ import { test } from "../support/job.ts"
 
 const commands = [
   "run", "submit", "collect", "export", "status", "inspect", "validate", "verify", "resolve", "schedule", "serve",
-  "worker", "config", "doctor", "ledger check", "ledger backup", "ledger compact", "ledger prune",
+  "worker", "init", "config", "doctor", "ledger check", "ledger backup", "ledger compact", "ledger prune",
 ] // prettier-ignore
 
 /** What the library calls values without a name of their own. */

@@ -5,7 +5,7 @@
 import { Console as NodeConsole } from "node:console"
 import { writeFile } from "node:fs/promises"
 import { Writable } from "node:stream"
-import { ConfigProvider, Console, Effect, Fiber, Queue, Sink, Stdio, Stream } from "effect"
+import { ConfigProvider, Console, Context, Effect, Fiber, Queue, Sink, Stdio, Stream } from "effect"
 import { main } from "../../src/cli/Main.ts"
 import * as Signals from "../../src/cli/Signals.ts"
 import type { RunReport } from "../../src/pipeline/RunReport.ts"
@@ -50,6 +50,9 @@ const capture = () => {
   }
 }
 
+/** Whether somebody can answer questions. */
+export const AtTerminal = Context.Reference<boolean>("test/cli/AtTerminal", { defaultValue: () => false })
+
 type Output = ReturnType<typeof capture>
 
 const writingTo =
@@ -59,7 +62,13 @@ const writingTo =
       Effect.provideService(Console.Console, new NodeConsole(stdout.stream, stderr.stream)),
       Effect.provideService(
         Stdio.Stdio,
-        Stdio.make({ args: Effect.succeed(args), stdin: Stream.empty, stdout: stdout.sink, stderr: stderr.sink }),
+        Stdio.make({
+          args: Effect.succeed(args),
+          stdin: Stream.empty,
+          stdinIsTerminal: AtTerminal,
+          stdout: stdout.sink,
+          stderr: stderr.sink,
+        }),
       ),
       Effect.provideService(ConfigProvider.ConfigProvider, provider),
     )

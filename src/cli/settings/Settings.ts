@@ -106,7 +106,8 @@ export const Commands = Context.Reference<{
 /** Fills in what the words of a command line leave open. */
 export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: CommandDescriptor) {
   const words = Words.of(args, root)
-  if (words === undefined || words.operands.some(isPipelineFile))
+  // What `init` is given is what it writes.
+  if (words === undefined || words.command === "init" || words.operands.some(isPipelineFile))
     return { ...none(args), all: words === undefined ? [] : given(words), words }
   const environment = yield* fromEnvironment(words)
   const chosen = [...given(words), ...environment]

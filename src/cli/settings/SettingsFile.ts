@@ -138,17 +138,31 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
 const header = `# What the last run of this job was given. collect, export, resolve, status and ledger go on with it.
 `
 
+type Written = Pick<Setting, "name" | "values">
+
+/** Settings as a file has them. */
+export const text = (settings: ReadonlyArray<Written>): string =>
+  settings.length === 0
+    ? ""
+    : stringify(
+        Object.fromEntries(
+          settings.map(({ name, values }) => [
+            name,
+            Predicate.isBoolean(values) || values.length !== 1 ? values : plain(values[0] ?? ""),
+          ]),
+        ),
+      )
+
+/** A whole number without the quotes that a text would need. */
+const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
+
 /** Writes settings to a file, which another process finds whole or not at all. */
 export const write = Effect.fn("SettingsFile.write")(function* (file: string, settings: ReadonlyArray<Setting>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const move = movedTo(path, path.resolve(), path.dirname(path.resolve(file)))
-  const members = settings.map((setting) => {
-    const { name, values } = moved(setting, move)
-    return [name, Predicate.isBoolean(values) || values.length > 1 ? values : values[0]] as const
-  })
   const partial = `${file}.partial`
-  yield* fs.writeFileString(partial, members.length === 0 ? header : header + stringify(Object.fromEntries(members)))
+  yield* fs.writeFileString(partial, header + text(settings.map((setting) => moved(setting, move))))
   yield* Sync.file(partial)
   yield* fs.rename(partial, file)
 })

@@ -1,0 +1,97 @@
+/** `prefstream init`: what it finds, asks, and writes. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem, Option, Queue, Terminal } from "effect"
+import { parse } from "yaml"
+import { AtTerminal, cliIn, itemLines, reportOf, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+
+const folderOfItems = Effect.gen(function* () {
+  const folder = yield* temporaryDirectory
+  yield* write(`${folder}/items.jsonl`, [...itemLines(5), "not JSON"])
+  return folder
+})
+
+/** Types these words, each with Enter after it, at the questions of a terminal. */
+const typing =
+  (answers: ReadonlyArray<string>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const keys = yield* Queue.unbounded<Terminal.UserInput>()
+      const press = (name: string, input?: string) =>
+        Queue.offer(keys, {
+          input: Option.fromUndefinedOr(input),
+          key: { name, ctrl: false, meta: false, shift: false },
+        })
+      for (const answer of answers) {
+        for (const letter of answer) yield* press(letter, letter)
+        yield* press("enter")
+      }
+      const terminal = yield* Terminal.Terminal
+      return yield* effect.pipe(
+        Effect.provideService(
+          Terminal.Terminal,
+          Terminal.make({ ...terminal, readInput: Effect.succeed(keys), display: () => Effect.void }),
+        ),
+        Effect.provideService(AtTerminal, true),
+      )
+    })
+
+describe("init", () => {
+  test("writes what it is given, and a run then needs no flags", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOfItems
+      const fs = yield* FileSystem.FileSystem
+      const said = yield* cliIn(folder, ["init", "items.jsonl", "--dir", "job", "--split", "test=0.4", "--no-margin"])
+      assert.deepStrictEqual([said.status, said.stdout], [0, "prefstream.yaml\n.env.example\n"], said.stderr)
+      assert.include(said.stderr, 'Found in items.jsonl: JSONL; items: prompt at "prompt"')
+      assert.include(said.stderr, "6 records: 5 items + 0 duplicates + 1 rejected")
+      const text = yield* fs.readFileString(`${folder}/prefstream.yaml`)
+      assert.deepStrictEqual(parse(text), { files: "items.jsonl", dir: "job", split: "test=0.4", margin: false })
+      // What was not given stands there as a comment, which a person only has to uncomment.
+      assert.doesNotThrow(() => parse(text.replaceAll(/^# (?=[a-z-]+: )/gm, "")))
+      assert.match(text, /^# votes: 3 +# tasks for each item/m)
+      assert.notMatch(text, /^# dir:/m)
+      assert.match(yield* fs.readFileString(`${folder}/.env.example`), /^PREFSTREAM_TOKEN=$/m)
+
+      const run = yield* cliIn(folder, ["run", "--expert", "first", "--json"])
+      assert.deepStrictEqual([run.status, reportOf(run).dataset?.rows], [0, 5], run.stderr)
+    }))
+
+  test("overwrites nothing, and writes nothing of files without an item", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOfItems
+      const fs = yield* FileSystem.FileSystem
+      yield* write(`${folder}/other.jsonl`, ['{"a": 1}'])
+      const nothing = yield* cliIn(folder, ["init", "other.jsonl"])
+      assert.isAbove(nothing.status, 0)
+      assert.match(nothing.stderr, /other\.jsonl: found no prompt and no completions/)
+      const nameless = yield* cliIn(folder, ["init"])
+      assert.deepStrictEqual(
+        [nameless.status, (yield* fs.readDirectory(folder)).toSorted()],
+        [2, ["items.jsonl", "other.jsonl"]],
+      )
+      yield* fs.writeFileString(`${folder}/.env.example`, "MINE=1\n")
+      yield* fs.writeFileString(`${folder}/prefstream.yaml`, "votes: 2\n")
+      const there = yield* cliIn(folder, ["init", "items.jsonl"])
+      assert.deepStrictEqual(
+        [there.status, there.stderr],
+        [2, "prefstream: prefstream.yaml is here already: change it, or remove it first\n"],
+      )
+      yield* fs.remove(`${folder}/prefstream.yaml`)
+      assert.strictEqual((yield* cliIn(folder, ["init", "items.jsonl"])).stdout, "prefstream.yaml\n")
+      assert.strictEqual(yield* fs.readFileString(`${folder}/.env.example`), "MINE=1\n")
+    }))
+
+  test("asks at a terminal where no file is named", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOfItems
+      const fs = yield* FileSystem.FileSystem
+      const said = yield* cliIn(folder, ["init"]).pipe(typing(["items.jsonl", "https://annotation.example/v1", "3"]))
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.deepStrictEqual(parse(yield* fs.readFileString(`${folder}/prefstream.yaml`)), {
+        files: "items.jsonl",
+        "base-url": "https://annotation.example/v1",
+        votes: 3,
+      })
+    }))
+})
