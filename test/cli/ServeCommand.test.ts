@@ -59,6 +59,18 @@ describe("prefstream serve", () => {
       assert.isDefined(linkIn((yield* said(["--database", database, "--sign-in-link"])).stderr))
     }))
 
+  test("--webhook-url sets the webhook, and says its secret once", () =>
+    Effect.gen(function* () {
+      const args = ["--database", `${yield* temporaryDirectory}/service.db`, "--api-only"]
+      const url = ["--webhook-url", "http://127.0.0.1:8485/webhook"]
+      const first = yield* said([...args, ...url])
+      assert.match(first.stdout, /^PREFSTREAM_WEBHOOK_SECRET=whsec_\S+$/m)
+      assert.notInclude((yield* said([...args, ...url])).stdout, "WEBHOOK_SECRET")
+      const refused = yield* cli(["serve", "--port", "0", ...args, "--webhook-url", "ftp://host"])
+      assert.strictEqual(refused.status, 2)
+      assert.match(refused.stderr, /^prefstream: --webhook-url: /m)
+    }))
+
   test("binding wider without TLS in front is warned of", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

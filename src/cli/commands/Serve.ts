@@ -1,7 +1,7 @@
 /**
  * `prefstream serve`: the standalone annotation service, for pipelines in other processes.
  */
-import { Console, Effect, Layer, Redacted, Struct } from "effect"
+import { Console, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { Command } from "effect/cli"
 import { maxVotes } from "../../api/AnnotationApi.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
@@ -9,6 +9,7 @@ import { defaultRateLimit } from "../../service/http/RateLimit.ts"
 import { Accounts } from "../../service/account/Accounts.ts"
 import { ServiceAddress } from "../../service/http/ServiceAddress.ts"
 import { Tokens } from "../../service/account/Tokens.ts"
+import { Webhooks } from "../../service/webhook/Webhooks.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
@@ -26,6 +27,7 @@ const announce = Effect.fnUntraced(function* (flags: {
   readonly expert: ReadonlyArray<string>
   readonly hasToken: boolean
   readonly signInLink: boolean | undefined
+  readonly webhookUrl: string | undefined
 }) {
   const { encrypted, origin } = yield* ServiceAddress
   const tokens = yield* Tokens
@@ -58,6 +60,20 @@ const announce = Effect.fnUntraced(function* (flags: {
   }
   yield* Console.log(`PREFSTREAM_BASE_URL=${baseUrl}`)
   if (token !== undefined) yield* Console.log(`PREFSTREAM_TOKEN=${Redacted.value(token.token)}`)
+  if (flags.webhookUrl !== undefined) {
+    const { secret } = yield* (yield* Webhooks)
+      .set(flags.webhookUrl)
+      .pipe(
+        Effect.catchTag(
+          "WebhookTargetRefused",
+          ({ problem }) => new UsageError({ message: `--webhook-url: ${problem}` }),
+        ),
+      )
+    if (Option.isSome(secret)) {
+      yield* Console.error("The secret of the webhooks follows; the dashboard replaces it by another one.")
+      yield* Console.log(`PREFSTREAM_WEBHOOK_SECRET=${secret.value}`)
+    }
+  }
 })
 
 export const serveCommand = Command.make(
@@ -85,6 +101,7 @@ export const serveCommand = Command.make(
       "N",
       `Requests per second and token, with bursts of twice as many; 0: no limit (default: ${defaultRateLimit.perSecond})`,
     ),
+    webhookUrl: text("webhook-url", "URL", "Where to send webhooks, as may be set in the dashboard, too"),
     allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),
     monitor,
     ...expertFlags,
