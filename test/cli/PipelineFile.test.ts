@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root } from "../support/process.ts"
+import { bin, root, runSources } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 describe("a pipeline file", () => {
@@ -53,6 +53,19 @@ describe("a pipeline file", () => {
       assert.strictEqual((yield* work("collect", [], 'timeout: "1 milli"'))[0], 3)
       yield* fs.writeFileString(`${folder}/items.jsonl`, "{\n{\n")
       assert.strictEqual((yield* work("submit", ["--max-rejects", "1"], 'guidelines: "new"'))[0], 5)
+    }))
+
+  test("in a project whose files are no ES modules: the message says what to do", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      yield* write(`${folder}/package.json`, ['{ "type": "commonjs" }'])
+      yield* write(`${folder}/pipeline.js`, ['import { Pipeline } from "prefstream"', "export default Pipeline"])
+      const said = yield* Effect.promise(() => runSources([bin, "run", `${folder}/pipeline.js`], {}))
+      assert.strictEqual(said.status, 2)
+      assert.match(
+        said.stderr,
+        /^prefstream: cannot load .*: end its name with \.mts or \.mjs, or set "type": "module" in package\.json$/m,
+      )
     }))
 
   test("with a wrong webhook scheme is refused in one line", () =>

@@ -32,6 +32,12 @@ export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.map(Option.getOrUndefined),
 )
 
+/** `npm init` makes projects whose files are no ES modules. */
+const adviceOn = (cause: unknown): string =>
+  cause instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(cause.message)
+    ? ': end its name with .mts or .mjs, or set "type": "module" in package.json'
+    : ""
+
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
@@ -40,7 +46,8 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
   }
   const module: unknown = yield* Effect.tryPromise({
     try: () => import(pathToFileURL(resolve(file)).href),
-    catch: (cause) => new UsageError({ message: `cannot load the pipeline ${file}: ${messageOf(cause)}` }),
+    catch: (cause) =>
+      new UsageError({ message: `cannot load the pipeline ${file}: ${messageOf(cause)}${adviceOn(cause)}` }),
   })
   if (!Predicate.hasProperty(module, "default") || !isPipeline(module.default)) {
     return yield* new UsageError({ message: `expected ${file} to have a default export made by Pipeline.make(…)` })

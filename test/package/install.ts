@@ -1,0 +1,73 @@
+/**
+ * Whether the package works where it is installed: packed, in an empty project, on each Node that it is for.
+ *
+ *     node test/package/install.ts [VERSION …]      (default: the oldest Node that it names, and the later lines)
+ *
+ * The command runs on sample data, a pipeline file and a program import the package by its name, and its types are
+ * checked with all those that they come with (`skipLibCheck` off), as Node resolves modules and as bundlers do. It needs
+ * npm's registry, so it is a step of `.ci/run` and none of the tests.
+ */
+import { execFileSync } from "node:child_process"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const versions = process.argv.length > 2 ? process.argv.slice(2) : ["22.19.0", "24", "26"]
+const { devDependencies, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, unknown>>
+}
+const scratch = mkdtempSync(join(tmpdir(), "prefstream-package-"))
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }))
+
+const npm = (cwd: string, ...args: ReadonlyArray<string>) =>
+  execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
+
+const [packed = ""] = npm(root, "pack", "--ignore-scripts", "--pack-destination", scratch).trim().split("\n").slice(-1)
+const subpaths = Object.keys(exports).filter((path) => path !== "./package.json")
+const program = subpaths
+  .map((path, i) => `import * as m${i} from "prefstream${path.slice(1)}"`)
+  .concat(
+    `export const names = [${subpaths.map((_, i) => `m${i}`).join(", ")}].map((module) => Object.keys(module).length)`,
+  )
+  .join("\n")
+
+for (const version of versions) {
+  const folder = join(scratch, version)
+  mkdirSync(folder)
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }))
+  const types = ["typescript", "@types/node"].map((name) => `${name}@${devDependencies[name]}`)
+  npm(folder, "install", join(scratch, packed), `effect@${devDependencies["effect"]}`, `node@${version}`, ...types)
+  copyFileSync(join(root, "data/sample.jsonl"), join(folder, "sample.jsonl"))
+  writeFileSync(join(folder, "program.ts"), program)
+  const quickstart = readFileSync(join(folder, "node_modules/prefstream/pipelines/quickstart.ts"), "utf8")
+  writeFileSync(join(folder, "pipeline.ts"), quickstart.replaceAll("data/sample", "sample"))
+
+  const env = { ...process.env, PATH: `${join(folder, "node_modules/node/bin")}${delimiter}${process.env["PATH"]}` }
+  const run = (command: string, ...args: ReadonlyArray<string>) =>
+    execFileSync(command, args, { cwd: folder, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+  const bin = join(folder, "node_modules/.bin/prefstream")
+  const report = JSON.parse(run(bin, "run", "sample.jsonl", "--expert", "longest", "--json")) as {
+    readonly dataset: { readonly rows: number }
+  }
+  const ofPipeline = JSON.parse(run(bin, "run", "pipeline.ts", "--json")) as typeof report
+  const loaded = run(
+    "node",
+    "--input-type=module",
+    "-e",
+    'import { names } from "./program.ts"; console.log(names.join(" "))',
+  )
+  for (const [module, moduleResolution] of [
+    ["nodenext", "nodenext"],
+    ["esnext", "bundler"],
+  ] as const) {
+    const options = { module, moduleResolution, target: "es2023", types: "node", skipLibCheck: "false" }
+    const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+    run(join(folder, "node_modules/.bin/tsc"), "--noEmit", "--strict", ...flags, "program.ts")
+  }
+  console.log(
+    `${run("node", "--version").trim()}: ${report.dataset.rows} pairs by flags, ${ofPipeline.dataset.rows} by a pipeline file; ${subpaths.length} entry points (${loaded.trim()} names), types checked`,
+  )
+}
