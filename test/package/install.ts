@@ -8,24 +8,12 @@
  * npm's registry, so it is a step of `.ci/run` and none of the tests.
  */
 import { execFileSync } from "node:child_process"
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { devDependencies, exports, make, root } from "./project.ts"
 
-const root = fileURLToPath(new URL("../..", import.meta.url))
 const versions = process.argv.length > 2 ? process.argv.slice(2) : ["22.19.0", "24", "26"]
-const { devDependencies, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-  readonly devDependencies: Readonly<Record<string, string>>
-  readonly exports: Readonly<Record<string, unknown>>
-}
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-package-"))
-process.on("exit", () => rmSync(scratch, { recursive: true, force: true }))
 
-const npm = (cwd: string, ...args: ReadonlyArray<string>) =>
-  execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
-
-const [packed = ""] = npm(root, "pack", "--ignore-scripts", "--pack-destination", scratch).trim().split("\n").slice(-1)
 const subpaths = Object.keys(exports).filter((path) => path !== "./package.json")
 const program = subpaths
   .map((path, i) => `import * as m${i} from "prefstream${path.slice(1)}"`)
@@ -35,11 +23,8 @@ const program = subpaths
   .join("\n")
 
 for (const version of versions) {
-  const folder = join(scratch, version)
-  mkdirSync(folder)
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "empty", private: true, type: "module" }))
   const types = ["typescript", "@types/node"].map((name) => `${name}@${devDependencies[name]}`)
-  npm(folder, "install", join(scratch, packed), `effect@${devDependencies["effect"]}`, `node@${version}`, ...types)
+  const folder = make(version, `node@${version}`, ...types)
   copyFileSync(join(root, "data/sample.jsonl"), join(folder, "sample.jsonl"))
   writeFileSync(join(folder, "program.ts"), program)
   const quickstart = readFileSync(join(folder, "node_modules/prefstream/pipelines/quickstart.ts"), "utf8")
