@@ -1,13 +1,14 @@
 /**
  * What README.md promises of the command line, against the command line itself.
  */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import * as LogFormat from "../../src/cli/output/LogFormat.ts"
 import * as ExitStatus from "../../src/cli/output/ExitStatus.ts"
-import { cli, cliWith } from "../support/cli.ts"
+import { cli, cliIn, cliWith } from "../support/cli.ts"
+import { DryRun } from "../../src/cli/flags/PipelineFile.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, spawned } from "../support/process.ts"
 
@@ -56,6 +57,29 @@ const variablesIn = (text: string) => found(text, /PREFSTREAM_[A-Z_]+/g)
 const helpOf = (command: string) => Effect.map(cli([...command.split(" "), "--help-all"]), ({ stdout }) => stdout)
 const nested = ["check", "backup", "compact", "prune"].map((verb) => `ledger ${verb}`)
 const allHelp = Effect.map(Effect.forEach([...commands, ...nested], helpOf), (texts) => texts.join("\n"))
+
+/** Commands that do not end, or that ask for a database. */
+const endless = ["serve", "worker", "schedule", "completions"]
+
+const environment = { PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: `whsec_${"A".repeat(32)}` }
+const address = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
+
+/** The words that a shell makes of a line with `prefstream` in it, up to a comment or another command. */
+const commandLineIn = (line: string) => {
+  const [, assignments = "", rest] = /^\s*((?:[A-Z_]+=\S+ )*)(?:npx )?prefstream (.*)$/.exec(line) ?? []
+  if (rest === undefined) return []
+  const words = [...rest.matchAll(/\s*((?:'[^']*'|"[^"]*"|[^\s'"#|>;&]|(?<=\S)#)+)|\s*([#|>;&])/g)]
+  const end = words.findIndex(([, , other]) => other !== undefined)
+  const args = words.slice(0, end < 0 ? undefined : end).map(([, word = ""]) => word.replaceAll(/['"]/g, ""))
+  const variables = assignments
+    .trim()
+    .split(" ")
+    .filter((text) => text !== "" && !/\.\.\.|…/.test(text))
+  const env = Object.fromEntries(
+    variables.map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
+  )
+  return endless.includes(args[0] ?? "") || args.includes("[flags]") ? [] : [{ args, env, line }]
+}
 
 describe("README.md", () => {
   test("npx in a clone starts what npm ci built, and builds nothing", () =>
@@ -116,6 +140,30 @@ describe("README.md", () => {
         assert.include(commands, command)
         const verb = command === "ledger" ? `${command} ${rest.trim().split(" ")[0]}` : command
         assert.includeMembers([...flagsIn(yield* helpOf(verb))], [...flagsIn(rest.split("#")[0] ?? "")], example)
+      }
+    }))
+
+  test("each command line of guides and help is one that its command accepts, as far as files need not be there", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      for (const name of ["data", "pipelines"]) symlinkSync(`${root}${name}`, `${folder}/${name}`)
+      const shell = [...readme.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block = ""]) => block)
+      const lines = [...shell, yield* allHelp].join("\n").replaceAll("\\\n", " ").split("\n").flatMap(commandLineIn)
+      assert.isAbove(lines.length, 60)
+      for (const { args, env, line } of lines) {
+        const usual = { ...environment, ...(/^(submit|collect)$/.test(args[0] ?? "") ? address : {}) }
+        const said = yield* cliIn(folder, args, { ...usual, ...env }).pipe(Effect.provideService(DryRun, true))
+        // What stands there must be right; what is not there, or has not been run, may be missing.
+        const problems = said.stderr
+          .split("\n")
+          .filter((text) => text.startsWith("prefstream: "))
+          .filter(
+            (text) =>
+              !/[Nn]o such (file|folder)|no ledger|no dataset|no matching file|no readable|nothing to|no input|no item can be read|no region/.test(
+                text,
+              ),
+          )
+        assert.deepStrictEqual(problems, [], `${line}\n${said.stderr}`)
       }
     }))
 
