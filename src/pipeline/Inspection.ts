@@ -2,7 +2,7 @@
  * What a source holds, without a ledger and without asking anyone: counts, the first items, and how
  * many tasks they would be.
  *
- * Guarantees: `read = items + duplicates + rejected`; items count as they would in the first run of a
+ * Guarantees: `read = items + known + duplicates + rejected`; items count as they would in the first run of a
  * job: by their id, or else by their content. Nothing is written.
  *
  * Of each item two hashes of 52 bits stay in memory, about 60 bytes: among a million items, one is
@@ -17,7 +17,7 @@ import * as Batch from "../task/plan/Batch.ts"
 import type { BatchItem } from "../task/ledger/Model.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
 import { classify } from "../task/plan/Classify.ts"
-import { identify } from "../task/plan/TaskRequests.ts"
+import { identify, identifyReordered } from "../task/plan/TaskRequests.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
@@ -33,6 +33,10 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly show?: number | undefined
   /** Whether all is read, though nothing can be used of the first 100,000 records. */
   readonly readAll?: boolean | undefined
+  /** What was read in earlier runs, of these items: the content of each, by its id. Default: nothing. */
+  readonly recorded?:
+    | ((items: ReadonlyArray<BatchItem>) => Effect.Effect<ReadonlyMap<string, { readonly contentHash: string }>, E, R>)
+    | undefined
   /** Called for each reject, in the order of reading. */
   readonly onReject?: ((reject: Reject) => Effect.Effect<void, E, R>) | undefined
 }
@@ -42,7 +46,9 @@ export interface Inspection {
   readonly read: number
   /** Whether the reading ended early, since nothing could be used of so many records. */
   readonly stopped: boolean
+  /** Those that earlier runs did not read. */
   readonly items: number
+  readonly known: number
   /** How many of the items have more completions than are sent. */
   readonly drawn: number
   readonly duplicates: number
@@ -77,6 +83,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     maxCompletions = Infinity,
     onReject,
     readAll = false,
+    recorded = () => Effect.succeed(new Map()),
     show = 3,
     votes = 1,
   }: InspectionOptions<E2, R2> = {},
@@ -88,16 +95,31 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const first: Array<SourceItem> = []
   const batches = Batch.make(batch)
   const draw = CompletionDraw.make({ completionsPerItem, completionsSeed })
-  const counts = { drawn: 0, read: 0, items: 0, duplicates: 0, reordered: 0, tasks: 0, gold: 0, conversations: 0 }
-
-  /** How an item relates to earlier ones. */
-  const seenAs = ({ contentHash, itemId }: BatchItem) => {
-    const known = seen.get(short(Sha256.hex(itemId)))
-    return known === undefined ? "new" : known === short(contentHash) ? "duplicate" : "conflict"
+  const counts = {
+    drawn: 0,
+    read: 0,
+    items: 0,
+    known: 0,
+    duplicates: 0,
+    reordered: 0,
+    tasks: 0,
+    gold: 0,
+    conversations: 0,
   }
 
-  const see = (source: SourceItem): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
-    const read = identify(source)
+  /** How an item relates to earlier ones, of this input and of earlier runs. */
+  const seenIn =
+    (before: ReadonlyMap<string, { readonly contentHash: string }>) =>
+    ({ contentHash, itemId }: BatchItem) => {
+      const here = seen.get(short(Sha256.hex(itemId)))
+      if (here !== undefined) return here === short(contentHash) ? "duplicate" : "conflict"
+      const earlier = before.get(itemId)?.contentHash
+      return earlier === undefined ? "new" : earlier === contentHash ? "known" : "conflict"
+    }
+
+  const note = ({ contentHash, itemId }: BatchItem) => seen.set(short(Sha256.hex(itemId)), short(contentHash))
+
+  const see = (read: BatchItem, seenAs: ReturnType<typeof seenIn>): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
     const found = classify(read, seenAs, { draw, keepReordered, maxCompletions })
     switch (found._tag) {
       case "Rejected":
@@ -107,10 +129,12 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
         if (found.isReordered) counts.reordered++
         return []
       case "Known":
+        counts.known++
+        note(found.item)
         return []
       case "New": {
-        const { completionOrigins, contentHash, item, itemId, origin, sentHash } = found.item
-        seen.set(short(Sha256.hex(itemId)), short(contentHash))
+        const { completionOrigins, item, origin, sentHash } = found.item
+        note(found.item)
         counts.items++
         if (sentHash !== undefined) counts.drawn++
         if (item.gold !== undefined) counts.gold++
@@ -124,16 +148,20 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
 
   const isHopeless = () => !readAll && RejectLimit.isHopeless({ read: counts.read, rejected: rejects.total() })
   const records = Stream.takeWhile(Stream.chunks(source.records), () => !isHopeless())
-  yield* Stream.runForEach(records, (records) => {
+  const inspectChunk = Effect.fnUntraced(function* (records: ReadonlyArray<Result.Result<SourceItem, Reject>>) {
     counts.read += records.length
-    const seen = records.flatMap((record) =>
-      Result.isFailure(record) ? [Result.fail(record.failure)] : see(record.success),
+    const read = records.map((record) => Result.map(record, identify))
+    const items = Arr.getSuccesses(read)
+    const seenAs = seenIn(yield* recorded(keepReordered ? [...items, ...items.map(identifyReordered)] : items))
+    const found = read.flatMap((record) =>
+      Result.isFailure(record) ? [Result.fail(record.failure)] : see(record.success, seenAs),
     )
-    const [refused, items] = [Arr.getFailures(seen), Arr.getSuccesses(seen)]
+    const refused = Arr.getFailures(found)
     refused.forEach(rejects.add)
-    counts.tasks += batches.add(items).length
-    return onReject === undefined ? Effect.void : Effect.forEach(refused, onReject, { discard: true })
+    counts.tasks += batches.add(Arr.getSuccesses(found)).length
+    if (onReject !== undefined) yield* Effect.forEach(refused, onReject, { discard: true })
   })
+  yield* Stream.runForEach(records, inspectChunk)
   counts.tasks += batches.end().length
   const inspection: Inspection = {
     ...counts,

@@ -17,7 +17,7 @@ import { UsageError } from "../output/ExitStatus.ts"
 import { count, say } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as SettingsFile from "../settings/SettingsFile.ts"
-import { counts } from "./Inspect.ts"
+import { counts } from "../output/PreviewSummary.ts"
 
 const environmentFile = ".env.example"
 

@@ -9,16 +9,15 @@ import type { SourceItem } from "../../domain/PromptItem.ts"
 import { excerpt, shorten } from "../../io/Values.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import type { InputSummary } from "../../source/record/SourceRecord.ts"
-import * as TaskLimits from "../../service/http/TaskLimits.ts"
-import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { inputFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { fromEnvironment, type ServiceFlags, serviceFlags, token } from "../flags/ServiceFlags.ts"
+import { fromEnvironment, limitOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
 import { integer, option } from "../flags/Values.ts"
-import { duplicates, rejectCount } from "../output/Summary.ts"
+import { counts } from "../output/PreviewSummary.ts"
+import { rejectCount } from "../output/Summary.ts"
 import { count, number, printable, type Rows, rowsOf, table } from "../output/Text.ts"
 
 export const inspectCommand = Command.make(
@@ -39,7 +38,7 @@ export const inspectCommand = Command.make(
     const inspection = yield* Inspection.inspect(source, {
       batch: batchOf(flags),
       ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "votes", "show"]),
-      maxCompletions: flags.maxCompletions ?? (yield* limitOf(flags)),
+      maxCompletions: yield* limitOf(flags),
     })
     yield* Console.log(
       flags.json ? JSON.stringify({ found, ...inspection }) : printable(text(source.description, found, inspection)),
@@ -61,12 +60,6 @@ export const inspectCommand = Command.make(
     },
   ]),
 )
-
-/** What the service takes that a run would send to. */
-const limitOf = ({ baseUrl }: Pick<ServiceFlags, "baseUrl">) =>
-  baseUrl === undefined
-    ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
-    : Effect.flatMap(token, (token) => PublishedLimits.maxCompletions({ baseUrl, token }))
 
 const text = (description: string, found: InputSummary | undefined, inspection: Inspection.Inspection): string =>
   [
@@ -101,9 +94,6 @@ const foundRows = ({
   ...hints.map((hint) => ["", hint] as const),
   ["not used", ignored.length > 0 && shorten(ignored.join(", "), maxShownCharacters)],
 ]
-
-export const counts = ({ items, rejected, ...inspection }: Inspection.Inspection): string =>
-  `${count(items, "item")} + ${duplicates(inspection)} + ${number(rejected)} rejected`
 
 const itemRows = ({ completions, conversations, drawn, gold, items }: Inspection.Inspection): Rows => [
   ["each with", completions.length > 0 && sizes(completions)],

@@ -2,15 +2,18 @@
  * What `run`, `submit` and `collect` share: from flags and pipeline file, over a service and a ledger, to a report and
  * an exit status.
  */
-import { Cause, Console, type Duration, Effect, Layer, Schedule, Schema, type Stdio } from "effect"
+import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
 import type { HttpServerError } from "effect/http"
 import type { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { ThresholdsExceeded } from "../../pipeline/Export.ts"
+import * as Preview from "../../pipeline/Preview.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import type { Source } from "../../source/Source.ts"
+import { LedgerReader } from "../../task/ledger/Ledger.ts"
+import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { AnnotationClientError } from "../../task/client/AnnotationClientError.ts"
 import { sayFound } from "../flags/InputFlags.ts"
 import { jobFlags } from "../flags/JobFlags.ts"
@@ -25,7 +28,8 @@ import { isBusy, messageOf } from "../output/Failure.ts"
 import * as Progress from "../output/Progress.ts"
 import * as Quiet from "../output/Quiet.ts"
 import * as Summary from "../output/Summary.ts"
-import { say } from "../output/Text.ts"
+import * as PreviewSummary from "../output/PreviewSummary.ts"
+import { printable, say } from "../output/Text.ts"
 
 export const commonFlags = { ...serviceFlags, ...jobFlags, ...ledgerFlags, monitor }
 
@@ -66,6 +70,22 @@ export const announce = Effect.fnUntraced(function* (source: Source, { directory
   yield* Settings.remember(directory)
   yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
   yield* sayFound(source)
+})
+
+/** `--dry-run`: says what would be sent. */
+export const preview = Effect.fnUntraced(function* (
+  { flags, place }: Job,
+  settings: Parameters<typeof Preview.preview>[0],
+) {
+  yield* Console.error(`Reading ${settings.source.description}; nothing is sent or recorded`)
+  yield* sayFound(settings.source)
+  const found = yield* Layer.build(LedgerLocation.layerReadonly(place.location)).pipe(
+    Effect.map((context) => Option.some(Context.get(context, LedgerReader))),
+    Effect.catchTag("LedgerMissing", () => Effect.succeedNone),
+    Effect.flatMap((ledger) => Preview.preview(settings, ledger)),
+    Effect.scoped,
+  )
+  yield* Console.log(flags.json ? JSON.stringify(found) : printable(PreviewSummary.text(found)))
 })
 
 /** Works the job, shows its progress, and prints the report; waits for another run of the job if asked to. */

@@ -9,6 +9,7 @@ import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { once } from "../flags/JobFlags.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
+import { limitOf } from "../flags/ServiceFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
@@ -41,6 +42,7 @@ export const runCommand = Command.make(
       webhook: yield* webhookOf(flags, once ? undefined : pipeline.webhook),
     }
     const service = yield* Job.ready(job, pipeline.service)
+    if (flags.dryRun) return yield* Job.preview(job, { ...settings, maxCompletions: yield* limitOf(flags) })
     yield* Job.announce(pipeline.source, place)
     yield* Job.carryOut(job, PublishedLimits.layer(service), Pipeline.run(settings), {
       later: "run the same command again",

@@ -7,6 +7,8 @@ import { inputFlags, maxRejects, sourceOf } from "../flags/InputFlags.ts"
 import type { Loaded } from "../flags/PipelineFile.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import { itemOptionsOf, resubmitOptionsOf, taskFlags } from "../flags/TaskFlags.ts"
+import { limitOf } from "../flags/ServiceFlags.ts"
+import { toggle } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import * as Summary from "../output/Summary.ts"
 import * as Job from "./Job.ts"
@@ -18,6 +20,7 @@ export const submitFlags = {
   ),
   ...taskFlags,
   ...Job.commonFlags,
+  dryRun: toggle("dry-run", "Show what would be submitted; send and record nothing"),
 }
 
 /** The pipeline file among the arguments, which must then be the only one. */
@@ -52,6 +55,8 @@ export const submitCommand = Command.make(
         service: undefined,
       }
     const service = yield* Job.ready(job, pipeline.service)
+    if (flags.dryRun)
+      return yield* Job.preview(job, { ...settingsOf(job, pipeline), maxCompletions: yield* limitOf(flags) })
     yield* Job.announce(pipeline.source, place)
     yield* Job.carryOut(job, PublishedLimits.layer(service), Pipeline.submit(settingsOf(job, pipeline)), {
       finish: Summary.finishSubmit,

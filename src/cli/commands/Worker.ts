@@ -18,6 +18,7 @@ import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
 /** A worker waits for the service, but for no end, and has none to report. */
 const unused = {
+  dryRun: undefined,
   json: undefined,
   lockWait: undefined,
   patience: undefined,

@@ -31,7 +31,7 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "evaluation-path", "split", "split-seed", "format", "margin", "conversational", "title", "license",
   ],
   JOB: [
-    "dir", "ledger", "job", "once", "timeout", "grace", "lock-wait", "waiting-ok", "quiet", "json", "monitor",
+    "dir", "ledger", "job", "once", "dry-run", "timeout", "grace", "lock-wait", "waiting-ok", "quiet", "json", "monitor",
   ],
 } // prettier-ignore
 

@@ -7,6 +7,8 @@ import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Stru
 import { type Command, Flag } from "effect/cli"
 import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../../api/ServiceProfile.ts"
 import { defined } from "../../io/Values.ts"
+import * as TaskLimits from "../../service/http/TaskLimits.ts"
+import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import {
   choice,
@@ -169,3 +171,11 @@ export const serviceRequired = Layer.effect(
     }),
   ),
 )
+
+/** Completions of a prompt that the service takes which a run would send to. */
+export const limitOf = ({ baseUrl, maxCompletions }: Pick<ServiceFlags, "baseUrl" | "maxCompletions">) =>
+  maxCompletions !== undefined
+    ? Effect.succeed(maxCompletions)
+    : baseUrl === undefined
+      ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
+      : Effect.flatMap(token, (token) => PublishedLimits.maxCompletions({ baseUrl, token }))

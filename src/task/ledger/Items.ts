@@ -89,12 +89,29 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  return { hasConversations, itemsIn, itemsLost }
+  /** What a campaign has of these items, by their ids. */
+  const recorded = Effect.fnUntraced(function* (
+    campaign: number,
+    items: ReadonlyArray<Pick<Model.BatchItem, "itemId">>,
+  ) {
+    const rows = yield* inChunks(
+      items,
+      (items) => sql<{ itemId: string; contentHash: string; seq: number; run: number }>`
+        SELECT item_id AS "itemId", COALESCE(content_hash, item_id) AS "contentHash", seq, run FROM item WHERE job = ${job} AND campaign = ${campaign} AND ${sql.in(
+          "item_id",
+          items.map((item) => item.itemId),
+        )}`,
+    )
+    return new Map(rows.flat().map((row) => [row.itemId, row]))
+  })
+
+  return { hasConversations, itemsIn, itemsLost, recorded }
 }
 
 export const writeItems = (
   { bodies, job, partCount, sql, tell, write }: Model.LedgerContext & Pick<Parts, "tell">,
   planned: Latch.Latch,
+  { recorded }: Pick<ReturnType<typeof readItems>, "recorded">,
 ) => {
   const here = sql`job = ${job}`
 
@@ -109,15 +126,7 @@ export const writeItems = (
     { campaign, run }: Model.Run,
     items: ReadonlyArray<Pick<Model.BatchItem, "itemId" | "contentHash">>,
   ) {
-    const rows = yield* inChunks(
-      items,
-      (items) => sql<{ itemId: string; contentHash: string; seq: number; run: number }>`
-        SELECT item_id AS "itemId", COALESCE(content_hash, item_id) AS "contentHash", seq, run FROM item WHERE ${here} AND campaign = ${campaign} AND ${sql.in(
-          "item_id",
-          items.map((item) => item.itemId),
-        )}`,
-    )
-    const seen = new Map(rows.flat().map((row) => [row.itemId, row]))
+    const seen = yield* recorded(campaign, items)
     return items.map((item): Model.Classification => {
       const row = seen.get(item.itemId)
       if (row === undefined) return "new"

@@ -102,7 +102,7 @@ const make = Effect.fnUntraced(function* ({
   return {
     ...reader,
     ...writeRuns(context, reader),
-    ...writeItems(context, planned),
+    ...writeItems(context, planned, reader),
     ...writeTasks(context, submitted, hints, reader),
     ...hints,
     ...writeDecisions(context, planned, reader),

@@ -24,6 +24,8 @@ const campaignOfRow = (row: CampaignRow): Model.Campaign => ({
   guidelines: row.guidelines === null ? undefined : new TextDecoder().decode(row.guidelines),
 })
 
+type NewTerms = Model.RunTerms & { readonly newCampaign?: boolean | undefined }
+
 export const readRuns = ({ job, sql }: Model.LedgerContext) => {
   const here = sql`job = ${job}`
 
@@ -66,6 +68,33 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     const numbers = (yield* campaigns).map(({ campaign }) => campaign)
     if (numbers.includes(campaign.value)) return campaign
     return yield* new Model.NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+  })
+
+  const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
+    Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
+
+  /** The campaign that a run with these terms belongs to; other terms than the last run's need `newCampaign`. */
+  const campaignFor = Effect.fnUntraced(function* (terms: NewTerms) {
+    const { taskType = rlhfRanking } = terms
+    const guidelines = normalize(terms.guidelines)
+    const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
+    const known = yield* campaigns
+    const same = known.find((campaign) => campaign.fingerprint === fingerprint)
+    // A campaign without items gives its number to the next one.
+    const judged = yield* Effect.filter(known, isJudged)
+    const before = yield* Effect.map(
+      lastCampaign,
+      (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
+    )
+    if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
+      return yield* new Model.TermsChanged({
+        campaign: before.campaign,
+        changes: changesOf(before, { guidelines, taskType }),
+        ...(same === undefined ? {} : { earlier: same.campaign }),
+      })
+    }
+    const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
+    return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
   })
 
   const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
@@ -133,45 +162,21 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     Effect.withSpan("Ledger.service"),
   )
 
-  return { campaigns, newestRun, lastCampaign, campaignOf, runOf, lastRun, lastRunIn, inputsOf, service }
+  return { campaigns, newestRun, lastCampaign, campaignFor, campaignOf, runOf, lastRun, lastRunIn, inputsOf, service }
 }
 
-export const writeRuns = (
-  { job, sql, write }: Model.LedgerContext,
-  { campaigns, lastCampaign }: ReturnType<typeof readRuns>,
-) => {
+export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
-
-  const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
-    Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
 
   /** Starts a run in the campaign of its terms; other terms than the last run's need `newCampaign`. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
-    terms: Model.RunTerms & { readonly newCampaign?: boolean | undefined } = {},
+    terms: NewTerms = {},
   ): Effect.fn.Return<Model.Run, SqlError | Model.TermsChanged> {
     const now = yield* Clock.currentTimeMillis
-    const { taskType = rlhfRanking } = terms
-    const guidelines = normalize(terms.guidelines)
-    const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
-    const known = yield* campaigns
-    const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-    // A campaign without items gives its number to the next one.
-    const judged = yield* Effect.filter(known, isJudged)
-    const before = yield* Effect.map(
-      lastCampaign,
-      (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
-    )
-    if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
-      return yield* new Model.TermsChanged({
-        campaign: before.campaign,
-        changes: changesOf(before, { guidelines, taskType }),
-        ...(same === undefined ? {} : { earlier: same.campaign }),
-      })
-    }
-    const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
+    const { campaign, fingerprint, guidelines, isNew, taskType } = yield* campaignFor(terms)
     return yield* write(
       Effect.gen(function* () {
-        if (same === undefined) {
+        if (isNew) {
           yield* sql`DELETE FROM campaign WHERE ${here} AND campaign = ${campaign}`
           yield* sql`INSERT INTO campaign ${sql.insert({
             job,
