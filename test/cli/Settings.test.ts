@@ -7,6 +7,7 @@ import { Command, Completions } from "effect/cli"
 import { parse } from "yaml"
 import { commandNames, commandsFor } from "../../src/cli/Commands.ts"
 import { ofOneCall } from "../../src/cli/settings/Settings.ts"
+import * as FileLock from "../../src/node/FileLock.ts"
 import { cli, cliIn, itemLines, reportOf, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
@@ -180,6 +181,26 @@ describe("a job folder", () => {
         0,
       )
       assert.isUndefined((yield* settingsOf(folder, ["status", "--dir", "job"])).format)
+    }))
+
+  test("is left alone by a run that finds another one at work", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("")
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${folder}/job`)
+      yield* FileLock.acquire(`${folder}/job/ledger.db`)
+      const said = yield* cliIn(folder, [
+        "run",
+        "items.jsonl",
+        "--dir",
+        "job",
+        "--expert",
+        "first",
+        "--title",
+        "Second",
+      ])
+      assert.strictEqual(said.status, 75)
+      assert.isFalse(yield* fs.exists(`${folder}/job/settings.yaml`))
     }))
 
   test("keeps the pipeline file, too", () =>

@@ -12,7 +12,7 @@ import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import type { Source } from "../../source/Source.ts"
-import { LedgerReader } from "../../task/ledger/Ledger.ts"
+import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { AnnotationClientError } from "../../task/client/AnnotationClientError.ts"
 import { sayFound } from "../flags/InputFlags.ts"
@@ -65,9 +65,8 @@ export const ready = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["s
   return service
 })
 
-/** Says what is read, before anything is sent, and keeps in the job folder what later commands of the job take, too. */
+/** Says what is read, before anything is sent. */
 export const announce = Effect.fnUntraced(function* (source: Source, { directory }: Place) {
-  yield* Settings.remember(directory)
   yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
   yield* sayFound(source)
 })
@@ -87,6 +86,14 @@ export const preview = Effect.fnUntraced(function* (
   )
   yield* Console.log(flags.json ? JSON.stringify(found) : printable(PreviewSummary.text(found)))
 })
+
+/** Keeps in the job folder what later commands of the job take, too, once no other process writes there. */
+export const remembered = <E, R>(work: Effect.Effect<RunReport.RunReport, E, R>, { directory }: Place) =>
+  Effect.gen(function* () {
+    // Beside workers, others may be at it.
+    if (!(yield* Ledger).isShared) yield* Settings.remember(directory)
+    return yield* work
+  })
 
 /** Works the job, shows its progress, and prints the report; waits for another run of the job if asked to. */
 export const carryOut = <E, R, E2, R2>(

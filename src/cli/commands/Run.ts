@@ -44,7 +44,7 @@ export const runCommand = Command.make(
     const service = yield* Job.ready(job, pipeline.service)
     if (flags.dryRun) return yield* Job.preview(job, { ...settings, maxCompletions: yield* limitOf(flags) })
     yield* Job.announce(pipeline.source, place)
-    yield* Job.carryOut(job, PublishedLimits.layer(service), Pipeline.run(settings), {
+    yield* Job.carryOut(job, PublishedLimits.layer(service), Job.remembered(Pipeline.run(settings), place), {
       later: "run the same command again",
     })
   }, Job.asJob),

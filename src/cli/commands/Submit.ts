@@ -58,10 +58,15 @@ export const submitCommand = Command.make(
     if (flags.dryRun)
       return yield* Job.preview(job, { ...settingsOf(job, pipeline), maxCompletions: yield* limitOf(flags) })
     yield* Job.announce(pipeline.source, place)
-    yield* Job.carryOut(job, PublishedLimits.layer(service), Pipeline.submit(settingsOf(job, pipeline)), {
-      finish: Summary.finishSubmit,
-      layer: Pipeline.layerBesideWorkers,
-    })
+    yield* Job.carryOut(
+      job,
+      PublishedLimits.layer(service),
+      Job.remembered(Pipeline.submit(settingsOf(job, pipeline)), place),
+      {
+        finish: Summary.finishSubmit,
+        layer: Pipeline.layerBesideWorkers,
+      },
+    )
   }, Job.asJob),
 ).pipe(
   Command.withDescription(

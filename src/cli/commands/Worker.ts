@@ -10,7 +10,6 @@ import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { monitored } from "../flags/MonitorFlag.ts"
 import { address, duration, formatDuration, integer, option } from "../flags/Values.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
-import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
@@ -69,7 +68,6 @@ export const workerCommand = Command.make(
       service: PublishedLimits.layer(service),
       webhook: yield* webhookOf(flags, job.pipeline?.webhook),
     }
-    yield* Settings.remember(place.directory)
     yield* Worker.run(settings, {
       address: flags.address,
       lease: flags.lease,

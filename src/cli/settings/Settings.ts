@@ -206,6 +206,5 @@ export const remember = Effect.fn("Settings.remember")(function* (directory: str
     // A job is found by its name; what else the environment says holds where it is said.
     ...all.filter(({ from, name }) => kept.has(name) && (from === typed || from === "PREFSTREAM_JOB")),
   ]
-  yield* JobFolder.create(directory)
   yield* write(JobFolder.settings(directory), settings)
 })
