@@ -88,12 +88,14 @@ export const preview = Effect.fnUntraced(function* (
 })
 
 /** Keeps in the job folder what later commands of the job take, too, once no other process writes there. */
-export const remembered = <E, R>(work: Effect.Effect<RunReport.RunReport, E, R>, { directory }: Place) =>
-  Effect.gen(function* () {
-    // Beside workers, others may be at it.
-    if (!(yield* Ledger).isShared) yield* Settings.remember(directory)
-    return yield* work
-  })
+export const remembered = Effect.fnUntraced(function* <E, R>(
+  work: Effect.Effect<RunReport.RunReport, E, R>,
+  { directory }: Place,
+) {
+  // Beside workers, others may be at it.
+  if (!(yield* Ledger).isShared) yield* Settings.remember(directory)
+  return yield* work
+})
 
 /** Works the job, shows its progress, and prints the report; waits for another run of the job if asked to. */
 export const carryOut = <E, R, E2, R2>(
