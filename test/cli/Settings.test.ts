@@ -79,6 +79,13 @@ describe("prefstream.yaml", () => {
       )
     }))
 
+  test("gives way also where what is typed goes with no such setting", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project(`${usual}listen: 8485\nwebhook-path: /x\nguidelines: Be kind.\n`)
+      const said = yield* cliIn(folder, ["run", "--once", "--guidelines-file", "prefstream.yaml", "--json"])
+      assert.strictEqual(said.status, 0, said.stderr)
+    }))
+
   test("may be another file, by PREFSTREAM_CONFIG", () =>
     Effect.gen(function* () {
       const { folder, inner } = yield* project("votes: 2")

@@ -51,6 +51,7 @@ export const doctorCommand = Command.make(
   },
   Effect.fn("prefstream doctor")(function* (given) {
     const flags = yield* fromEnvironment(given)
+    // As with a pipeline file: it may listen without a base URL.
     yield* check(flags, {})
     const place = yield* placeOf(flags)
     const findings = [

@@ -30,6 +30,14 @@ const kept: ReadonlySet<string> = new Set(
     .filter((name) => !ofOneCall.has(name)),
 )
 
+/** Who gives one of these on a command line does not mean the others, wherever they stand. */
+const replaced: { readonly [given: string]: ReadonlyArray<string> } = {
+  guidelines: ["guidelines-file"],
+  "guidelines-file": ["guidelines"],
+  listen: ["once"],
+  once: groups["WEBHOOK"] ?? [],
+}
+
 /** Commands that go on with what the last run was given. */
 const followers = new Set([
   "collect", "doctor", "export", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
@@ -129,10 +137,11 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   const remembered = isOfOther(last, chosen) ? [] : last
   const isOfPipeline = isPipelineFile(textOf("files", remembered) ?? "")
 
+  const gone = new Set([...words.given.keys()].flatMap((name) => replaced[name] ?? []))
   const all = [...chosen]
   const extra: Array<string> = []
   for (const setting of isOfPipeline ? remembered : [...remembered, ...project]) {
-    if (all.some(({ name }) => name === setting.name)) continue
+    if (gone.has(setting.name) || all.some(({ name }) => name === setting.name)) continue
     const texts = yield* wordsOf(setting, words)
     if (texts.length === 0) continue
     extra.push(...texts)
