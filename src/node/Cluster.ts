@@ -9,6 +9,7 @@
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
 import { createServer } from "node:net"
+import { networkInterfaces } from "node:os"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import { Duration, Effect, Layer, LogLevel, Option, Redacted, References } from "effect"
@@ -22,22 +23,24 @@ export interface ClusterOptions {
   /** Where the other runners reach this one. */
   readonly host: string
   readonly port: number
-  /** How long a runner may be silent before its singletons move; less than 5 seconds is no less. */
-  readonly lease: Duration.Input
+  /** How long a runner may be silent before its singletons move, `minLease` or more. */
+  readonly lease: Duration.Duration
 }
+
+export const minLease = Duration.seconds(5)
 
 /** Runs singletons together with the other runners. */
 export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptions) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
-      const expiration = Duration.max(Duration.fromInputUnsafe(lease), Duration.seconds(5))
       const settings = {
         runnerAddress: Option.some(RunnerAddress.make(host, port)),
-        shardLockExpiration: expiration,
-        shardLockRefreshInterval: Duration.divideUnsafe(expiration, 4),
+        runnerListenAddress: Option.some(RunnerAddress.make(yield* listenHost(host), port)),
+        shardLockExpiration: lease,
+        shardLockRefreshInterval: Duration.divideUnsafe(lease, 4),
         refreshAssignmentsInterval: Duration.seconds(1),
-        runnerHealthCheckInterval: expiration,
+        runnerHealthCheckInterval: lease,
       }
       const sql = PgClient.layer({
         url,
@@ -58,6 +61,16 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
           ),
         ),
       )
+    }),
+  )
+
+/** Where to listen for those who reach this machine at a host: there, or anywhere where the host is another's, such as a NAT's. */
+const listenHost = (host: string) =>
+  Effect.callback<string>((resume) =>
+    lookup(host, (failure, address, family) => {
+      const isHere = Object.values(networkInterfaces()).some((own) => own?.some((at) => at.address === address))
+      const everywhere = family === 6 ? "::" : "0.0.0.0"
+      resume(Effect.succeed(failure !== null ? "0.0.0.0" : isHere ? address : everywhere))
     }),
   )
 

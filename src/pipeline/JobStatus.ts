@@ -122,7 +122,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
   const workers = yield* ledger.workers
-  const pausedUntil = yield* ledger.pausedUntil
+  const pausedFor = yield* ledger.pausedFor
   const isRunning = Option.isSome(holder)
   const report = yield* RunReport.make({ progress, isRunning, besideWorkers: isRunning && workers.length > 0 })
   const campaigns = yield* ledger.campaigns
@@ -150,7 +150,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
       })),
     ),
     next_poll_at: iso(Option.map(progress.nextPollAt, (at) => Math.max(at, now))),
-    paused_until: pausedUntil > now ? RunReport.isoOf(pausedUntil) : null,
+    paused_until: pausedFor > 0 ? RunReport.isoOf(now + pausedFor) : null,
     results: {
       since: iso(progress.firstSubmittedAt),
       last_at: iso(progress.lastResultAt),
@@ -161,12 +161,12 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     estimate: Option.getOrNull(estimateOf(progress, now)),
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
     running_process: Option.getOrNull(holder),
-    workers: workers.map(({ name, parts, progressedAt, reads, renewedAt }) => ({
+    workers: workers.map(({ name, parts, progressedAgo, reads, renewedAgo }) => ({
       name,
       parts,
       reads_input: reads === 1,
-      last_seen_at: RunReport.isoOf(renewedAt),
-      last_progress_at: RunReport.isoOf(progressedAt),
+      last_seen_at: RunReport.isoOf(now - renewedAgo),
+      last_progress_at: RunReport.isoOf(now - progressedAgo),
     })),
   } satisfies JobStatus
 }, LedgerReader.snapshot)

@@ -1,43 +1,68 @@
 /**
- * Whether a worker moves its parts: it may be alive, and connected, and wait for something that does not come.
+ * Whether a worker makes progress: it may be alive and connected, and wait for something that never comes.
  *
- * Guarantees: a worker that has taken no request for longer than `limit`, though tasks of its parts were due at each look,
- * fails with `WorkerStalled`; so does one whose ledger does not answer. `limit` has to be longer than a request may take.
+ * Guarantees: a worker fails with `WorkerStalled` where, for longer than `limit`, tasks of its parts were due at each look
+ * and it has sent no request, or the service has answered others, and none of its requests as expected; so does one whose
+ * ledger does not answer. Time in which the machine slept does not count. `limit` has to be longer than a request may take.
  */
 import { Clock, Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
 /** A worker got nothing done, though there was work. */
-export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", { millis: Schema.Number }) {
+export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
+  millis: Schema.Number,
+  /** Whether it sent requests, which the service did not answer as expected. */
+  hasSent: Schema.Boolean,
+}) {
   override get message() {
-    return `nothing was sent or polled for ${Duration.format(Duration.millis(this.millis))}, though tasks are due: this worker ends, so that others take its parts`
+    const time = Duration.format(Duration.millis(this.millis))
+    const what = this.hasSent
+      ? `the service has answered other workers, and not this one, for ${time}`
+      : `nothing was sent or polled for ${time}, though tasks are due`
+    return `${what}: this worker ends, so that others take its parts`
   }
 }
 
 const interval = Duration.seconds(20)
+const longestLook = 2 * Duration.toMillis(interval)
 
 export const watch = Effect.fnUntraced(function* (worker: {
-  /** How many requests it has taken. */
-  readonly requests: () => number
+  /** How many requests it has sent, and how many were answered as expected. */
+  readonly done: { readonly requests: number; readonly answers: number }
   /** Whether one of its tasks is due. */
   readonly isDue: Effect.Effect<boolean, SqlError>
+  /** Whether the service answers other workers. */
+  readonly othersAreAnswered: Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
-  /** It moves, or has nothing to do. */
-  readonly onProgress: (now: number) => void
+  /** When it was last answered as expected, and when it last was, or had nothing to do; in epoch milliseconds. */
+  readonly onLook: (answeredAt: number, progressedAt: number) => void
 }) {
-  const { isDue, limit, onProgress, requests } = worker
-  let seen = requests()
-  let since = yield* Clock.currentTimeMillis
+  const limit = Duration.toMillis(worker.limit)
+  let seen = { ...worker.done }
+  let last = yield* Clock.currentTimeMillis
+  let answeredAt = 0
+  let progressedAt = last
+  /** Milliseconds without a request, and without an answer. */
+  let silent = 0
+  let unanswered = 0
   while (true) {
     yield* Effect.sleep(interval)
-    const due = yield* isDue.pipe(Effect.timeoutOrElse({ duration: interval, orElse: () => Effect.succeed(true) }))
+    const due = yield* worker.isDue.pipe(
+      Effect.timeoutOrElse({ duration: interval, orElse: () => Effect.succeed(true) }),
+    )
     const now = yield* Clock.currentTimeMillis
-    if (requests() !== seen || !due) {
-      seen = requests()
-      since = now
-      onProgress(now)
-    } else if (now - since > Duration.toMillis(limit)) {
-      return yield* new WorkerStalled({ millis: now - since })
+    const passed = Math.min(now - last, longestLook)
+    const { answers, requests } = worker.done
+    silent = due && requests === seen.requests ? silent + passed : 0
+    unanswered = due && answers === seen.answers ? unanswered + passed : 0
+    if (answers !== seen.answers) answeredAt = now
+    if (unanswered === 0) progressedAt = now
+    seen = { requests, answers }
+    last = now
+    worker.onLook(answeredAt, progressedAt)
+    if (silent > limit) return yield* new WorkerStalled({ millis: silent, hasSent: false })
+    if (unanswered > limit && (yield* worker.othersAreAnswered)) {
+      return yield* new WorkerStalled({ millis: unanswered, hasSent: true })
     }
   }
 })

@@ -5,15 +5,18 @@
  * tasks is sent and polled by one worker, and by another when that one is lost; only the owner of its part claims a task
  * (`task/ledger/Parts`), so no task is sent by two. The dataset does not depend on the workers.
  *
- * All workers together keep to the limits of requests per second and at once, but each may send one. Does not: end by
- * itself (`prefstream status` says when all is done); work on over a ledger that a newer version of prefstream has changed.
+ * All workers together keep to the limits of requests per second and at once, except that each may always have one request
+ * under way. A worker that is stopped lets go of its parts at once, then finishes what it is sending.
+ *
+ * Does not: end by itself (`prefstream status` says when all is done); go on over a ledger that a newer prefstream has changed.
  */
-import { Cause, Clock, Deferred, Duration, Effect, Latch, Layer, Queue, Schedule } from "effect"
+import { Cause, Clock, Deferred, Duration, Effect, Fiber, Latch, Layer, Queue, Schedule, Schema } from "effect"
 import { Singleton } from "effect/cluster"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { causeMessage } from "../io/Values.ts"
 import * as Cluster from "../node/Cluster.ts"
+import { FileLockError } from "../node/FileLock.ts"
 import * as PostgresClient from "../node/PostgresClient.ts"
 import { collect } from "../task/Collect.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
@@ -50,7 +53,8 @@ export const defaultLease = Duration.seconds(35)
 /** How often a worker looks for what others have left behind, and for news that it was not told. */
 const lookInterval = Duration.seconds(2)
 
-const restartInterval = Duration.seconds(5)
+/** Between two tries of what failed. */
+const restart = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
 
 const lookAgainInterval = Duration.seconds(30)
 
@@ -60,8 +64,8 @@ const stallLimit = Duration.minutes(10)
 /** How often it says that it is there. */
 const renewInterval = Duration.seconds(5)
 
-/** Failures that no repetition changes. */
-const final = ["SqlError", "OtherService", "TermsChanged", "SubmitOptionInvalid", "UnusableGold", "TooManyRejects"]
+/** Failures that no repetition changes; and those of the ledger, which the worker has to join again. */
+const final = ["SqlError", "OtherService", "TermsChanged", "SubmitOptionInvalid", "UnusableGold"]
 
 /** Starts again what failed for a reason that may pass. */
 const again =
@@ -71,16 +75,16 @@ const again =
     return effect.pipe(
       Effect.tapError((failure) =>
         mayPass(failure)
-          ? Effect.logWarning(
-              `${what} failed, and starts again in ${Duration.format(restartInterval)}: ${causeMessage(failure)}`,
-            )
+          ? Effect.logWarning(`${what} failed, and starts again soon: ${causeMessage(failure)}`)
           : Effect.void,
       ),
-      Effect.retry({ while: mayPass, schedule: Schedule.spaced(restartInterval) }),
+      Effect.retry({ while: mayPass, schedule: restart }),
     )
   }
 
 type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
+
+const isFileLockError = Schema.is(FileLockError)
 
 /** Works parts of the job for as long as the scope is open. Fails where the ledger is lost. */
 const work = Effect.fn("Worker.work")(function* (
@@ -90,6 +94,8 @@ const work = Effect.fn("Worker.work")(function* (
 ) {
   const ledger = yield* Ledger
   const { idempotencyKey, requestTimeout } = yield* ServiceProfile
+  /** How often parts are renewed until a worker that lost some must have noticed. */
+  const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure>()
   /** What a singleton runs; its failure is that of the worker. */
   const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
@@ -117,19 +123,18 @@ const work = Effect.fn("Worker.work")(function* (
   })
   // Also for what a request left to be sent once more.
   const looksAgain = Effect.repeat(ledger.lookAgain, Schedule.spaced(lookAgainInterval))
-  let progressedAt = yield* Clock.currentTimeMillis
-  const renewing = Effect.repeat(
-    Effect.andThen(
-      ledger.checkVersion,
-      Effect.suspend(() => ledger.renewParts(progressedAt)),
-    ),
-    Schedule.spaced(renewInterval),
-  )
+  let [answeredAt, progressedAt] = [0, yield* Clock.currentTimeMillis]
+  const renewing = Effect.gen(function* () {
+    yield* ledger.checkVersion
+    const now = yield* Clock.currentTimeMillis
+    yield* ledger.renewParts(now - progressedAt, now - answeredAt, leaseRenewals)
+  }).pipe(Effect.repeat(Schedule.spaced(renewInterval)))
   const watched = Watchdog.watch({
-    requests: ledger.requestsTaken,
+    done: ledger.requestsDone,
     isDue: ledger.isDue,
+    othersAreAnswered: ledger.othersAreAnswered,
     limit: Duration.sum(Duration.fromInputUnsafe(requestTimeout), stallLimit),
-    onProgress: (now) => void (progressedAt = now),
+    onLook: (...times) => void ([answeredAt, progressedAt] = times),
   }).pipe(Effect.catchTag("WorkerStalled", onStalled))
 
   const parts = Array.from({ length: ledger.partCount }, (_, part) =>
@@ -150,19 +155,24 @@ const work = Effect.fn("Worker.work")(function* (
       ledger.takePart(readerPart).pipe(
         Effect.andThen(again("reading")(reading)),
         Effect.tap((run) => Effect.logInfo(`run ${run}: the input is read`)),
+        // Another worker would find them, too.
+        Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading ended: ${failure.message}`)),
         Effect.andThen(Effect.never),
         Effect.scoped,
       ),
     ),
   )
-  const placed = Layer.mergeAll(reader, ...parts).pipe(
-    Layer.provide(Cluster.layer({ ...cluster, prefix: `prefstream_job_${ledger.job}` })),
-  )
-  const received = settings.webhook === undefined ? Layer.empty : WebhookReceiver.layer(settings.webhook)
-  return yield* Effect.all([sending, collecting, looking, told, looksAgain, renewing, watched, Deferred.await(lost)], {
+  // The locks of the cluster belong to the database, whatever the schema; the channel is that of this job in this schema.
+  const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
+  const placed = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
+  if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
+  const loops = yield* Effect.all([sending, collecting, looking, told, looksAgain, renewing, watched], {
     concurrency: "unbounded",
     discard: true,
-  }).pipe(Effect.provide(Layer.merge(placed, received)))
+  }).pipe(Effect.forkScoped)
+  // Opened last, closed first: others take the parts while the loops finish what is under way.
+  yield* Layer.build(placed)
+  return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 
 /** A worker does not end by itself, so it waits for the service for as long as that takes. */
@@ -172,6 +182,15 @@ const patient = Layer.effect(
 )
 
 const rejoinInterval = Duration.seconds(2)
+
+/** Failures of a statement that another session would meet, too. */
+const finalReasons = [
+  "AuthenticationError",
+  "AuthorizationError",
+  "ConstraintError",
+  "SqlSyntaxError",
+  "UniqueViolation",
+]
 
 /**
  * Works the pipeline's job beside other workers until it is interrupted; joins them again when the ledger was lost. Fails with
@@ -192,9 +211,20 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   const port = address?.port ?? (yield* Cluster.freePort)
   const name = `${host}:${port}`
   yield* onBegin(name)
-  const cluster = { url, password: yield* LedgerLocation.password, host, port, lease: lease ?? defaultLease }
+  const cluster = {
+    url,
+    password: yield* LedgerLocation.password,
+    host,
+    port,
+    lease: Duration.max(Duration.fromInputUnsafe(lease ?? defaultLease), Cluster.minLease),
+  }
   let hasJoined = false
-  const isLost = (cause: Cause.Cause<unknown>) => hasJoined && isSqlError(Cause.squash(cause))
+  const isLost = (cause: Cause.Cause<unknown>) => {
+    const failure = Cause.squash(cause)
+    if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
+    // While all workers are away, a command may have the ledger to itself.
+    return hasJoined && isFileLockError(failure)
+  }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(
     Effect.andThen(work(settings, cluster, options)),
     Effect.provide(

@@ -1,10 +1,13 @@
 /**
  * Sends the tasks that are planned, until reading is done and none is left.
  *
- * Guarantees: a task is claimed when its turn comes, so only one that is being sent can come to be in doubt. A task whose request
- * may have arrived unanswered is sent again only where the service honors idempotency keys and still remembers this one;
- * elsewhere it is held as in doubt. 400 and 422 refuse one task, unless the service refuses the first tasks of a run; 413
- * halves it, and those that follow with at least as many items and bytes before they are sent; 401, 402, 403, 407, 426, and an address without a service end the run.
+ * A task whose request may have reached the service, and whose answer is not known, is _in doubt_.
+ *
+ * Guarantees: a task is claimed when its turn comes, so no other can come to be in doubt. One that may have been created is
+ * sent again only where the service honors idempotency keys and still remembers its key; elsewhere it is held as in doubt.
+ * 400 and 422 refuse that task alone; a run whose first tasks are all refused ends. 413 splits the task in two, and, before
+ * they are sent, later ones with at least as many items and bytes. 401, 402, 403, 407, 426, and an address without a service
+ * end the run.
  */
 import { Clock, Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -24,6 +27,12 @@ class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
 /** The task may have been created, so long ago that the service may have forgotten its idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
+
+/** The task may have been created by another process, to which the service was said to honor keys. */
+class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
+
+/** Milliseconds that a claim may take without having to be kept. */
+const maxClaimTime = Duration.toMillis("2 seconds")
 
 export type SendError = SqlError | AnnotationClientError
 
@@ -54,27 +63,29 @@ export const send = Effect.fnUntraced(function* <E>(
     let doubtful = task.sentAt !== undefined
     let sentAt = task.sentAt
     const doubt = Effect.sync(() => void (doubtful = true))
-    /** Not if the task may have been created and the service may have forgotten its key. */
-    const repeat = Effect.gen(function* () {
+    /** Not if the task may have been created, and the service ignores its key, or may have forgotten it. */
+    const checkKey = Effect.gen(function* () {
+      if (!doubtful) return
+      if (profile.idempotencyKey === "ignored") return yield* new KeyIgnored()
       const now = yield* Clock.currentTimeMillis
-      if (doubtful && sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
-      if (claimed && !(yield* ledger.keepClaim(task, timeLimit))) return yield* new AlreadyClaimed()
+      if (sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
     })
-    const claim = Effect.andThen(repeat, ledger.claim(task, timeLimit)).pipe(
-      Effect.filterOrFail(Boolean, () => new AlreadyClaimed()),
-      Effect.andThen(Clock.currentTimeMillis),
-      Effect.tap((now) =>
-        Effect.sync(() => {
-          claimed = true
-          if (!doubtful) sentAt = now
-        }),
-      ),
-      Effect.filterOrFail(
-        () => doubtful || task.wasDoubted || task.itemCount === 1 || !isTooLarge(task.itemCount, body.length),
-        () =>
-          new AnnotationClientError({ baseUrl: profile.baseUrl, reason: new TooLarge({ detail: "as others were" }) }),
-      ),
-    )
+    const keep = Effect.filterOrFail(ledger.keepClaim(task, timeLimit), Boolean, () => new AlreadyClaimed())
+    const repeat = Effect.andThen(checkKey, keep)
+    const claim = Effect.gen(function* () {
+      const began = yield* Clock.currentTimeMillis
+      if (!(yield* ledger.claim(task, timeLimit))) return yield* new AlreadyClaimed()
+      claimed = true
+      yield* checkKey
+      const now = yield* Clock.currentTimeMillis
+      // The machine may have slept meanwhile, for longer than the claim holds.
+      if (now - began > maxClaimTime) yield* keep
+      if (doubtful) return
+      sentAt = now
+      if (task.wasDoubted || task.itemCount === 1 || !isTooLarge(task.itemCount, body.length)) return
+      const reason = new TooLarge({ detail: "as others were" })
+      return yield* new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
+    })
     const giveBack = Effect.suspend(() => (doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)))
     const release = Effect.andThen(
       giveBack,
@@ -91,9 +102,18 @@ export const send = Effect.fnUntraced(function* <E>(
           AnnotationClientError: (failure) => settle(task, failure, doubtful),
           AlreadyClaimed: () => Effect.void,
           KeyExpired: () => ledger.markKeyExpired(task.seq, lifetime),
+          KeyIgnored: () => ledger.markKeyIgnored(task.seq),
         }),
       )
   }, Effect.uninterruptible)
+
+  /** Tasks that wait for their turn, or are being sent. A look at the first planned tasks finds these, too. */
+  const underWay = new Set<number>()
+  const sendTask = (task: PlannedTask) =>
+    Effect.ensuring(
+      sendOne(task),
+      Effect.sync(() => underWay.delete(task.seq)),
+    )
 
   /** Requests of several items that this run was answered 413. */
   const tooLarge: Array<{ readonly items: number; readonly bytes: number }> = []
@@ -172,6 +192,8 @@ export const send = Effect.fnUntraced(function* <E>(
       if (task !== undefined) {
         page = rest
         seq = task.seq
+        if (underWay.has(seq)) continue
+        underWay.add(seq)
         return Option.some(task)
       }
       const done = readingDone.isOpen()
@@ -187,6 +209,6 @@ export const send = Effect.fnUntraced(function* <E>(
   })
 
   // Once the run is to end, nobody waits for a turn any more.
-  yield* TaskPool.run(profile.concurrency, next, sendOne).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
+  yield* TaskPool.run(profile.concurrency, next, sendTask).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
   if (left !== undefined) yield* Deferred.fail(halt, left)
 })

@@ -1,4 +1,4 @@
-/** A client that keeps to the limits that all workers of a job share, where it is one of them. */
+/** An annotation client that, in a worker, keeps to the request limits that all workers of the job share. */
 import { Effect, Layer, Option } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
@@ -17,10 +17,13 @@ const layerBudget = Layer.effect(
       take: (wanted: number) =>
         Effect.orElseSucceed(ledger.takeRequests(wanted, requestsPerSecond), () => ({
           granted: 0,
+          cuts: 0,
           pause: 0,
           next: 1000,
         })),
       pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis)),
+      slow: (cuts: number) => Effect.ignore(ledger.slowRequests(cuts)),
+      answered: Effect.sync(ledger.countAnswer),
     })
   }),
 )

@@ -110,12 +110,10 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const draw = CompletionDraw.make(options)
   const mix = options.gold === undefined ? identity : yield* GoldItems.make(options.gold, draw)
   yield* ledger.bindService(profile.identity, profile.moved)
-  if (!ledger.isShared) {
-    yield* ledger.settleInterrupted(
-      profile.idempotencyKey === "honored" ? "planned" : "in_doubt",
-      Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
-    )
-  }
+  yield* ledger.settleInterrupted(
+    profile.idempotencyKey === "honored" ? "planned" : "in_doubt",
+    Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
+  )
   const run = yield* ledger.startRun(options)
   yield* Effect.annotateCurrentSpan({ "prefstream.run": run.run, "prefstream.campaign": run.campaign })
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options

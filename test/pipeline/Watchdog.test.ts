@@ -1,18 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { Clock, Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { watch } from "../../src/pipeline/Watchdog.ts"
 
-/** A worker whose requests and due tasks the test says. */
-const watched = Effect.fnUntraced(function* (isDue: Effect.Effect<boolean>) {
-  const state = { requests: 0, isDue, progressedAt: 0 }
+/** A worker whose requests, answers and due tasks the test says, and those of others. */
+const watched = Effect.fnUntraced(function* (isDue: Effect.Effect<boolean>, othersAreAnswered = false) {
+  const state = { requests: 0, answers: 0, isDue, othersAreAnswered, answeredAt: 0, progressedAt: 0 }
   const fiber = yield* Effect.forkChild(
     Effect.flip(
       watch({
-        requests: () => state.requests,
+        done: state,
         isDue: Effect.suspend(() => state.isDue),
+        othersAreAnswered: Effect.sync(() => state.othersAreAnswered),
         limit: Duration.minutes(25),
-        onProgress: (now) => void (state.progressedAt = now),
+        onLook: (answeredAt, progressedAt) => void Object.assign(state, { answeredAt, progressedAt }),
       }),
     ),
   )
@@ -21,19 +22,23 @@ const watched = Effect.fnUntraced(function* (isDue: Effect.Effect<boolean>) {
 
 const isAlive = (fiber: Fiber.Fiber<unknown, unknown>) => fiber.pollUnsafe() === undefined
 
+const hours = (count: number) => Duration.toMillis(Duration.hours(count))
+
 describe("a worker", () => {
-  it.effect("that sends goes on, however much is due, and one with nothing to do, however long", () =>
+  it.effect("that is answered goes on, however much is due, and one with nothing to do, however long", () =>
     Effect.gen(function* () {
-      const { fiber, state } = yield* watched(Effect.succeed(true))
+      const { fiber, state } = yield* watched(Effect.succeed(true), true)
       for (let i = 0; i < 6; i++) {
         state.requests++
+        state.answers++
         yield* TestClock.adjust("20 minutes")
       }
       assert.isTrue(isAlive(fiber))
       state.isDue = Effect.succeed(false)
       yield* TestClock.adjust("3 days")
       assert.isTrue(isAlive(fiber))
-      assert.strictEqual(state.progressedAt, Duration.toMillis("3 days") + Duration.toMillis("2 hours"))
+      assert.strictEqual(state.progressedAt, hours(3 * 24 + 2))
+      assert.isBelow(state.answeredAt, hours(2))
     }),
   )
 
@@ -52,8 +57,49 @@ describe("a worker", () => {
         const failure = yield* Fiber.join(fiber)
         assert(failure._tag === "WorkerStalled")
         assert.match(failure.message, /^nothing was sent or polled for 25m/)
-        assert.strictEqual(state.progressedAt, Duration.toMillis("1 hour"))
+        assert.strictEqual(state.progressedAt, hours(1))
       }),
     )
   }
+
+  it.effect("whose requests fail waits while those of others do, and is stalled once the others are answered", () =>
+    Effect.gen(function* () {
+      const { fiber, state } = yield* watched(Effect.succeed(true))
+      const sendFor = Effect.fnUntraced(function* (minutes: number) {
+        for (let i = 0; i < minutes; i++) {
+          state.requests++
+          yield* TestClock.adjust("1 minute")
+        }
+      })
+      yield* sendFor(120)
+      assert.isTrue(isAlive(fiber))
+      state.othersAreAnswered = true
+      yield* sendFor(1)
+      const failure = yield* Fiber.join(fiber)
+      assert(failure._tag === "WorkerStalled")
+      assert.match(failure.message, /^the service has answered other workers, and not this one, for 2h/)
+    }),
+  )
+
+  it.effect("whose machine slept for hours goes on when it wakes", () =>
+    Effect.gen(function* () {
+      const clock = yield* Clock.Clock
+      let slept = 0
+      // A test's clock goes through all that is to happen meanwhile, and a machine that sleeps does not.
+      const jumping: Clock.Clock = Object.assign(Object.create(clock), {
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + slept),
+      })
+      const { fiber, state } = yield* watched(Effect.succeed(true), true).pipe(
+        Effect.provideService(Clock.Clock, jumping),
+      )
+      yield* TestClock.adjust("1 minute")
+      slept = hours(3)
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(isAlive(fiber))
+      state.requests++
+      state.answers++
+      yield* TestClock.adjust("1 minute")
+      assert.isAtLeast(state.progressedAt, hours(3))
+    }),
+  )
 })

@@ -104,11 +104,12 @@ const make = Effect.gen(function* () {
   const error = (reason: AnnotationClientError["reason"]) =>
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
 
+  const budget = yield* RequestBudget
   const throttle = yield* Throttle.make<AnnotationClientError>({
     concurrency: profile.concurrency,
     requestsPerSecond: profile.requestsPerSecond,
     patience: Duration.toMillis(patience),
-    budget: yield* RequestBudget,
+    budget,
     usedUp: (retryAfter) =>
       error(
         new Unavailable({
@@ -233,9 +234,10 @@ const make = Effect.gen(function* () {
     if (known.delete(id)) known.add(id)
     return { ask: get(id), isMadeUp: id === madeUpId }
   })
+  const answered = Option.isNone(budget) ? health.answered : Effect.andThen(health.answered, budget.value.answered)
   const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
     request.pipe(
-      Effect.tap(() => health.answered),
+      Effect.tap(() => answered),
       Effect.tapError(health.failed),
     )
 

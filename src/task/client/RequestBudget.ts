@@ -8,6 +8,8 @@ export interface RequestBudget {
   readonly take: (wanted: number) => Effect.Effect<{
     /** How many may be sent now. */
     readonly granted: number
+    /** How often the rate of all had been halved. */
+    readonly cuts: number
     /** For how many milliseconds none may. */
     readonly pause: number
     /** In how many milliseconds there may be more. */
@@ -15,6 +17,10 @@ export interface RequestBudget {
   }>
   /** The service asked for a pause of so many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
+  /** The service refused, for its load, a request that was taken when the rate had been halved so often. */
+  readonly slow: (cuts: number) => Effect.Effect<void>
+  /** The service answered a request as expected. */
+  readonly answered: Effect.Effect<void>
 }
 
 export const RequestBudget = Context.Reference<Option.Option<RequestBudget>>("prefstream/task/RequestBudget", {

@@ -3,7 +3,8 @@
  *
  * Guarantees: at most `requestsPerSecond` in any second and `concurrency` at once; three creations for one poll where both
  * wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas hold for all requests, and a request
- * that would wait for them longer than `patience` fails at once.
+ * that would wait for them longer than `patience` fails at once. With a budget, what holds for the rate holds for all who
+ * share it.
  *
  * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
  */
@@ -173,7 +174,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       yield* wanted
       if (taken >= 1) return takeInterval
       const wants = Math.min(most, waiting.create.length + waiting.poll.length)
-      const { granted, next, pause } = yield* budget.take(wants)
+      const { cuts: cutsOfAll, granted, next, pause } = yield* budget.take(wants)
+      cuts = cutsOfAll
       taken = Math.max(0, taken) + granted
       pausedUntil = Math.max(pausedUntil, (yield* Clock.currentTimeMillis) + pause)
       if (granted > 0) yield* changed.open
@@ -220,6 +222,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     // It was sent before the rate was halved.
     if (seen !== cuts) return
     cuts++
+    if (budget !== undefined) yield* budget.slow(seen)
     atOnce = Math.max(1, atOnce / 2)
     perSecond = Math.max(slowest, perSecond / 2)
     const now = yield* Clock.currentTimeMillis
@@ -272,8 +275,8 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     quota,
     /** Counts a request that did not wait for its turn. */
     count: Effect.gen(function* () {
+      if (budget !== undefined && taken < 1) taken = (yield* budget.take(1)).granted
       depart(yield* Clock.currentTimeMillis)
-      if (budget !== undefined) yield* budget.take(1)
     }),
     /** Epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),

@@ -3,7 +3,7 @@
  * communications") in one row, by the clock of the database.
  *
  * Guarantees: in any time, all workers take no more than the rate allows, and a tenth of a second's more. A pause that the
- * service asks of one holds for all.
+ * service asks of one holds for all; a refusal for load halves the rate of all, which recovers within half a minute.
  */
 import { Effect } from "effect"
 import type { LedgerContext } from "./Model.ts"
@@ -12,12 +12,18 @@ import { databaseClock } from "./Parts.ts"
 /** Seconds' worth of requests that are kept for later. */
 const reserve = 0.1
 
+/** Milliseconds until the full rate is back. */
+const recovery = 30_000
+
+/** The least share of the rate that refusals leave. */
+const leastShare = 0.01
+
 export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => ({
-  /** Until when no worker sends a request, in epoch milliseconds; 0 where none had to wait. */
-  pausedUntil: Effect.suspend(() =>
+  /** For how many milliseconds no worker sends a request; 0 where none has to wait. */
+  pausedFor: Effect.suspend(() =>
     Effect.map(
-      sql<{ until: number }>`SELECT paused_until AS until FROM budget WHERE job = ${job}`,
-      (rows) => rows[0]?.until ?? 0,
+      sql<{ millis: number }>`SELECT paused_until - ${databaseClock(sql)} AS millis FROM budget WHERE job = ${job}`,
+      (rows) => Math.max(0, rows[0]?.millis ?? 0),
     ),
   ),
 })
@@ -25,37 +31,47 @@ export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => 
 export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  const created = sql`INSERT INTO budget (job, tokens, refilled_at, paused_until) VALUES (${job}, 0, ${clock}, 0)
-    ON CONFLICT (job) DO NOTHING`
-  let taken = 0
+  const created = sql`INSERT INTO budget (job, tokens, refilled_at, paused_until, share, cuts, cut_at)
+    VALUES (${job}, 0, ${clock}, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
+  /** What of the rate is allowed now, from 0 to 1. */
+  const share = sql`LEAST(1, share + (${clock} - cut_at)::float8 / ${recovery})`
+  const done = { requests: 0, answers: 0 }
   return {
-    /** How many this process has taken. */
-    requestsTaken: () => taken,
+    /** How many requests this process has taken, and how many the service has answered as expected. */
+    requestsDone: done as Readonly<typeof done>,
+    countAnswer: () => void done.answers++,
 
     /**
-     * Takes up to so many requests, of so many per second that all workers may send. Gives how many may be sent now, and in
-     * how many milliseconds it makes sense to ask again: at the next token, or at the end of a pause.
+     * Takes up to so many requests, of so many per second that all workers may send. Gives how many may be sent now, how often
+     * the rate was halved, and in how many milliseconds it makes sense to ask again: at the next token, or at the end of a
+     * pause.
      */
     takeRequests: Effect.fnUntraced(function* (wanted: number, perSecond: number) {
       const full = Math.max(1, perSecond * reserve)
       // `FOR UPDATE` reads what another worker has just left; a statement of its own holds no lock while this process waits.
-      const take = sql<{ granted: number; left: number; pause: number }>`WITH held AS (
-          SELECT LEAST(${full}::float8, tokens + (${clock} - refilled_at) * ${perSecond}::float8 / 1000) AS filled,
-            ${clock} AS now, paused_until FROM budget WHERE ${here} FOR UPDATE
+      const take = sql<{ granted: number; left: number; pause: number; rate: number; cuts: number }>`WITH held AS (
+          SELECT *, ${clock} AS now, ${share} * ${perSecond}::float8 AS rate FROM budget WHERE ${here} FOR UPDATE
+        ), filling AS (
+          SELECT *, LEAST(${full}::float8, tokens + (now - refilled_at) * rate / 1000) AS filled FROM held
         ), taking AS (
-          SELECT now, filled, paused_until - now AS pause,
-            CASE WHEN paused_until > now THEN 0 ELSE GREATEST(0, LEAST(${wanted}::float8, FLOOR(filled))) END AS granted FROM held
+          SELECT now, rate, filled, paused_until - now AS pause,
+            CASE WHEN paused_until > now THEN 0 ELSE GREATEST(0, LEAST(${wanted}::float8, FLOOR(filled))) END AS granted FROM filling
         ) UPDATE budget SET tokens = filled - granted, refilled_at = now FROM taking WHERE ${here}
-        RETURNING granted, filled - granted AS left, pause`
+        RETURNING granted, filled - granted AS left, pause, rate, cuts`
       let found = (yield* take)[0]
       if (found === undefined) {
         yield* created
         found = (yield* take)[0]!
       }
-      const { granted, left, pause } = found
-      taken += granted
-      return { granted, pause: Math.max(0, pause), next: Math.max(pause, ((1 - left) * 1000) / perSecond, 0) }
+      const { cuts, granted, left, pause, rate } = found
+      done.requests += granted
+      return { granted, cuts, pause: Math.max(0, pause), next: Math.max(pause, ((1 - left) * 1000) / rate, 0) }
     }),
+
+    /** Halves the rate of all workers, unless it was halved since a request was taken. */
+    slowRequests: (cuts: number) =>
+      sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
+        WHERE ${here} AND cuts = ${cuts}`,
 
     /** No worker sends a request for so many milliseconds. */
     pauseRequests: Effect.fnUntraced(function* (millis: number) {

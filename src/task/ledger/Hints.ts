@@ -23,6 +23,9 @@ const minute = Duration.toMillis("1 minute")
 /** The id of a hint that is about all tasks. */
 const allTasks = ""
 
+/** When there was no such hint. */
+const never = -1
+
 export const readHints = ({ job, sql }: LedgerContext) => ({
   /** How many deliveries were received, repeated ones counted once, and when the last was, in epoch milliseconds. */
   deliveries: Effect.gen(function* () {
@@ -42,6 +45,9 @@ export const writeHints = (
 ) => {
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
+  const delivered = Effect.map(Clock.currentTimeMillis, (now) => void (lastDelivery = Option.some(now)))
+  /** The hint for all tasks that this process has followed: each process makes the tasks of its own parts due. */
+  let all = { at: never, followed: 0, since: 0 }
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
     yield* sql`DELETE FROM delivery WHERE ${here} AND received_at < ${now - rememberedMillis}`
@@ -59,7 +65,8 @@ export const writeHints = (
     inChunks(
       taskIds.map((task_id) => ({ job, task_id, at: now, pending: 1, followed: 0, since_at: now })),
       (rows) => sql`INSERT INTO hint ${sql.insert(rows)}
-        ON CONFLICT (job, task_id) DO UPDATE SET at = excluded.at, pending = 1`,
+        ON CONFLICT (job, task_id) DO UPDATE SET pending = 1,
+          at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
   /** Whether the ledger has a task of these ids. Other ids are kept only while some task's own id is not known yet. */
@@ -74,7 +81,7 @@ export const writeHints = (
       WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "in_doubt"])} LIMIT 1`
     const isWanted = (id: string) => (states.has(id) ? states.get(id) === "submitted" : unnamed.length > 0)
     yield* addHints(taskIds.filter(isWanted), now)
-    yield* owned.tell("hinted")
+    if (states.size > 0) yield* owned.tell("hinted")
     return states.size > 0
   })
 
@@ -94,7 +101,7 @@ export const writeHints = (
       }),
     )
     if (outcome !== "due") return outcome
-    lastDelivery = Option.some(now)
+    yield* delivered
     yield* hinted.open
     return outcome
   })
@@ -105,20 +112,23 @@ export const writeHints = (
    */
   const followHints = Effect.fn("Ledger.followHints")(function* (underWay: ReadonlySet<string>) {
     const now = yield* Clock.currentTimeMillis
-    const pending = yield* sql<{ taskId: string; followed: number; since: number; isTask: number }>`
-      SELECT h.task_id AS "taskId", h.followed, h.since_at AS since, CASE WHEN t.seq IS NULL THEN 0 ELSE 1 END AS "isTask"
-      FROM hint h LEFT JOIN task t ON t.job = h.job AND t.task_id = h.task_id
-      WHERE h.job = ${job} AND h.pending = 1 AND (h.task_id = ${allTasks} OR ${owned.areMine("t")})`
-    const known = pending.filter(({ isTask, taskId }) => isTask === 1 || taskId === allTasks)
-    const hasToWait = ({ followed, since }: (typeof known)[number]) =>
+    const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
       followed >= maxPollsPerMinute && now < since + minute
-    const due = known.filter((hint) => !hasToWait(hint) && !underWay.has(hint.taskId)).map(({ taskId }) => taskId)
-    if (due.length > 0) {
+    const named = yield* sql<{ taskId: string; followed: number; since: number }>`
+      SELECT h.task_id AS "taskId", h.followed, h.since_at AS since
+      FROM hint h JOIN task t ON t.job = h.job AND t.task_id = h.task_id
+      WHERE h.job = ${job} AND h.pending = 1 AND ${owned.areMine("t")}`
+    const forAll = (yield* sql<{ at: number }>`SELECT at FROM hint WHERE ${here} AND task_id = ${allTasks}`)[0]?.at ?? never
+    const isForAll = forAll !== all.at
+    const allAreDue = isForAll && !hasToWait(all)
+    const due = named.filter((hint) => !hasToWait(hint) && !underWay.has(hint.taskId)).map(({ taskId }) => taskId)
+    if (due.length > 0 || allAreDue) {
       yield* write(
         Effect.gen(function* () {
-          if (due.includes(allTasks)) {
+          if (allAreDue) {
             // Tasks that were due before stay ahead, so that repeated hints for all tasks starve none.
-            yield* sql`UPDATE task SET due_at = ${now} WHERE ${here} AND state = 'submitted' AND due_at > ${now}`
+            yield* sql`UPDATE task SET due_at = ${now}
+              WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
             yield* addHints([...underWay], now)
           }
           yield* inChunks(
@@ -136,14 +146,24 @@ export const writeHints = (
         }),
       )
     }
-    const waits = known.filter(hasToWait).map(({ since }) => since + minute - now)
+    if (allAreDue) {
+      all =
+        all.since <= now - minute
+          ? { at: forAll, followed: 1, since: now }
+          : { ...all, at: forAll, followed: all.followed + 1 }
+    }
+    const waits = [...named, ...(isForAll ? [all] : [])].filter(hasToWait).map(({ since }) => since + minute - now)
     return waits.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits))
   })
 
   return {
     recordDelivery,
     followHints,
-    /** When this process last received a delivery about tasks of this ledger, in epoch milliseconds. */
+    /** Has a hint for all tasks followed again: the last owner of a part may not have followed it. */
+    followAgain: () => void (all = { ...all, at: never }),
+    /** This process or another received a delivery about tasks of this ledger. */
+    delivered,
+    /** When that was last, as far as this process was told, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

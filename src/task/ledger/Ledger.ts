@@ -4,7 +4,7 @@
  * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a task is `submitting` before its
  * request leaves; an item belongs to one task in each campaign and vote. Request and answer are kept as they were, so
  * neither resuming nor exporting needs the input files again. `LedgerReader` cannot write; one process at a time writes to
- * a job through `Ledger`, which `layerFile` and `layerPostgres` lock.
+ * a job through `Ledger`, which `layerFile` and `layerPostgres` lock, or several workers, each its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function* ({
     ...writeTasks(context, submitted, hints, reader),
     ...hints,
     ...writeDecisions(context, planned, reader),
-    ...Parts.writeParts(context, { planned, submitted, hinted }),
+    ...Parts.writeParts(context, { planned, submitted, hinted }, hints),
     ...writeBudget(context),
     /** Fails with `DatabaseTooNew` where a newer version of prefstream has changed the tables since. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
@@ -139,7 +139,7 @@ export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefs
     LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }
 
-/** Reads and changes a ledger, for the one process that works it. */
+/** Reads and changes a ledger, for the process that works it, or a worker that works parts of it. */
 export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/Ledger",
 ) {

@@ -16,9 +16,19 @@ export const readerPart = -1
 /** Beyond the time that a request may take, in milliseconds. */
 const margin = 5_000
 
-/** Epoch milliseconds by PostgreSQL's clock, which all workers have in common. */
+/** Epoch milliseconds by the clock of the database, which all workers have in common. */
 export const databaseClock = (sql: SqlClient.SqlClient) =>
-  sql.literal("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+  sql.literal(
+    sql.onDialectOrElse({
+      pg: () => "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",
+      orElse: () => "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+    }),
+  )
+
+/** A part that this process owns. */
+interface OwnedPart {
+  epoch: number
+}
 
 /** What other processes are told of: more tasks, a webhook delivery, or an earlier task that is to be sent or polled. */
 export type Change = "planned" | "hinted" | "again"
@@ -30,8 +40,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const never = sql.literal("1 = 0")
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
-  /** Epochs of the parts that this process owns. */
-  const epochs = new Map<number, number>()
+  /** The parts that this process owns. */
+  const parts = new Map<number, OwnedPart>()
   /** Epochs in which this process claimed the tasks that it is sending. */
   const claims = new Map<number, number>()
   let changes = 0
@@ -40,6 +50,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
   return {
     worker,
+    /** Whether other processes work other parts. */
+    isShared: worker !== undefined,
 
     /** Tells other processes of a change, once it is committed. */
     tell: (change: Change): Effect.Effect<unknown, SqlError> =>
@@ -54,7 +66,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     /** Condition for the tasks that this process works; of those of `task`, where others are in the statement. */
     areMine: (task = "task") =>
-      worker === undefined ? always : epochs.size === 0 ? never : sql.in(`${task}.part`, [...epochs.keys()]),
+      worker === undefined ? always : parts.size === 0 ? never : sql.in(`${task}.part`, [...parts.keys()]),
 
     /** Condition for a task that this process is sending. */
     isHeld: (seq: number) =>
@@ -67,10 +79,11 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
      * a row that is locked until the statement is committed, so that a part is not taken meanwhile.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
-      if (worker === undefined) return { assignments: nothing, fence: nothing }
-      const epoch = epochs.get(part) ?? 0
-      claims.set(seq, epoch)
+      if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
+      const epoch = parts.get(part)?.epoch ?? 0
       return {
+        /** It did. */
+        claimed: () => void claims.set(seq, epoch),
         assignments: sql`, claim_epoch = ${epoch}, claim_until = ${clock} + ${Math.ceil(millis) + margin}`,
         fence: sql`FROM (SELECT epoch FROM part_owner
           WHERE ${here} AND part = ${part} AND epoch = ${epoch} FOR SHARE) AS fence`,
@@ -84,25 +97,17 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
         AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
+    /** Raises the epoch of a part, and gives it: from then on, no other process claims its tasks. */
     take: Effect.fnUntraced(function* (part: number) {
-      const now = yield* Clock.currentTimeMillis
-      const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner ${sql.insert({
-        job,
-        part,
-        epoch: 1,
-        owner: worker ?? "",
-        renewed_at: now,
-        progressed_at: now,
-      })} ON CONFLICT (job, part) DO UPDATE SET epoch = part_owner.epoch + 1, owner = excluded.owner,
-        renewed_at = excluded.renewed_at, progressed_at = excluded.progressed_at RETURNING epoch`
+      const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner
+          (job, part, epoch, owner, renewed_at, progressed_at, answered_at)
+        VALUES (${job}, ${part}, 1, ${worker ?? ""}, ${clock}, ${clock}, 0)
+        ON CONFLICT (job, part) DO UPDATE SET epoch = part_owner.epoch + 1, owner = excluded.owner,
+          renewed_at = excluded.renewed_at, progressed_at = excluded.progressed_at, answered_at = 0 RETURNING epoch`
       return rows[0]!.epoch
     }),
-    own: (part: number, epoch: number) => void epochs.set(part, epoch),
-    leave: (part: number, epoch: number) => {
-      if (epochs.get(part) === epoch) epochs.delete(part)
-    },
 
-    owned: () => [...epochs.keys()],
+    parts,
   }
 }
 
@@ -115,30 +120,38 @@ export interface WorkerStatus {
   readonly parts: number
   /** Whether it reads the input. */
   readonly reads: number
-  /** When it last said so, in epoch milliseconds. */
-  readonly renewedAt: number
-  /** When it last took a request, or had none to take. */
-  readonly progressedAt: number
+  /** How many milliseconds ago it last said so. */
+  readonly renewedAgo: number
+  /** How many milliseconds ago the service last answered one of its requests as expected, or it had none to send. */
+  readonly progressedAgo: number
 }
 
 export const readParts = ({ job, sql }: LedgerContext) => ({
   /** By name. */
-  workers: Effect.suspend(
-    () => sql<WorkerStatus>`SELECT owner AS name, SUM(CASE WHEN part = ${readerPart} THEN 0 ELSE 1 END) AS parts,
-        MAX(CASE WHEN part = ${readerPart} THEN 1 ELSE 0 END) AS reads, MAX(renewed_at) AS "renewedAt",
-        MAX(progressed_at) AS "progressedAt"
-      FROM part_owner WHERE job = ${job} GROUP BY owner ORDER BY owner`,
-  ),
+  workers: Effect.suspend(() => {
+    const now = databaseClock(sql)
+    return sql<WorkerStatus>`SELECT owner AS name, SUM(CASE WHEN part = ${readerPart} THEN 0 ELSE 1 END) AS parts,
+        MAX(CASE WHEN part = ${readerPart} THEN 1 ELSE 0 END) AS reads, ${now} - MAX(renewed_at) AS "renewedAgo",
+        ${now} - MAX(progressed_at) AS "progressedAgo"
+      FROM part_owner WHERE job = ${job} GROUP BY owner ORDER BY owner`
+  }),
 })
 
 /** A process without parts has a share of nothing. */
 const nobody = { count: Infinity, rank: Infinity }
 
+/** How recently another worker must have been answered, in milliseconds, for the service to count as up. */
+const recently = 60_000
+
 export const writeParts = (
   { job, owned, partCount, sql, write }: LedgerContext & { readonly owned: Parts },
   latches: Readonly<Record<"planned" | "submitted" | "hinted", Latch.Latch>>,
+  { delivered, followAgain }: { readonly delivered: Effect.Effect<void>; readonly followAgain: () => void },
 ) => {
   const here = sql`job = ${job}`
+  const clock = databaseClock(sql)
+  /** How often in a row a part was found to be another's, by those who renewed theirs. */
+  const disputed = new Map<number, number>()
   const wakeAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let crew = nobody
   const changed = Effect.suspend(() => {
@@ -148,8 +161,7 @@ export const writeParts = (
   return {
     job,
     partCount,
-    /** Whether other processes work other parts. */
-    isShared: owned.worker !== undefined,
+    isShared: owned.isShared,
     /** How many of so many this process may have, so that all workers together have as many. */
     shareOf: (together: number) => Math.floor(together / crew.count) + (crew.rank < together % crew.count ? 1 : 0),
     /** Counts the workers. */
@@ -170,36 +182,62 @@ export const writeParts = (
     lookAgain: changed,
     /** Looks at what another process told, on the channel. */
     hear: (change: string) =>
-      change === "planned" || change === "hinted" ? Effect.asVoid(latches[change].open) : changed,
+      change === "planned"
+        ? Effect.asVoid(latches.planned.open)
+        : change === "hinted"
+          ? Effect.andThen(delivered, latches.hinted.open)
+          : changed,
 
     /** Works a part until the scope is closed. What is being sent then is finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
-          const epoch = yield* write(owned.take(part))
-          owned.own(part, epoch)
+          const own = { epoch: yield* write(owned.take(part)) }
+          owned.parts.set(part, own)
+          followAgain()
           yield* write(
             sql`UPDATE task SET due_at = 0 WHERE ${here} AND part = ${part} AND ${sql.in("state", ["failed", "invalid"])}`,
           )
           yield* changed
-          return epoch
+          return own
         }),
-        (epoch) => Effect.sync(() => owned.leave(part, epoch)),
+        (own) => Effect.sync(() => void (owned.parts.get(part) === own && owned.parts.delete(part))),
       ),
 
-    /** Says that this process still works its parts, and when it last got something done. */
-    renewParts: Effect.fnUntraced(function* (progressedAt: number) {
-      const now = yield* Clock.currentTimeMillis
-      if (owned.worker === undefined || owned.owned().length === 0) return
-      yield* write(sql`UPDATE part_owner SET renewed_at = ${now}, progressed_at = ${progressedAt}
-        WHERE ${here} AND owner = ${owned.worker} AND ${sql.in("part", owned.owned())}`)
+    /**
+     * Says that this process still works its parts, and how many milliseconds ago it last got something done, and an answer.
+     * A part that is another's by the ledger for more than `patience` times in a row, though this process is still to work
+     * it, is taken again: whoever lost it may have taken it late, when it thawed.
+     */
+    renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
+      if (owned.worker === undefined || owned.parts.size === 0) return
+      const rows = yield* write(sql<{ part: number; epoch: number }>`UPDATE part_owner SET renewed_at = ${clock},
+          progressed_at = ${clock} - ${progressedAgo}, answered_at = ${clock} - ${answeredAgo}
+        WHERE ${here} AND owner = ${owned.worker} AND ${sql.in("part", [...owned.parts.keys()])} RETURNING part, epoch`)
+      const found = new Map(rows.map(({ epoch, part }) => [part, epoch]))
+      for (const [part, own] of owned.parts) {
+        const times = found.get(part) === own.epoch ? 0 : (disputed.get(part) ?? 0) + 1
+        disputed.set(part, times > patience ? 0 : times)
+        if (times <= patience) continue
+        yield* Effect.logWarning(`part ${part} is taken again: another worker took it late`)
+        own.epoch = yield* write(owned.take(part))
+        yield* changed
+      }
     }),
+
+    /** Whether the service has recently answered another worker. */
+    othersAreAnswered: Effect.suspend(() =>
+      Effect.map(
+        sql`SELECT 1 FROM part_owner
+          WHERE ${here} AND owner <> ${owned.worker ?? ""} AND answered_at > ${clock} - ${recently} LIMIT 1`,
+        (rows) => rows.length > 0,
+      ),
+    ),
 
     /** Whether a task of this process's parts is to be sent or polled now; none is while the service asks to wait. */
     isDue: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
-      if ((yield* sql`SELECT 1 FROM budget WHERE ${here} AND paused_until > ${databaseClock(sql)}`).length > 0)
-        return false
+      if ((yield* sql`SELECT 1 FROM budget WHERE ${here} AND paused_until > ${clock}`).length > 0) return false
       const due = (state: string) => sql`SELECT 1 FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${now} AND ${owned.areMine()} LIMIT 1`
       return (yield* due("planned")).length > 0 || (yield* due("submitted")).length > 0
@@ -210,7 +248,7 @@ export const writeParts = (
      * again where the service honors keys, in doubt elsewhere. Gives how many there were.
      */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (outcome: "planned" | "in_doubt") {
-      if (owned.owned().length === 0) return 0
+      if (owned.parts.size === 0) return 0
       const rows = yield* write(
         outcome === "planned"
           ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned()} RETURNING seq`

@@ -145,13 +145,17 @@ const createTasks = Effect.gen(function* () {
     owner TEXT NOT NULL,
     renewed_at BIGINT NOT NULL,
     progressed_at BIGINT NOT NULL,
+    answered_at BIGINT NOT NULL,
     PRIMARY KEY (job, part)
   )`
   yield* sql`CREATE TABLE budget (
     job INTEGER NOT NULL PRIMARY KEY,
     tokens DOUBLE PRECISION NOT NULL,
     refilled_at BIGINT NOT NULL,
-    paused_until BIGINT NOT NULL
+    paused_until BIGINT NOT NULL,
+    share DOUBLE PRECISION NOT NULL,
+    cuts BIGINT NOT NULL,
+    cut_at BIGINT NOT NULL
   )`
   yield* sql`CREATE TABLE task_attempt (
     job INTEGER NOT NULL,

@@ -28,6 +28,9 @@ const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => o
 const keyExpired = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
 
+/** Reason of a task that is not resent, since the service ignores keys. */
+const keyIgnored = "it may have been sent, when the service was said to honor Idempotency-Key"
+
 /** Reason of a task in doubt whose request was answered with the id of another task. */
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
@@ -72,7 +75,7 @@ export const writeTasks = (
   /**
    * Before a submit: tasks that were being sent when a process ended, and tasks in doubt, are planned again where the
    * service honors keys and still remembers theirs; elsewhere they are in doubt, as are planned tasks that may have been
-   * sent. A reason stays until the task is settled.
+   * sent. A reason stays until the task is settled. What other workers are sending is left to them.
    */
   const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
     outcome: "planned" | "in_doubt",
@@ -85,14 +88,15 @@ export const writeTasks = (
       Effect.gen(function* () {
         if (outcome === "planned") {
           yield* sql`UPDATE task SET state = 'planned'
-            WHERE ${here} AND ${sql.in("state", ["submitting", "in_doubt"])}`
+            WHERE ${here} AND ${sql.in("state", owned.isShared ? ["in_doubt"] : ["submitting", "in_doubt"])}`
           yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyExpired(lifetime)}
             WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
         } else {
-          yield* holdInterruptedRows
-          yield* sql`UPDATE task SET state = 'in_doubt', reason = 'it may have been sent, when the service was said to honor Idempotency-Key'
+          if (!owned.isShared) yield* holdInterruptedRows
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyIgnored}
             WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
         }
+        yield* owned.tell("again")
       }),
     )
   })
@@ -167,10 +171,11 @@ export const writeTasks = (
     millis = 0,
   ) {
     const now = yield* Clock.currentTimeMillis
-    const { assignments, fence } = owned.claiming({ part, seq }, millis)
+    const { assignments, claimed, fence } = owned.claiming({ part, seq }, millis)
     const rows =
       yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now}) ${assignments}
       ${fence} WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
+    if (rows.length > 0) claimed()
     return rows.length > 0
   })
 
@@ -178,9 +183,10 @@ export const writeTasks = (
   const keepClaim = Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
     if (owned.worker === undefined) return true
     const held = owned.isHeld(task.seq)
-    const { assignments, fence } = owned.claiming(task, millis)
+    const { assignments, claimed, fence } = owned.claiming(task, millis)
     const rows = yield* write(sql`UPDATE task SET state = 'submitting' ${assignments}
       ${fence} WHERE ${here} AND seq = ${task.seq} AND state = 'submitting' AND ${held} RETURNING seq`)
+    if (rows.length > 0) claimed()
     return rows.length > 0
   })
 
@@ -219,6 +225,13 @@ export const writeTasks = (
   const markInDoubt = markHeld("in_doubt")
 
   const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
+  const markKeyIgnored = (seq: number) => markInDoubt(seq, keyIgnored)
+
+  /** The service gave two tasks the same id. */
+  const holdShared = (seq: number, taskId: string, owner: number) => {
+    const reason = sharedId(taskId, owner + 1)
+    return Effect.as(setHeld(seq, "in_doubt", reason), Option.some(reason))
+  }
 
   /** Records the task's id at the service. An id of another task puts it in doubt instead; gives that reason. */
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
@@ -227,15 +240,19 @@ export const writeTasks = (
       seq,
       Effect.gen(function* () {
         const owner = yield* Rows.ownerOf({ job, sql }, taskId, seq)
-        if (Option.isSome(owner)) {
-          const reason = sharedId(taskId, owner.value + 1)
-          yield* setHeld(seq, "in_doubt", reason)
-          return Option.some(reason)
-        }
-        yield* sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
+        if (Option.isSome(owner)) return yield* holdShared(seq, taskId, owner.value)
+        const named = sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
           due_at = ${Math.ceil(now + firstPollDelay)}
           WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`
-        return Option.none<string>()
+        if (owned.worker === undefined) return yield* Effect.as(named, Option.none<string>())
+        // Another worker may just have recorded the same id.
+        return yield* Effect.as(sql.withTransaction(named), Option.none<string>()).pipe(
+          Effect.catchReason("SqlError", "UniqueViolation", (_, failure) =>
+            Effect.flatMap(Rows.ownerOf({ job, sql }, taskId, seq), (owner) =>
+              Option.isSome(owner) ? holdShared(seq, taskId, owner.value) : Effect.fail(failure),
+            ),
+          ),
+        )
       }),
     )
     bodies.drop(seq)
@@ -388,6 +405,7 @@ export const writeTasks = (
     markRefused,
     markInDoubt,
     markKeyExpired,
+    markKeyIgnored,
     markFailed,
     markCompleted,
     markInvalid,

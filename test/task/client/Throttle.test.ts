@@ -320,18 +320,23 @@ describe("Throttle", () => {
 
   describe("with a budget of several processes", () => {
     /** A budget as the test says, and how often it was asked. */
-    const budgeted = Effect.fnUntraced(function* (found: () => { granted: number; pause: number; next: number }) {
+    const budgeted = Effect.fnUntraced(function* (
+      found: () => { granted: number; pause: number; next: number; cuts?: number },
+    ) {
       const told: Array<number> = []
+      const slowed: Array<number> = []
       let asked = 0
       const throttle = yield* make({
         patience: Infinity,
         budget: Option.some({
           atOnce: (together) => together,
-          take: () => Effect.sync(() => (asked++, found())),
+          take: () => Effect.sync(() => (asked++, { cuts: 0, ...found() })),
           pause: (millis) => Effect.sync(() => void told.push(millis)),
+          slow: (cuts) => Effect.sync(() => void slowed.push(cuts)),
+          answered: Effect.void,
         }),
       })
-      return { throttle, told, asked: () => asked }
+      return { throttle, told, slowed, asked: () => asked }
     })
 
     it.effect("asks it again when there may be more, not before", () =>
@@ -367,6 +372,39 @@ describe("Throttle", () => {
         yield* throttle.quota(underWay[0]!.permit, [{ name: "requests", remaining: 0, reset: 30_000 }])
         yield* throttle.pause(60_000, "asked to wait")
         assert.deepStrictEqual(told, [30_000, 60_000])
+      }),
+    )
+
+    it.effect("halves the rate of all for a refusal, once for those that were sent before", () =>
+      Effect.gen(function* () {
+        let cuts = 4
+        const { slowed, throttle } = yield* budgeted(() => ({ granted: 1, pause: 0, next: 0, cuts }))
+        const { ask, underWay } = yield* asking(throttle)
+        yield* ask()
+        yield* ask()
+        yield* TestClock.adjust("2 seconds")
+        yield* settle
+        assert.strictEqual(underWay.length, 2)
+        yield* throttle.refused(underWay[0]!.permit, 429)
+        yield* throttle.refused(underWay[1]!.permit, 429)
+        assert.deepStrictEqual(slowed, [4])
+        // Another process was refused, too.
+        cuts = 6
+        yield* ask()
+        yield* TestClock.adjust("5 seconds")
+        yield* settle
+        yield* throttle.refused(underWay[2]!.permit, 429)
+        assert.deepStrictEqual(slowed, [4, 6])
+      }).pipe(Logs.make().during),
+    )
+
+    it.effect("takes one request for a probe, which does not wait for its turn", () =>
+      Effect.gen(function* () {
+        const { asked, throttle } = yield* budgeted(() => ({ granted: 1, pause: 0, next: 0 }))
+        yield* throttle.hold
+        yield* throttle.count
+        yield* throttle.count
+        assert.strictEqual(asked(), 2)
       }),
     )
   })
