@@ -118,7 +118,8 @@ export const writeHints = (
       SELECT h.task_id AS "taskId", h.followed, h.since_at AS since
       FROM hint h JOIN task t ON t.job = h.job AND t.task_id = h.task_id
       WHERE h.job = ${job} AND h.pending = 1 AND ${owned.areMine("t")}`
-    const forAll = (yield* sql<{ at: number }>`SELECT at FROM hint WHERE ${here} AND task_id = ${allTasks}`)[0]?.at ?? never
+    const forAll =
+      (yield* sql<{ at: number }>`SELECT at FROM hint WHERE ${here} AND task_id = ${allTasks}`)[0]?.at ?? never
     const isForAll = forAll !== all.at
     const allAreDue = isForAll && !hasToWait(all)
     const due = named.filter((hint) => !hasToWait(hint) && !underWay.has(hint.taskId)).map(({ taskId }) => taskId)

@@ -1,0 +1,260 @@
+/** What workers of one job must have of its ledger when they disturb one another. */
+import { NodeServices } from "@effect/platform-node"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Latch, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { ServiceProfile } from "../../../src/api/ServiceProfile.ts"
+import * as PostgresClient from "../../../src/node/PostgresClient.ts"
+import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
+import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import * as RejectLimit from "../../../src/task/plan/RejectLimit.ts"
+import { send } from "../../../src/task/Send.ts"
+import * as Logs from "../../support/logs.ts"
+import { notInstalled, Server } from "../../support/postgres.ts"
+import * as ScriptedService from "../../support/ScriptedService.ts"
+import { platform } from "../../support/job.ts"
+import { newTasks, plan } from "../support.ts"
+
+describe.skipIf(notInstalled)("two workers", () => {
+  let server: Server
+  beforeAll(async () => {
+    server = await Server.make()
+  })
+  afterAll(() => server.close())
+
+  /** Two workers of one job of so many tasks, each task a part. */
+  const two = Effect.fnUntraced(function* (tasks: number) {
+    const url = Redacted.make(server.url(server.newSchema()))
+    const open = (name: string) =>
+      Effect.map(Layer.build(Ledger.layerPostgres({ url, shared: { by: "worker", name } })), (context) =>
+        Context.get(context, Ledger),
+      )
+    const [one, other] = [yield* open("one"), yield* open("other")]
+    yield* plan(newTasks(Array.from({ length: tasks }, () => 1))).pipe(Effect.provideService(Ledger, one))
+    const connect = Effect.map(Layer.build(Layer.fresh(PostgresClient.layer({ url }))), (context) =>
+      Context.get(context, SqlClient.SqlClient),
+    )
+    const sql = yield* connect
+    const states = Effect.map(
+      sql<{ state: string; reason: string | null }>`SELECT state, reason FROM task ORDER BY seq`,
+      (rows) => rows.map(({ reason, state }) => [state, reason]),
+    )
+    return { one, other, sql, connect, states }
+  })
+
+  it.layer(NodeServices.layer)((it) => {
+    it.effect("whose writes wait for one another's rows both get done", () =>
+      Effect.gen(function* () {
+        const { connect, one, sql } = yield* two(3)
+        for (const part of [0, 1, 2]) yield* one.takePart(part)
+        const rival = yield* connect
+        const waiting = (count: number) =>
+          Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, { until: (rows) => rows.length >= count })
+        const touch = (seq: number) => rival`UPDATE task SET due_at = 7 WHERE seq = ${seq}`
+        const released = yield* Latch.make()
+        const blocked = yield* Deferred.make<void>()
+        // Has the first group wait, so that what follows is one.
+        const blocker = yield* Effect.forkChild(
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`UPDATE task SET due_at = 7 WHERE seq = 2`
+              yield* Deferred.succeed(blocked, undefined)
+              yield* released.await
+            }),
+          ),
+        )
+        yield* Deferred.await(blocked)
+        const writes = yield* Effect.forEach([2, 0, 1], (seq) =>
+          Effect.forkChild(one.postpone(seq, 0), { startImmediately: true }),
+        )
+        yield* rival.withTransaction(
+          Effect.gen(function* () {
+            yield* touch(1)
+            yield* released.open
+            yield* Fiber.join(blocker)
+            // It has the row of task 0, and waits for this one's.
+            yield* waiting(1)
+            yield* touch(0)
+          }),
+        )
+        yield* Fiber.joinAll(writes)
+        assert.deepStrictEqual(
+          (yield* sql<{ due: number }>`SELECT due_at AS due FROM task ORDER BY seq`).map(({ due }) => due),
+          [0, 0, 0],
+        )
+      }),
+    )
+
+    it.effect("of which one took a part late: who is to work it takes it again", () =>
+      Effect.gen(function* () {
+        const { one, other } = yield* two(1)
+        const logs = Logs.make()
+        yield* one.takePart(0)
+        yield* Effect.scoped(other.takePart(0))
+        const [task] = yield* one.plannedAfter(-1)
+        for (let renewal = 0; renewal < 3; renewal++) {
+          assert.isFalse(yield* one.claim(task!), `before renewal ${renewal}`)
+          yield* logs.during(one.renewParts(0, 0, 2))
+        }
+        assert.isTrue(yield* one.claim(task!))
+        assert.deepStrictEqual(logs.messages, ["part 0 is taken again: another worker took it late"])
+        yield* logs.during(one.renewParts(0, 0, 2))
+        assert.strictEqual(logs.messages.length, 1)
+      }),
+    )
+
+    it.effect("know whether the service answers the other", () =>
+      Effect.gen(function* () {
+        const { one, other } = yield* two(1)
+        yield* one.takePart(0)
+        yield* other.takePart(1)
+        assert.isFalse(yield* one.othersAreAnswered)
+        yield* other.renewParts(0, 61_000, 9)
+        assert.isFalse(yield* one.othersAreAnswered)
+        yield* other.renewParts(0, 1_000, 9)
+        assert.isTrue(yield* one.othersAreAnswered)
+        assert.isFalse(yield* other.othersAreAnswered)
+      }),
+    )
+
+    it.effect("are seen by the database's clock, whatever their own", () =>
+      Effect.gen(function* () {
+        // The test's clock says that it is 1970.
+        const { one } = yield* two(1)
+        yield* one.takePart(0)
+        yield* one.renewParts(5_000, 0, 9)
+        const [worker] = yield* one.workers
+        assert.isBelow(worker!.renewedAgo, 5_000)
+        assert.isAtLeast(worker!.progressedAgo, 5_000)
+        assert.isBelow(worker!.progressedAgo, 10_000)
+      }),
+    )
+
+    it.effect("send half as many requests after a refusal for load, however many were refused at once", () =>
+      Effect.gen(function* () {
+        const { one, other, sql } = yield* two(1)
+        const hourly = 1 / 3600
+        const hour = 3_600_000
+        const ask = Effect.gen(function* () {
+          yield* sql`UPDATE budget SET tokens = 0`
+          return yield* other.takeRequests(1, hourly)
+        })
+        yield* one.takeRequests(1, hourly)
+        const before = yield* ask
+        assert.isAbove(before.next, hour * 0.99)
+        assert.isBelow(before.next, hour * 1.01)
+        for (const ledger of [one, other]) yield* ledger.slowRequests(before.cuts)
+        const after = yield* ask
+        assert.strictEqual(after.cuts, before.cuts + 1)
+        // It recovers meanwhile.
+        assert.isAbove(after.next, hour * 1.2)
+        assert.isBelow(after.next, hour * 2.01)
+        yield* sql`UPDATE budget SET cut_at = cut_at - 30000`
+        assert.isBelow((yield* ask).next, hour * 1.01)
+      }),
+    )
+
+    it.effect(
+      "each look once more at all their tasks after a delivery that names none, also at those being polled",
+      () =>
+        Effect.gen(function* () {
+          const { one, other } = yield* two(2)
+          for (const [part, ledger] of [one, other].entries()) {
+            yield* ledger.takePart(part)
+            const [task] = yield* ledger.plannedAfter(-1)
+            yield* ledger.claim(task!)
+            yield* ledger.markSubmitted(part, `task_${part}`, 3_600_000)
+          }
+          const due = (ledger: Ledger["Service"], underWay: ReadonlyArray<string> = []) =>
+            Effect.map(ledger.due(10, Option.none(), new Set(underWay)), ({ tasks }) =>
+              tasks.map(({ taskId }) => taskId),
+            )
+          assert.deepStrictEqual([yield* due(one), yield* due(other)], [[], []])
+          yield* one.recordDelivery({ id: "1", sentAt: 1, taskIds: Option.none() })
+          // The other's task is being polled, and the answer to that comes from before the delivery.
+          assert.deepStrictEqual([yield* due(one), yield* due(other, ["task_1"])], [["task_0"], ["task_1"]])
+          for (const [part, ledger] of [one, other].entries()) yield* ledger.postpone(part, 3_600_000)
+          assert.deepStrictEqual([yield* due(one), yield* due(other)], [[], ["task_1"]])
+          yield* other.postpone(1, 3_600_000)
+          assert.deepStrictEqual([yield* due(one), yield* due(other)], [[], []])
+          // Whoever takes the part does not know whether its last owner looked.
+          yield* one.takePart(1)
+          assert.deepStrictEqual(yield* due(one), ["task_0", "task_1"])
+        }),
+    )
+
+    it.effect("both know that webhooks arrive", () =>
+      Effect.gen(function* () {
+        const { other } = yield* two(1)
+        assert.deepStrictEqual(yield* other.lastDelivery, Option.none())
+        yield* TestClock.setTime(5_000)
+        yield* other.hear("planned")
+        assert.deepStrictEqual(yield* other.lastDelivery, Option.none())
+        yield* other.hear("hinted")
+        assert.deepStrictEqual(yield* other.lastDelivery, Option.some(5_000))
+      }),
+    )
+
+    it.effect("that are given the same id for two tasks hold the second in doubt", () =>
+      Effect.gen(function* () {
+        const { one, other, sql, states } = yield* two(2)
+        for (const [part, ledger] of [one, other].entries()) {
+          yield* ledger.takePart(part)
+          yield* ledger.claim((yield* ledger.plannedAfter(-1))[0]!)
+        }
+        // The first is recorded, and not committed, when the second looks for its id.
+        const recorded = yield* Deferred.make<void>()
+        const released = yield* Latch.make()
+        const first = yield* Effect.forkChild(
+          sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`UPDATE task SET state = 'submitted', task_id = 'same' WHERE seq = 0`
+              yield* Deferred.succeed(recorded, undefined)
+              yield* released.await
+            }),
+          ),
+        )
+        yield* Deferred.await(recorded)
+        const second = yield* Effect.forkChild(other.markSubmitted(1, "same", 0), { startImmediately: true })
+        yield* Effect.repeat(one.snapshot(blockedSessions(sql)), { until: (count) => count > 0 })
+        yield* released.open
+        yield* Fiber.join(first)
+        assert.isTrue(Option.isSome(yield* Fiber.join(second)))
+        const [, [state, reason] = []] = yield* states
+        assert.strictEqual(state, "in_doubt")
+        assert.match(reason ?? "", /^the service answered with the task id same, which task 1 already has/)
+      }),
+    )
+  })
+
+  for (const [what, keys, sentAgo, expected] of [
+    ["planned to be sent again, where keys are ignored now", "ignored", 0, /when the service was said to honor/],
+    ["planned to be sent again, under a key that may be forgotten", "honored", 25 * 3_600_000, /may have forgotten/],
+  ] as const) {
+    it.live(`hold a task in doubt that was ${what}`, () =>
+      Effect.gen(function* () {
+        const { one, sql, states } = yield* two(1)
+        yield* sql`UPDATE task SET sent_at = ${Date.now() - sentAgo}`
+        yield* one.takePart(0)
+        const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey: keys })
+        const profile = yield* Layer.build(service.profile)
+        const halt = yield* Deferred.make<never, never>()
+        yield* send(yield* Latch.make(true), halt as never, RejectLimit.counter(undefined)).pipe(
+          Effect.provide(
+            Layer.provide(AnnotationClient.layer, Layer.succeed(ServiceProfile, Context.get(profile, ServiceProfile))),
+          ),
+          Effect.provideService(ServiceProfile, Context.get(profile, ServiceProfile)),
+          Effect.provideService(Ledger, one),
+        )
+        assert.deepStrictEqual(service.received, [])
+        const [[state, reason] = []] = yield* states
+        assert.strictEqual(state, "in_doubt")
+        assert.match(reason ?? "", expected)
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    )
+  }
+})
+
+const blockedSessions = (sql: SqlClient.SqlClient) =>
+  Effect.map(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, (rows) => rows.length)
