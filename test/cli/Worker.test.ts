@@ -1,10 +1,11 @@
-/** What `prefstream worker` refuses. */
+/** `prefstream worker`: what it refuses, and how it lets go of its parts. */
 import { writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
-import { Effect } from "effect"
-import { cli, itemLines, quick } from "../support/cli.ts"
+import { Deferred, Duration, Effect, Fiber } from "effect"
+import { cli, cliStarted, itemLines, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 
 describe.skipIf(notInstalled)("prefstream worker", () => {
   let server: Server
@@ -34,5 +35,65 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
         /^prefstream: the ledger has version 2, this prefstream knows versions up to 1: install a newer/m,
       )
       assert.strictEqual(server.psql("SELECT COUNT(*) FROM part_owner", schema), "0")
+    }))
+
+  const parts = 8
+
+  const startWorker = Effect.fnUntraced(function* (service: ScriptedService.ScriptedService, schema: string) {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    writeFileSync(file, `${itemLines(1).join("\n")}\n`)
+    const worker = yield* cliStarted(["worker", file, "--dir", folder, "--parts", `${parts}`], {
+      ...to(service),
+      PREFSTREAM_LEDGER: server.url(schema),
+    })
+    const said = yield* worker.talks(/Worker (\S+) of/)
+    return { ...worker, name: /Worker (\S+) of/.exec(said)![1]! }
+  })
+
+  /** Waits until a worker has so many parts, as the ledger says. */
+  const has = (schema: string, { name }: { readonly name: string }, atLeast: number) =>
+    Effect.sync(() => {
+      try {
+        return Number(server.psql(`SELECT COUNT(*) FROM part_owner WHERE part >= 0 AND owner = '${name}'`, schema))
+      } catch {
+        return 0 // no tables yet
+      }
+    }).pipe(Effect.delay(Duration.millis(50)), Effect.repeat({ until: (count) => count >= atLeast }))
+
+  test("has all parts of its job, whoever works a job of that number in another schema", () =>
+    Effect.gen(function* () {
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const schemas = [server.newSchema(), server.newSchema()]
+      const workers = yield* Effect.forEach(schemas, (schema) => startWorker(service, schema))
+      for (const [i, schema] of schemas.entries()) yield* has(schema, workers[i]!, parts)
+      yield* Effect.forEach(workers, ({ stop }) => stop(), { concurrency: 2 })
+    }))
+
+  test("that is stopped lets go of its parts at once, and waits for the answer to what it is sending", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const released = yield* Deferred.make<void>()
+      const service = yield* ScriptedService.make(async (request, before) => {
+        if (request.method === "POST") {
+          Effect.runSync(Deferred.succeed(asked, undefined))
+          await Effect.runPromise(Deferred.await(released))
+        }
+        return ScriptedService.obliging(request, before)
+      })
+      const schema = server.newSchema()
+      const first = yield* startWorker(service, schema)
+      yield* Deferred.await(asked)
+      const second = yield* startWorker(service, schema)
+      yield* has(schema, second, 1)
+      const stopping = yield* Effect.forkChild(first.stop(), { startImmediately: true })
+      yield* has(schema, second, parts)
+      assert.isUndefined(stopping.pollUnsafe())
+      assert.strictEqual(server.psql("SELECT state FROM task", schema), "submitting")
+      yield* Deferred.succeed(released, undefined)
+      yield* Fiber.join(stopping)
+      assert.include(["submitted", "completed"], server.psql("SELECT state FROM task", schema))
+      assert.strictEqual(service.received.filter(({ method }) => method === "POST").length, 1)
+      yield* second.stop()
     }))
 })
