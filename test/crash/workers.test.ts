@@ -6,7 +6,9 @@
  * When, is drawn from a seed that is printed; `CRASH_SEED` sets it. It decides nothing of what is asserted.
  */
 import { randomInt } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
@@ -29,7 +31,32 @@ const rounds = cases(1, 20)
 const tasks = cases(400, 4_000)
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-workers-"))
-const input = join(scratch, "items.jsonl")
+/** So long that the input is read in several steps (`task/Plan`). */
+const long = "and so on ".repeat(Math.ceil(3_200_000 / (tasks * 2)))
+const lines = Array.from({ length: tasks * 2 }, (_, i) =>
+  JSON.stringify({ id: `item-${i}`, prompt: `Question ${i}?`, completions: ["one", `another ${i}: ${long}`] }),
+)
+
+/** Milliseconds in which the input comes, where it comes slowly: some of those in which its tasks are sent. */
+const inputTime = 10_000
+const pieces = 100
+
+/** The input over HTTP; slowly once `slow` is set. */
+const serveInput = async (host: string) => {
+  const input = { url: "", slow: false, close: () => void server.close() }
+  const server = createServer(async (_, response) => {
+    response.writeHead(200, { "content-type": "application/x-ndjson" })
+    for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
+      const [from, to] = [piece, piece + 1].map((n) => Math.round((n * lines.length) / pieces))
+      response.write(`${lines.slice(from, to).join("\n")}\n`)
+      if (input.slow) await setTimeout(inputTime / pieces)
+    }
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  input.url = `http://${host}:${(server.address() as AddressInfo).port}/items.jsonl`
+  return input
+}
 
 /** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 const draws = (seed: number) => {
@@ -80,12 +107,6 @@ describe.skipIf(notInstalled || !isAsked)(
     let server: Server
     beforeAll(async () => {
       server = await Server.make()
-      const items = Array.from({ length: tasks * 2 }, (_, i) => ({
-        id: `item-${i}`,
-        prompt: `Question ${i}?`,
-        completions: ["one", `another ${i}`],
-      }))
-      writeFileSync(input, items.map((item) => `${JSON.stringify(item)}\n`).join(""))
     })
     afterAll(async () => {
       await server.close()
@@ -105,16 +126,23 @@ describe.skipIf(notInstalled || !isAsked)(
       readonly env?: Record<string, string>
     }
 
+    interface Surroundings {
+      /** This machine's address for all workers. */
+      readonly host?: string
+      readonly placeOf?: (worker: number, to: Neighbors) => Promise<Place>
+    }
+
     /** Gives the most tasks that are in doubt at the end of a round. */
     const play = async (
       name: string,
       keys: "honored" | "ignored",
       disturb: (crew: Crew) => Promise<void>,
-      placeOf: (worker: number, to: Neighbors) => Promise<Place> = () => Promise.resolve({}),
+      { host = "127.0.0.1", placeOf = () => Promise.resolve({}) }: Surroundings = {},
     ) => {
-      const service = await RecordingService.start(keys)
+      const input = await serveInput(host)
+      const service = await RecordingService.start(keys, 1_000_000)
       const port = Number(new URL(service.baseUrl).port)
-      const flags = [input, "--batch-size", "2", "--idempotency-key", keys]
+      const flags = [input.url, "--batch-size", "2", "--idempotency-key", keys]
       service.book("alone")
       const alone = await here(
         ["run", ...flags, "--dir", `${scratch}/${name}-alone`, "--requests-per-second", "1000", "--poll-min", "20ms"],
@@ -122,6 +150,7 @@ describe.skipIf(notInstalled || !isAsked)(
       )
       assert.strictEqual(alone.status, 0, alone.stderr)
 
+      input.slow = true
       let mostDoubts = 0
       for (let round = 0; round < rounds; round++) {
         const token = `${name}-${round}`
@@ -223,6 +252,7 @@ describe.skipIf(notInstalled || !isAsked)(
         )
       }
       await service.close()
+      input.close()
       return mostDoubts
     }
 
@@ -246,6 +276,7 @@ describe.skipIf(notInstalled || !isAsked)(
         }
         const disturb = async ({ count, kill, partsOf, random, reader, replace, workers }: Crew) => {
           const first = reader()
+          assert.isBelow(count("true"), tasks, "all was read before the reader was lost")
           await kill(first)
           if (first === 0) await replace(0)
           await until("parts for the one in its own network", () => partsOf(0) > 0)
@@ -264,7 +295,10 @@ describe.skipIf(notInstalled || !isAsked)(
         }
         try {
           // Of each of those that are lost, the requests that were under way.
-          assert.isAtMost(await play(`lost-${keys}`, keys, disturb, network && placeOf), keys === "honored" ? 0 : 4 * 8)
+          assert.isAtMost(
+            await play(`lost-${keys}`, keys, disturb, network && { host: network.outside, placeOf }),
+            keys === "honored" ? 0 : 4 * 8,
+          )
         } finally {
           network?.close()
         }

@@ -62,7 +62,10 @@ const resultOf = ({ body, id }: Task) => {
   return { task_id: id, status: "completed", results: half ? results.slice(1) : results }
 }
 
-export const start = async (keys: "honored" | "ignored"): Promise<RecordingService> => {
+export const start = async (
+  keys: "honored" | "ignored",
+  bodyBytes = limits.bodyBytes,
+): Promise<RecordingService> => {
   const books = new Map<string, Book>()
   const book = (token: string, from?: string): Book => {
     const found = books.get(token)
@@ -82,7 +85,7 @@ export const start = async (keys: "honored" | "ignored"): Promise<RecordingServi
 
   const create = (book: Book, bytes: Buffer, key: string): readonly [number, { readonly task_id?: string }] => {
     const body = JSON.parse(bytes.toString()) as TaskRequest
-    if (bytes.length > limits.bodyBytes) return [413, {}]
+    if (bytes.length > bodyBytes) return [413, {}]
     if (body.prompts.some(({ completions }) => completions.length > limits.completions)) {
       return [422, {}]
     }
