@@ -1,5 +1,6 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for one process per job.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for a process that works a job alone,
+ * or shares it.
  *
  * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
  * rolls back and releases the lock, and later transactions fail; a dead machine's lock ends after about a minute.
@@ -181,6 +182,7 @@ const make = Effect.fnUntraced(function* (
       Effect.mapError(name),
     )
   }
+  if (config.sharedBy === "worker") yield* Effect.mapError(requireVersion(writer), name)
   if (config.lock !== undefined)
     yield* PostgresLock.take(writer, config.lock, config.sharedBy !== undefined, where).pipe(
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
@@ -203,6 +205,19 @@ const make = Effect.fnUntraced(function* (
     spanAttributes: [["db.system.name", "postgresql"]],
   })
   return Object.assign(client, { reserve: connected(reserve) })
+})
+
+/** The first that ends idle sessions, by which the locks of a frozen worker are released (idle_session_timeout). */
+const oldestForWorkers = 14
+
+const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const rows = yield* sql<{ version: string }>`SELECT current_setting('server_version') AS version`
+  const { version } = rows[0]!
+  if (Number.parseInt(version) >= oldestForWorkers) return
+  const message = `workers need PostgreSQL ${oldestForWorkers} or newer, and this is ${version}`
+  return yield* new SqlError.SqlError({
+    reason: new SqlError.UnknownError({ cause: undefined, message, operation: "connect" }),
+  })
 })
 
 /** BIGINT and NUMERIC come as numbers, as in SQLite. None that prefstream writes is beyond 2^53. */

@@ -76,7 +76,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly parts: number
     readonly reads_input: boolean
     readonly last_seen_at: string
-    /** When it last sent or polled, or had nothing to send or poll. */
+    /** When the service last answered it as expected, or it had nothing to send or poll. */
     readonly last_progress_at: string
   }>
 }

@@ -1,7 +1,7 @@
 /** `prefstream worker`: what it refuses, and how it lets go of its parts. */
 import { writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
-import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Latch } from "effect"
 import { cli, cliStarted, itemLines, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
@@ -72,25 +72,25 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
 
   test("that is stopped lets go of its parts at once, and waits for the answer to what it is sending", () =>
     Effect.gen(function* () {
-      const asked = yield* Deferred.make<void>()
-      const released = yield* Deferred.make<void>()
+      const [asked, released] = [yield* Latch.make(), yield* Latch.make()]
+      const context = yield* Effect.context()
       const service = yield* ScriptedService.make(async (request, before) => {
         if (request.method === "POST") {
-          Effect.runSync(Deferred.succeed(asked, undefined))
-          await Effect.runPromise(Deferred.await(released))
+          asked.openUnsafe()
+          await Effect.runPromiseWith(context)(released.await)
         }
         return ScriptedService.obliging(request, before)
       })
       const schema = server.newSchema()
       const first = yield* startWorker(service, schema)
-      yield* Deferred.await(asked)
+      yield* asked.await
       const second = yield* startWorker(service, schema)
       yield* has(schema, second, 1)
       const stopping = yield* Effect.forkChild(first.stop(), { startImmediately: true })
       yield* has(schema, second, parts)
       assert.isUndefined(stopping.pollUnsafe())
       assert.strictEqual(server.psql("SELECT state FROM task", schema), "submitting")
-      yield* Deferred.succeed(released, undefined)
+      yield* released.open
       yield* Fiber.join(stopping)
       assert.include(["submitted", "completed"], server.psql("SELECT state FROM task", schema))
       assert.strictEqual(service.received.filter(({ method }) => method === "POST").length, 1)

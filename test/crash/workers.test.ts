@@ -7,7 +7,7 @@
  */
 import { randomInt } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:http"
+import { createServer, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -32,7 +32,7 @@ const tasks = cases(400, 4_000)
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-workers-"))
 /** So long that the input is read in several steps (`task/Plan`). */
-const long = "and so on ".repeat(Math.ceil(3_200_000 / (tasks * 2)))
+const long = "and so on ".repeat(Math.ceil(1_600_000 / (tasks * 2)))
 const lines = Array.from({ length: tasks * 2 }, (_, i) =>
   JSON.stringify({ id: `item-${i}`, prompt: `Question ${i}?`, completions: ["one", `another ${i}: ${long}`] }),
 )
@@ -44,7 +44,7 @@ const pieces = 100
 /** The input over HTTP; slowly once `slow` is set. */
 const serveInput = async (host: string) => {
   const input = { url: "", slow: false, close: () => void server.close() }
-  const server = createServer(async (_, response) => {
+  const send = async (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/x-ndjson" })
     for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
       const [from, to] = [piece, piece + 1].map((n) => Math.round((n * lines.length) / pieces))
@@ -52,7 +52,8 @@ const serveInput = async (host: string) => {
       if (input.slow) await setTimeout(inputTime / pieces)
     }
     response.end()
-  })
+  }
+  const server = createServer((_, response) => void send(response))
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
   input.url = `http://${host}:${(server.address() as AddressInfo).port}/items.jsonl`
   return input

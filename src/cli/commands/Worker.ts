@@ -15,9 +15,11 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/** A worker waits for the service, but for no end, and has none to report. */
+/** A worker waits for the service, but for no end, and has none to report. What is to be sent again is asked of `submit`. */
 const unused = {
   dryRun: undefined,
+  resubmit: [],
+  maxAttempts: undefined,
   json: undefined,
   lockWait: undefined,
   patience: undefined,

@@ -50,7 +50,7 @@ const workers = (status: JobStatus): Rows => {
   const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input }) => {
     const secondsSince = (time: string) => (millisOf(status.at) - millisOf(time)) / 1000
     const [seen, moved] = [secondsSince(last_seen_at), secondsSince(last_progress_at)]
-    const stuck = moved > stuckAfter ? `; sent and polled nothing for ${duration(moved)}, though tasks are due` : ""
+    const stuck = moved > stuckAfter ? `; not answered by the service for ${duration(moved)}, though tasks are due` : ""
     const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : stuck
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${late}`
   })

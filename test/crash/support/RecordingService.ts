@@ -62,10 +62,7 @@ const resultOf = ({ body, id }: Task) => {
   return { task_id: id, status: "completed", results: half ? results.slice(1) : results }
 }
 
-export const start = async (
-  keys: "honored" | "ignored",
-  bodyBytes = limits.bodyBytes,
-): Promise<RecordingService> => {
+export const start = async (keys: "honored" | "ignored", bodyBytes = limits.bodyBytes): Promise<RecordingService> => {
   const books = new Map<string, Book>()
   const book = (token: string, from?: string): Book => {
     const found = books.get(token)

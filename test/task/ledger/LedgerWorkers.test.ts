@@ -1,7 +1,7 @@
 /** What workers of one job must have of its ledger when they disturb one another. */
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Latch, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Deferred, Effect, Fiber, Latch, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ServiceProfile } from "../../../src/api/ServiceProfile.ts"
@@ -235,7 +235,7 @@ describe.skipIf(notInstalled)("two workers", () => {
     it.live(`hold a task in doubt that was ${what}`, () =>
       Effect.gen(function* () {
         const { one, sql, states } = yield* two(1)
-        yield* sql`UPDATE task SET sent_at = ${Date.now() - sentAgo}`
+        yield* sql`UPDATE task SET sent_at = ${(yield* Clock.currentTimeMillis) - sentAgo}`
         yield* one.takePart(0)
         const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey: keys })
         const profile = yield* Layer.build(service.profile)
