@@ -54,7 +54,7 @@ const commands = [
   command("init", "Look at files, and write the settings of a project", () =>
     import("./commands/Init.ts").then((module) => module.initCommand),
   ),
-  command("config", "Show the settings that a command would have, and where they stand", () =>
+  command("config", "Show the settings that a command would have, and where each is set", () =>
     import("./commands/Config.ts").then((module) => module.configCommand(commandsNamed)),
   ),
   command("doctor", "Check what a job needs: ledger, service, token, clock, webhooks", () =>

@@ -71,7 +71,7 @@ const formatter = (isAll: boolean): CliOutput.Formatter => ({
       columns: columns(),
       groups: Groups.groups,
       maxUngrouped: Groups.maxUngrouped,
-      isShown: (name) => isAll || Groups.essential.has(name),
+      isShown: (name) => isAll || Groups.isEssential(name, doc.usage),
     }),
 })
 

@@ -1,8 +1,8 @@
 /**
  * Replaces a directory by two renames.
  *
- * Guarantees: the directory at the path is complete, the old or the new one. A crash between the two renames leaves
- * none at the path; the next write, or `recover`, repairs that. Only directories that prefstream wrote are replaced. Files are
+ * Guarantees: a directory at the path is always complete, the old or the new one. For a moment there is none, and a crash
+ * between the two renames leaves it so; the next write, or `recover`, repairs that. Only directories that prefstream wrote are replaced. Files are
  * written in `.NAME.partial-XXXXXX` beside the path: `next` is the new directory, `previous` the old one, and a lock
  * marks a running writer.
  */

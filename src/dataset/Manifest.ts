@@ -1,8 +1,8 @@
 /**
  * `manifest.json`: the contents and the provenance of a dataset; its presence marks a directory that prefstream wrote.
  *
- * Guarantees: it lists every other file with its digest; it has no timestamps, so the same rows and facts give the same
- * manifest.
+ * Guarantees: it lists every other file with its digest; it has no time of its own writing, so the same rows and facts give
+ * the same manifest. The only dates are those that servers gave for remote inputs.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"

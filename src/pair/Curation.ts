@@ -2,8 +2,8 @@
  * Turns judged items into the pairs of a dataset: votes to a choice, filters, pairs, and the quality report.
  *
  * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
- * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs and count only for
- * gold and experts. Memory grows by several hundred bytes per item, most of them for near-duplicates.
+ * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs and count only in
+ * the accuracy on gold items and in the figures per expert. Memory grows by several hundred bytes per item, most of them for near-duplicates.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Effect, Option, Stream } from "effect"

@@ -2,7 +2,7 @@
  * Strategies that turn a judgment into pairs, as rows of the dataset.
  *
  * Guarantees: pure; pairs are in the order in which a strategy lists them. Completions that are blank or equal make no
- * pair, and two texts make at most one. The pairs of an item share a weight of 1, since they are not independent
+ * pair, and the same two texts make at most one. Each pair of an item with n pairs weighs 1/n, since they are not independent
  * (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5). A new strategy is
  * a value here, and a name in `cli/flags/DatasetFlags`.
  */

@@ -1,4 +1,4 @@
-/** What is asked of a dataset: choices, filters, pairs, thresholds, splits, formats, and what its card says. */
+/** Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and texts of its card. */
 import { Effect, Schema } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import { type FormatName, formatNames } from "../dataset/format/TrainerFormats.ts"

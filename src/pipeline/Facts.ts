@@ -1,7 +1,7 @@
 /**
  * What the ledger and the settings know of a dataset, for its card and its manifest.
  *
- * Guarantees: nothing but what is recorded; no time, so the same ledger gives the same facts.
+ * Guarantees: nothing but what is recorded, so the same ledger and settings give the same facts.
  */
 import { Effect, Option } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"

@@ -1,10 +1,10 @@
 /**
- * Where things stand in a job's folder:
+ * What a job folder contains:
  *
  * ```
  * ledger.db        the record of every item, task and result (SQLite)
  * service.db       tasks of the embedded annotation service, where it is used
- * rejects.jsonl    records that were refused, with file, line and reason
+ * rejects.jsonl    rejected records, with file, line and reason
  * dataset/         the preference pairs
  * refused/         the report on a dataset that exceeded a threshold and was not written
  * settings.yaml    what the last run was given on its command line

@@ -2,7 +2,7 @@
  * The whole flow on one screen: source, tasks, judgments, pairs, dataset.
  *
  * Guarantees: a run may be stopped at any point and started again over the same job folder; it then finishes what is
- * left and submits nothing twice. The dataset depends on nothing but the ledger.
+ * left and submits nothing twice. The dataset depends on the ledger and its settings alone.
  *
  * `run` is `submit` and `collect` concurrently, and then `exportDataset`. Each of the
  * three may also be run alone, in other processes and on other days.

@@ -5,7 +5,7 @@
  *
  * - `submitted`: items of this run's input whose tasks were sent.
  * - `not_submitted`: items with a task that is still to be sent; 0 when a run has finished.
- * - `known`: those of both that an earlier run had read.
+ * - `known`: how many of the submitted and not_submitted items an earlier run had already read.
  * - `rejected`: records that the source or the service refused, or whose task a person gave up.
  *
  * An item with several votes counts once. It is rejected only if all its tasks are refused or given up; otherwise it is

@@ -2,8 +2,8 @@
  * Prompt items from files of any format and layout, local or remote.
  *
  * Guarantees: unless it is set, the layout is detected in the first records of the first non-empty file; all files are
- * read in it, in order, each in its own format. A later record with fields that the layout would ignore is a reject
- * (`LateFields`).
+ * read in it, in order, each in its own format. A later record is rejected if it has a prompt or completion in a field that
+ * the first records did not have (`LateFields`).
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import type * as Format from "./format/Format.ts"

@@ -1,11 +1,11 @@
 /**
- * The second of the two loops over the ledger: polls outstanding tasks until their results are there. It may be stopped at
- * any point and started again.
+ * The second of two loops over the ledger (`Send` is the first): polls outstanding tasks until their results are there. It
+ * may be stopped at any point and started again.
  *
- * Guarantees: a result is stored as it came before its task counts as completed; one that does not fit its task is kept and
- * costs nothing else. The time between two polls of a task grows with its age, within the profile's `pollInterval`, with
- * jitter. A hint from a webhook is followed at once; while hints arrive, polling is slower, but never off. A poll that fails
- * only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
+ * Guarantees: a result is stored as it came before its task counts as completed; one that does not fit its task is kept, and
+ * affects no other task. The time between two polls of a task grows with its age, within the profile's `pollInterval`, with
+ * jitter. Tasks that a webhook names are polled at once; while webhooks arrive, polling is slower, but never off. A poll that
+ * fails only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
  */
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"

@@ -1,8 +1,9 @@
 /**
  * Reads the input into the ledger, as planned tasks.
  *
- * Guarantees: each record counts once, as new, known, duplicate, or rejected. A step of reading is recorded atomically;
- * items whose batch is still open are recorded with the step that closes it, so a run that was killed reads them again.
+ * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in chunks, each in one
+ * transaction; items whose batch is still open are recorded with the chunk that fills it, so a run that was killed reads
+ * them again.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"

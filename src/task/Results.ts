@@ -1,7 +1,7 @@
 /**
  * The judgments of a ledger, by task and by item, in the order in which the items were planned.
  *
- * Guarantees: what `ResultMatch` says of a result. A stored result that no longer fits its task ends the stream.
+ * Guarantees: each result fits its task (`ResultMatch`). A stored result that no longer fits its task ends the stream.
  */
 import { Array as Arr, Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

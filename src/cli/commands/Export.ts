@@ -22,7 +22,7 @@ const campaignOf = (text: string): Option.Option<number | "all"> =>
 const campaign = option(
   Flag.String("campaign").pipe(Flag.filterMap(campaignOf, () => "the number of a campaign, or all")),
   "N|all",
-  "Campaign to export, or all (default: that of the last run)",
+  "Campaign (runs under the same guidelines) to export, or all (default: that of the last run)",
 )
 
 export const exportCommand = Command.make(
@@ -50,7 +50,7 @@ export const exportCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Write the dataset from all results so far. The same ledger gives the same bytes. " +
+    "Write the dataset from all results so far. The same ledger and settings give the same bytes. " +
       "A later export adds results that are still missing; while there are any, the exit status is 3.",
   ),
   Command.withExamples([

@@ -52,8 +52,9 @@ export const runCommand = Command.make(
   Command.withDescription(
     "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +
       "Stop it at any time, and start it again with the same job folder. " +
-      "Without --base-url, an annotation service is started on this machine for the run; " +
-      "with --once, --quiet or schedule, --expert is then required.",
+      "Without --base-url, an annotation service is started on this machine for the run, and an automatic expert judges " +
+      "in place of people: --expert, or else the rule `longest`, to try things out. " +
+      "With --once, --quiet or `prefstream schedule`, --expert or --base-url is required.",
   ),
   Command.withExamples([
     {
@@ -71,7 +72,8 @@ export const runCommand = Command.make(
       description: "Send the tasks to an annotation service, and wait for at most half a day",
     },
     {
-      command: "prefstream run 'items/*.jsonl' --dir job --once --quiet",
+      command:
+        "PREFSTREAM_BASE_URL=https://host/v1 PREFSTREAM_TOKEN=... prefstream run 'items/*.jsonl' --dir job --once --quiet",
       description: "Each night: submit new items, and export the results so far",
     },
   ]),

@@ -94,14 +94,17 @@ export const serveCommand = Command.make(
       "N",
       `Votes per prompt, unless a task sets its own number (default: ${defaults.votes})`,
     ),
-    undoGrace: duration("undo-grace", "Time to undo a task's last votes, before it is completed (default: 30s)"),
+    undoGrace: duration(
+      "undo-grace",
+      "How long a task with all its votes stays open, so that the last can be undone (default: 30s)",
+    ),
     gold: file("gold", "Gold items (known answers), in any input format, to measure experts"),
     rateLimit: option(
       integer("rate-limit", { min: 0, max: 100_000 }),
       "N",
-      `Requests per second and token, with bursts of twice as many; 0: no limit (default: ${defaultRateLimit.perSecond})`,
+      `Requests per second for each token, with bursts of twice as many; 0: no limit (default: ${defaultRateLimit.perSecond})`,
     ),
-    webhookUrl: text("webhook-url", "URL", "Where to send webhooks, as may be set in the dashboard, too"),
+    webhookUrl: text("webhook-url", "URL", "Where to send webhooks; can also be set in the dashboard"),
     allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),
     monitor,
     ...expertFlags,
@@ -130,7 +133,7 @@ export const serveCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts. The organization token in PREFSTREAM_TOKEN, if any, is one more that it accepts.",
+    "Run the annotation service: HTTP interface, dashboard, and annotation page. --expert adds automatic experts, which answer in place of people. PREFSTREAM_TOKEN, if set, is accepted as an additional organization token.",
   ),
   Command.withExamples([
     { command: "prefstream serve --votes 3 --gold gold.jsonl", description: "For a team with its own experts" },

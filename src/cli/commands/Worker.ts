@@ -5,10 +5,11 @@ import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { defaultPartCount } from "../../task/ledger/Jobs.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
-import { sourceOf } from "../flags/InputFlags.ts"
+import { filesArgument, sourceOf } from "../flags/InputFlags.ts"
+import { dirFlag } from "../flags/LedgerFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { monitored } from "../flags/MonitorFlag.ts"
-import { address, duration, formatDuration, integer, option } from "../flags/Values.ts"
+import { address, duration, formatDuration, integer, option, text } from "../flags/Values.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { say } from "../output/Text.ts"
@@ -31,15 +32,18 @@ const unused = {
 const workerFlags = {
   ...Struct.omit(submitFlags, Struct.keys(unused)),
   ...webhookFlags,
+  files: filesArgument("https:// and s3:// URLs"),
+  dir: dirFlag("Job folder of this worker, for rejects"),
+  ledger: text("ledger", "URL", "Ledger of all workers, required: postgres://user@host/database [PREFSTREAM_LEDGER]"),
   address: address(
     "address",
     "[HOST:]PORT",
-    "Where other workers reach this one (default: the address towards the database, a free port)",
+    "Where other workers reach this one (default: the address that the database sees, a free port)",
   ),
   parts: option(
     integer("parts", { min: 1, max: 4096 }),
     "N",
-    `Parts of a new job, which it keeps: 8 or more for each worker that it may get (default: ${defaultPartCount})`,
+    `Number of parts of a new job, fixed afterwards; at least 8 per expected worker (default: ${defaultPartCount})`,
   ),
   lease: duration(
     "lease",
@@ -53,6 +57,11 @@ export const workerCommand = Command.make(
   Effect.fn("prefstream worker")(function* (given) {
     const job = yield* Job.begin({ ...given, ...unused }, yield* pipelineFileOf(given.files))
     const { flags, place } = job
+    if (flags.files.includes("-")) {
+      return yield* new ExitStatus.UsageError({
+        message: "worker: each worker needs the same input, so it cannot come from stdin: expected files or URLs",
+      })
+    }
     const { location } = place
     if (location._tag === "File") {
       return yield* new ExitStatus.UsageError({
@@ -86,8 +95,8 @@ export const workerCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Work a job together with other workers, over one ledger in PostgreSQL: each is given the same input and flags. " +
-      "One of them reads the input; all send and poll, each the parts that it was placed on. " +
-      "When one is lost, the others take its parts. It works until it is stopped; status says when all is done, and export writes the dataset.",
+      "The tasks of a job are divided into parts, and each worker sends and polls those of its parts; one also reads the input. " +
+      "When one is lost, the others take its parts. A worker runs until it is stopped; status says when all is done, and export writes the dataset.",
   ),
   Command.withExamples([
     {

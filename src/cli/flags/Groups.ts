@@ -35,7 +35,10 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
   ],
 } // prettier-ignore
 
-/** What help shows of a command with many flags, beside the command's own. */
+/** What help shows of a command with many flags, beside the command's own; `usage` is how the command is called. */
+export const isEssential = (name: string, usage: string) =>
+  essential.has(name) || (usage.startsWith("prefstream worker ") && ["ledger", "job"].includes(name))
+
 export const essential: ReadonlySet<string> = new Set([
   "prompt-path", "completion-path", "completions", "key", "guidelines-file", "votes", "base-url", "listen", "expert",
   "threshold", "format", "dir", "once", "json",

@@ -13,13 +13,17 @@ import { parseLimit } from "../../task/plan/RejectLimit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { choice, duration, option, repeated, size, text } from "./Values.ts"
 
-export const inputFlags = {
-  files: Argument.String("FILE").pipe(
+/** @param others what is read besides files of this machine */
+export const filesArgument = (others: string) =>
+  Argument.String("FILE").pipe(
     Argument.withDescription(
-      "JSONL, JSON, CSV, TSV or Parquet, also compressed: files, folders, patterns in quotes, https:// and s3:// URLs, or - for stdin",
+      `JSONL, JSON, CSV, TSV or Parquet, also compressed: files, folders, patterns in quotes, ${others}`,
     ),
     Argument.variadic(),
-  ),
+  )
+
+export const inputFlags = {
+  files: filesArgument("https:// and s3:// URLs, or - for stdin"),
   inputFormat: option(
     Flag.Literals("input-format", formatNames),
     "FORMAT",

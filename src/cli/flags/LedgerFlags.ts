@@ -13,12 +13,15 @@ import { UsageError } from "../output/ExitStatus.ts"
 import { shellWord } from "../output/Text.ts"
 import { option, text, toggle } from "./Values.ts"
 
-export const ledgerFlags = {
-  dir: option(
+export const dirFlag = (what: string) =>
+  option(
     Flag.String("dir").pipe(Flag.withAlias("d"), Flag.withFallbackConfig(Config.String("PREFSTREAM_DIR"))),
     "DIR",
-    `Job folder with ledger, rejects and dataset (default: ${JobFolder.defaultDirectory}) [PREFSTREAM_DIR]`,
-  ),
+    `${what} (default: ${JobFolder.defaultDirectory}) [PREFSTREAM_DIR]`,
+  )
+
+export const ledgerFlags = {
+  dir: dirFlag("Job folder with ledger, rejects and dataset"),
   ledger: text(
     "ledger",
     "URL",
