@@ -18,7 +18,7 @@ export const embeddedFlags = {
   expert: repeated(
     Flag.String("expert"),
     "EXPERT",
-    "judge:MODEL, gold:FILE, first, last, longest, shortest or random; later ones judge what is undecided",
+    "judge:MODEL, gold:FILE, first, last, longest, shortest or random; repeat: later ones judge the rest",
   ),
   turnaround: duration("turnaround", "Simulated time per task of automatic experts (default: 0s)"),
 }
