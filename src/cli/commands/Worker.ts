@@ -84,7 +84,7 @@ export const workerCommand = Command.make(
       lease: flags.lease,
       parts: flags.parts,
       onBegin: (name) =>
-        Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it works until it is stopped`),
+        Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it runs until it is stopped`),
       onStalled: ({ message }) =>
         Effect.andThen(
           say(message),

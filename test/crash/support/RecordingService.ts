@@ -18,6 +18,8 @@ export const limits = { bodyBytes: 5500, completions: 4 }
 interface Task {
   readonly id: string
   readonly key: string
+  /** The same for requests that are the same. */
+  readonly name: string
   readonly prompts: ReadonlyArray<string>
   readonly body: TaskRequest
   looks: number
@@ -94,9 +96,9 @@ export const start = async (keys: "honored" | "ignored", bodyBytes = limits.body
     }
     // A second task under the same key would have another name, and spoil the bytes.
     const name = digest([key, body])
-    const copies = [...book.tasks.values()].filter((task) => digest([task.key, task.body]) === name).length
+    const copies = [...book.tasks.values()].filter((task) => task.name === name).length
     const id = `task_${name}${copies === 0 ? "" : `_${copies + 1}`}`
-    const task = { id, key, prompts, body, looks: 0 }
+    const task = { id, key, name, prompts, body, looks: 0 }
     book.tasks.set(id, task)
     book.keys.set(key, task)
     book.posts.push({ id, repeated: false, prompts })
