@@ -26,13 +26,16 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const longestLook = 2 * Duration.toMillis(interval)
 
+/** How long others must have been answered after this worker was, in milliseconds: a service that is down answers nobody. */
+const lead = 60_000
+
 export const watch = Effect.fnUntraced(function* (worker: {
   /** How many requests it has sent, and how many were answered as expected. */
   readonly done: { readonly requests: number; readonly answers: number }
   /** Whether one of its tasks is due. */
   readonly isDue: Effect.Effect<boolean, SqlError>
-  /** Whether the service answers other workers. */
-  readonly othersAreAnswered: Effect.Effect<boolean, SqlError>
+  /** Whether the service has answered other workers in the last so many milliseconds. */
+  readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
   /** When it was last answered as expected, and when it last was, or had nothing to do; in epoch milliseconds. */
   readonly onLook: (answeredAt: number, progressedAt: number) => void
@@ -61,7 +64,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
     last = now
     worker.onLook(answeredAt, progressedAt)
     if (silent > limit) return yield* new WorkerStalled({ millis: silent, hasSent: false })
-    if (unanswered > limit && (yield* worker.othersAreAnswered)) {
+    if (unanswered > limit && (yield* worker.othersAnsweredWithin(unanswered - lead))) {
       return yield* new WorkerStalled({ millis: unanswered, hasSent: true })
     }
   }

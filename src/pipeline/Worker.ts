@@ -132,7 +132,7 @@ const work = Effect.fn("Worker.work")(function* (
   const watched = Watchdog.watch({
     done: ledger.requestsDone,
     isDue: ledger.isDue,
-    othersAreAnswered: ledger.othersAreAnswered,
+    othersAnsweredWithin: ledger.othersAnsweredWithin,
     limit: Duration.sum(Duration.fromInputUnsafe(requestTimeout), stallLimit),
     onLook: (...times) => void ([answeredAt, progressedAt] = times),
   }).pipe(Effect.catchTag("WorkerStalled", onStalled))

@@ -4,14 +4,15 @@ import { TestClock } from "effect/testing"
 import { watch } from "../../src/pipeline/Watchdog.ts"
 
 /** A worker whose requests, answers and due tasks the test says, and those of others. */
-const watched = Effect.fnUntraced(function* (isDue: Effect.Effect<boolean>, othersAreAnswered = false) {
-  const state = { requests: 0, answers: 0, isDue, othersAreAnswered, answeredAt: 0, progressedAt: 0 }
+const watched = Effect.fnUntraced(function* (isDue: Effect.Effect<boolean>) {
+  const state = { requests: 0, answers: 0, isDue, othersAnsweredAt: 0, answeredAt: 0, progressedAt: 0 }
   const fiber = yield* Effect.forkChild(
     Effect.flip(
       watch({
         done: state,
         isDue: Effect.suspend(() => state.isDue),
-        othersAreAnswered: Effect.sync(() => state.othersAreAnswered),
+        othersAnsweredWithin: (millis) =>
+          Effect.map(Clock.currentTimeMillis, (now) => state.othersAnsweredAt > now - millis),
         limit: Duration.minutes(25),
         onLook: (answeredAt, progressedAt) => void Object.assign(state, { answeredAt, progressedAt }),
       }),
@@ -27,7 +28,7 @@ const hours = (count: number) => Duration.toMillis(Duration.hours(count))
 describe("a worker", () => {
   it.effect("that is answered goes on, however much is due, and one with nothing to do, however long", () =>
     Effect.gen(function* () {
-      const { fiber, state } = yield* watched(Effect.succeed(true), true)
+      const { fiber, state } = yield* watched(Effect.succeed(true))
       for (let i = 0; i < 6; i++) {
         state.requests++
         state.answers++
@@ -71,9 +72,14 @@ describe("a worker", () => {
           yield* TestClock.adjust("1 minute")
         }
       })
+      yield* sendFor(10)
+      // The last answers before the service was down.
+      state.answers++
+      state.othersAnsweredAt = yield* Clock.currentTimeMillis
       yield* sendFor(120)
       assert.isTrue(isAlive(fiber))
-      state.othersAreAnswered = true
+      // It answered others for a while, and they have nothing more to send.
+      state.othersAnsweredAt = yield* Clock.currentTimeMillis
       yield* sendFor(1)
       const failure = yield* Fiber.join(fiber)
       assert(failure._tag === "WorkerStalled")
@@ -89,9 +95,7 @@ describe("a worker", () => {
       const jumping: Clock.Clock = Object.assign(Object.create(clock), {
         currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + slept),
       })
-      const { fiber, state } = yield* watched(Effect.succeed(true), true).pipe(
-        Effect.provideService(Clock.Clock, jumping),
-      )
+      const { fiber, state } = yield* watched(Effect.succeed(true)).pipe(Effect.provideService(Clock.Clock, jumping))
       yield* TestClock.adjust("1 minute")
       slept = hours(3)
       yield* TestClock.adjust("1 minute")

@@ -140,9 +140,6 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
 /** A process without parts has a share of nothing. */
 const nobody = { count: Infinity, rank: Infinity }
 
-/** How recently another worker must have been answered, in milliseconds, for the service to count as up. */
-const recently = 60_000
-
 export const writeParts = (
   { job, owned, partCount, sql, write }: LedgerContext & { readonly owned: Parts },
   latches: Readonly<Record<"planned" | "submitted" | "hinted", Latch.Latch>>,
@@ -225,14 +222,13 @@ export const writeParts = (
       }
     }),
 
-    /** Whether the service has recently answered another worker. */
-    othersAreAnswered: Effect.suspend(() =>
+    /** Whether the service has answered another worker in the last so many milliseconds. */
+    othersAnsweredWithin: (millis: number) =>
       Effect.map(
         sql`SELECT 1 FROM part_owner
-          WHERE ${here} AND owner <> ${owned.worker ?? ""} AND answered_at > ${clock} - ${recently} LIMIT 1`,
+          WHERE ${here} AND owner <> ${owned.worker ?? ""} AND answered_at > ${clock} - ${millis} LIMIT 1`,
         (rows) => rows.length > 0,
       ),
-    ),
 
     /** Whether a task of this process's parts is to be sent or polled now; none is while the service asks to wait. */
     isDue: Effect.gen(function* () {

@@ -109,12 +109,13 @@ describe.skipIf(notInstalled)("two workers", () => {
         const { one, other } = yield* two(1)
         yield* one.takePart(0)
         yield* other.takePart(1)
-        assert.isFalse(yield* one.othersAreAnswered)
+        assert.isFalse(yield* one.othersAnsweredWithin(60_000))
         yield* other.renewParts(0, 61_000, 9)
-        assert.isFalse(yield* one.othersAreAnswered)
+        assert.isFalse(yield* one.othersAnsweredWithin(60_000))
+        assert.isTrue(yield* one.othersAnsweredWithin(90_000))
         yield* other.renewParts(0, 1_000, 9)
-        assert.isTrue(yield* one.othersAreAnswered)
-        assert.isFalse(yield* other.othersAreAnswered)
+        assert.isTrue(yield* one.othersAnsweredWithin(60_000))
+        assert.isFalse(yield* other.othersAnsweredWithin(60_000))
       }),
     )
 
