@@ -5,7 +5,7 @@
  * transaction; items whose batch is still open are recorded with the chunk that fills it, so a run that was killed reads
  * them again.
  */
-import { Array as Arr, Effect, Result, Stream } from "effect"
+import { Array as Arr, Clock, Duration, Effect, Result, Stream } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -37,6 +37,9 @@ const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reor
  */
 export const stepRecords = 4096
 const stepCharacters = 4 * 1024 * 1024
+
+/** Milliseconds after which the records of a slow source are planned, however few they are. */
+const stepMillis = Duration.toMillis("5 seconds")
 
 /** Reads the whole input into the ledger as planned tasks. */
 export const plan = Effect.fnUntraced(function* <E, R>(
@@ -115,20 +118,26 @@ export const plan = Effect.fnUntraced(function* <E, R>(
 
   let gathered: Array<Result.Result<SourceItem, Reject>> = []
   let characters = 0
-  const flush = Effect.suspend(() => {
+  let flushedAt = yield* Clock.currentTimeMillis
+  const flush = Effect.fnUntraced(function* () {
     const records = gathered
     gathered = []
     characters = 0
-    return step(records, false)
+    yield* step(records, false)
+    flushedAt = yield* Clock.currentTimeMillis
   })
-  yield* Stream.runForEachArray(records, (records) => {
-    for (const record of records) {
-      gathered.push(record)
-      characters += sizeOf(record)
-    }
-    return gathered.length >= stepRecords || characters >= maxCharacters ? flush : Effect.void
-  })
-  yield* flush
+  yield* Stream.runForEachArray(
+    records,
+    Effect.fnUntraced(function* (records) {
+      for (const record of records) {
+        gathered.push(record)
+        characters += sizeOf(record)
+      }
+      const isFull = gathered.length >= stepRecords || characters >= maxCharacters
+      if (isFull || (yield* Clock.currentTimeMillis) - flushedAt >= stepMillis) yield* flush()
+    }),
+  )
+  yield* flush()
   yield* counter.end
   yield* step([], true)
 })

@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { type Duration, Effect, Fiber, Latch, Layer, Option, Result, Stream } from "effect"
+import { Clock, type Duration, Effect, Fiber, Latch, Layer, Option, Result, Stream } from "effect"
 import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import { collect } from "../../src/task/Collect.ts"
@@ -12,7 +12,8 @@ import * as ScriptedService from "../support/ScriptedService.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
-const posts = (service: ScriptedService.ScriptedService) => service.received.filter(({ method }) => method === "POST")
+const posts = (service: Pick<ScriptedService.ScriptedService, "received">) =>
+  service.received.filter(({ method }) => method === "POST")
 const promptsOf = (request: ScriptedService.Received) =>
   (JSON.parse(request.body) as TaskRequest).prompts.map(({ prompt }) => prompt)
 const problem = (status: number, detail: string) => ({
@@ -28,6 +29,36 @@ const ledgerState = Ledger.use((ledger) =>
 const countsOf = (state: Effect.Success<typeof ledgerState>) => Option.getOrThrow(state.run).counts
 
 describe("submit", () => {
+  test("sends what a slow source has given, before it gives more", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const sent = yield* Latch.make()
+      const service = yield* ScriptedService.make((request, before) => {
+        if (posts({ received: [...before, request] }).length === 2) sent.openUnsafe()
+        return ScriptedService.obliging(request, before)
+      })
+      const clock = yield* Clock.Clock
+      let passed = 0
+      const jumping: Clock.Clock = Object.assign(Object.create(clock), {
+        currentTimeMillis: Effect.map(clock.currentTimeMillis, (now) => now + passed),
+      })
+      const [early, late] = [items(6).slice(0, 4), items(6).slice(4)]
+      const slow = records(early).pipe(
+        Stream.concat(Stream.fromEffectDrain(Effect.sync(() => void (passed = 6_000)))),
+        Stream.concat(records(late.slice(0, 1))),
+        Stream.concat(Stream.fromEffectDrain(sent.await)),
+        Stream.concat(records(late.slice(1))),
+      )
+      yield* submit(slow, { batch }).pipe(
+        Effect.provideService(Clock.Clock, jumping),
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual(
+        posts(service).flatMap(promptsOf).toSorted(),
+        items(6).map(({ item }) => item.prompt),
+      )
+    }))
+
   test("sends each item once, in tasks that carry token, key, type and guidelines", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory
