@@ -15,7 +15,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
   hasSent: Schema.Boolean,
 }) {
   override get message() {
-    const time = Duration.format(Duration.millis(this.millis))
+    const time = Duration.format(Duration.seconds(Math.round(this.millis / 1000)))
     const what = this.hasSent
       ? `the service has answered other workers, and not this one, for ${time}`
       : `nothing was sent or polled for ${time}, though tasks are due`
