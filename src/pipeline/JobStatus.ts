@@ -54,8 +54,6 @@ export interface JobStatus extends RunReport.RunReport {
   } | null
   /** When an outstanding task is polled next; now if one is due. */
   readonly next_poll_at: string | null
-  /** Until when the service asked the workers to wait. */
-  readonly paused_until: string | null
   readonly results: {
     /** When the first task was submitted. */
     readonly since: string | null
@@ -78,7 +76,18 @@ export interface JobStatus extends RunReport.RunReport {
     readonly last_seen_at: string
     /** When the service last answered it as expected, or it had nothing to send or poll. */
     readonly last_progress_at: string
+    /** Tasks of its parts that are to be sent or polled now. */
+    readonly tasks_due: number
   }>
+  /** The requests that the workers may send together. */
+  readonly request_budget: {
+    /** Those that were left when a worker last asked. */
+    readonly tokens: number
+    /** What refusals for load have left of the rate, from 0 to 1: it recovers within half a minute. */
+    readonly rate_share: number
+    /** Until when the service asked to wait. */
+    readonly paused_until: string | null
+  } | null
 }
 
 const day = Duration.toMillis("1 day")
@@ -122,7 +131,7 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
   const workers = yield* ledger.workers
-  const pausedFor = yield* ledger.pausedFor
+  const budget = yield* ledger.budget
   const isRunning = Option.isSome(holder)
   const report = yield* RunReport.make({ progress, isRunning, besideWorkers: isRunning && workers.length > 0 })
   const campaigns = yield* ledger.campaigns
@@ -150,7 +159,6 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
       })),
     ),
     next_poll_at: iso(Option.map(progress.nextPollAt, (at) => Math.max(at, now))),
-    paused_until: pausedFor > 0 ? RunReport.isoOf(now + pausedFor) : null,
     results: {
       since: iso(progress.firstSubmittedAt),
       last_at: iso(progress.lastResultAt),
@@ -161,12 +169,20 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
     estimate: Option.getOrNull(estimateOf(progress, now)),
     webhook: { deliveries: deliveries.received, last_at: iso(deliveries.last) },
     running_process: Option.getOrNull(holder),
-    workers: workers.map(({ name, parts, progressedAgo, reads, renewedAgo }) => ({
+    workers: workers.map(({ due, name, parts, progressedAgo, reads, renewedAgo }) => ({
       name,
       parts,
       reads_input: reads === 1,
       last_seen_at: RunReport.isoOf(now - renewedAgo),
       last_progress_at: RunReport.isoOf(now - progressedAgo),
+      tasks_due: due,
     })),
+    request_budget: Option.getOrNull(
+      Option.map(budget, ({ pausedFor, rateShare, tokens }) => ({
+        tokens: Math.floor(tokens),
+        rate_share: rateShare,
+        paused_until: pausedFor > 0 ? RunReport.isoOf(now + pausedFor) : null,
+      })),
+    ),
   } satisfies JobStatus
 }, LedgerReader.snapshot)

@@ -47,17 +47,19 @@ const stuckAfter = 120
 /** Those that work the job now, or the one process. */
 const workers = (status: JobStatus): Rows => {
   if (status.workers.length === 0 || status.running_process === null) return [["process", worker(status)]]
-  const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input }) => {
+  const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input, tasks_due }) => {
     const secondsSince = (time: string) => (millisOf(status.at) - millisOf(time)) / 1000
     const [seen, moved] = [secondsSince(last_seen_at), secondsSince(last_progress_at)]
-    const stuck = moved > stuckAfter ? `; not answered by the service for ${duration(moved)}, though tasks are due` : ""
+    const stuck = moved > stuckAfter ? `; not answered by the service for ${duration(moved)}` : ""
     const late = seen > lateAfter ? `; not seen for ${duration(seen)}` : stuck
-    return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${late}`
+    const due = tasks_due > 0 ? `, ${count(tasks_due, "task")} due` : ""
+    return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${due}${late}`
   })
-  const { paused_until } = status
+  const { paused_until = null, rate_share = 1 } = status.request_budget ?? {}
   return [
     ...rowsOf("workers", rows),
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
+    ["rate", rate_share < 1 && `${Math.ceil(rate_share * 100)}% of the limit: the service refused requests for load`],
   ]
 }
 

@@ -5,7 +5,7 @@
  * Guarantees: in any time, all workers take no more than the rate allows, and a tenth of a second's more. A pause that the
  * service asks of one holds for all; a refusal for load halves the rate of all, which recovers within half a minute.
  */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { LedgerContext } from "./Model.ts"
 import { databaseClock } from "./Parts.ts"
 
@@ -18,14 +18,35 @@ const recovery = 30_000
 /** The least share of the rate that refusals leave. */
 const leastShare = 0.01
 
+/** What the workers may send together. */
+export interface BudgetStatus {
+  /** Requests that were left when one of them last asked. */
+  readonly tokens: number
+  /** What refusals for load have left of the rate, from 0 to 1. */
+  readonly rateShare: number
+  /** For how many milliseconds none of them sends a request; 0 where none has to wait. */
+  readonly pausedFor: number
+}
+
 export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => ({
-  /** For how many milliseconds no worker sends a request; 0 where none has to wait. */
-  pausedFor: Effect.suspend(() =>
-    Effect.map(
-      sql<{ millis: number }>`SELECT paused_until - ${databaseClock(sql)} AS millis FROM budget WHERE job = ${job}`,
-      (rows) => Math.max(0, rows[0]?.millis ?? 0),
-    ),
-  ),
+  /** None where no worker has sent a request. */
+  budget: Effect.suspend(() => {
+    const now = databaseClock(sql)
+    return Effect.map(
+      sql<{ tokens: number; share: number; sinceCut: number; pause: number }>`SELECT tokens, share,
+          ${now} - cut_at AS "sinceCut", paused_until - ${now} AS pause
+        FROM budget WHERE job = ${job}`,
+      ([row]) =>
+        Option.map(
+          Option.fromNullishOr(row),
+          ({ pause, share, sinceCut, tokens }): BudgetStatus => ({
+            tokens,
+            rateShare: Math.min(1, share + sinceCut / recovery),
+            pausedFor: Math.max(0, pause),
+          }),
+        ),
+    )
+  }),
 })
 
 export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => {

@@ -124,16 +124,23 @@ export interface WorkerStatus {
   readonly renewedAgo: number
   /** How many milliseconds ago the service last answered one of its requests as expected, or it had none to send. */
   readonly progressedAgo: number
+  /** How many tasks of its parts are to be sent or polled now. */
+  readonly due: number
 }
 
 export const readParts = ({ job, sql }: LedgerContext) => ({
   /** By name. */
-  workers: Effect.suspend(() => {
+  workers: Effect.gen(function* () {
     const now = databaseClock(sql)
-    return sql<WorkerStatus>`SELECT owner AS name, SUM(CASE WHEN part = ${readerPart} THEN 0 ELSE 1 END) AS parts,
+    const dueBefore = yield* Clock.currentTimeMillis
+    return yield* sql<WorkerStatus>`SELECT owner AS name, SUM(CASE WHEN part = ${readerPart} THEN 0 ELSE 1 END) AS parts,
         MAX(CASE WHEN part = ${readerPart} THEN 1 ELSE 0 END) AS reads, ${now} - MAX(renewed_at) AS "renewedAgo",
-        ${now} - MAX(progressed_at) AS "progressedAgo"
-      FROM part_owner WHERE job = ${job} GROUP BY owner ORDER BY owner`
+        ${now} - MAX(progressed_at) AS "progressedAgo", CAST(COALESCE(SUM(due.tasks), 0) AS BIGINT) AS due
+      FROM part_owner LEFT JOIN (
+        SELECT part AS due_part, COUNT(*) AS tasks FROM task
+        WHERE job = ${job} AND due_at <= ${dueBefore} AND state IN ('planned', 'submitted') GROUP BY part
+      ) AS due ON due_part = part
+      WHERE job = ${job} GROUP BY owner ORDER BY owner`
   }),
 })
 

@@ -446,6 +446,8 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
             const paused = yield* other.takeRequests(1, hourly)
             assert.deepStrictEqual([paused.granted, paused.pause > 7_100_000, paused.next], [0, true, paused.pause])
             assert.isFalse(yield* one.isDue)
+            const { pausedFor, tokens } = Option.getOrThrow(yield* one.budget)
+            assert.deepStrictEqual([tokens >= 1, pausedFor > 7_100_000], [true, true])
           }),
         )
 

@@ -132,6 +132,30 @@ describe.skipIf(notInstalled)("two workers", () => {
       }),
     )
 
+    it.effect("each have tasks that are to be sent or polled now", () =>
+      Effect.gen(function* () {
+        const { one, other, sql } = yield* two(5)
+        for (const part of [-1, 0, 1, 2]) yield* one.takePart(part)
+        for (const part of [3, 4]) yield* other.takePart(part)
+        const due = Effect.map(one.workers, (workers) => workers.map(({ due, name, parts }) => [name, parts, due]))
+        assert.deepStrictEqual(yield* due, [
+          ["one", 3, 3],
+          ["other", 2, 2],
+        ])
+        yield* sql`UPDATE task SET state = 'submitted', due_at = 100 WHERE seq > 0`
+        yield* sql`UPDATE task SET state = 'completed' WHERE seq = 4`
+        assert.deepStrictEqual(yield* due, [
+          ["one", 3, 1],
+          ["other", 2, 0],
+        ])
+        yield* TestClock.setTime(100)
+        assert.deepStrictEqual(yield* due, [
+          ["one", 3, 3],
+          ["other", 2, 1],
+        ])
+      }),
+    )
+
     it.effect("send half as many requests after a refusal for load, however many were refused at once", () =>
       Effect.gen(function* () {
         const { one, other, sql } = yield* two(1)
@@ -145,7 +169,9 @@ describe.skipIf(notInstalled)("two workers", () => {
         const before = yield* ask
         assert.isAbove(before.next, hour * 0.99)
         assert.isBelow(before.next, hour * 1.01)
+        assert.strictEqual(Option.getOrThrow(yield* one.budget).rateShare, 1)
         for (const ledger of [one, other]) yield* ledger.slowRequests(before.cuts)
+        assert.isBelow(Option.getOrThrow(yield* one.budget).rateShare, 1)
         const after = yield* ask
         assert.strictEqual(after.cuts, before.cuts + 1)
         // It recovers meanwhile.
