@@ -37,14 +37,11 @@ export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => 
           ${now} - cut_at AS "sinceCut", paused_until - ${now} AS pause
         FROM budget WHERE job = ${job}`,
       ([row]) =>
-        Option.map(
-          Option.fromNullishOr(row),
-          ({ pause, share, sinceCut, tokens }): BudgetStatus => ({
-            tokens,
-            rateShare: Math.min(1, share + sinceCut / recovery),
-            pausedFor: Math.max(0, pause),
-          }),
-        ),
+        Option.map(Option.fromNullishOr(row), ({ pause, share, sinceCut, tokens }): BudgetStatus => ({
+          tokens,
+          rateShare: Math.min(1, share + sinceCut / recovery),
+          pausedFor: Math.max(0, pause),
+        })),
     )
   }),
 })
