@@ -115,8 +115,8 @@ const cli: UserConfig = {
   plugins: [undiciByName],
   publicDir: false,
   resolve: { conditions: ["prefstream-source"] },
-  // Effect, and what imports it, must be one copy. `eld` does not, and is mostly data.
-  ssr: { target: "node", noExternal: true, external: ["@aws-sdk/client-s3", "eld"] },
+  // Effect, and what imports it, must be one copy. `eld` does not, and is mostly data; optional peers stay outside.
+  ssr: { target: "node", noExternal: true, external: ["@aws-sdk/client-s3", "@huggingface/hub", "eld"] },
   build: {
     ssr: here("src/cli/Process.ts"),
     outDir: here("dist/bundle"),

@@ -39,6 +39,9 @@ const commands = [
   command("verify", "Check a dataset against its manifest", () =>
     import("./commands/Verify.ts").then((module) => module.verifyCommand),
   ),
+  command("push", "Push a dataset to the Hugging Face Hub", () =>
+    import("./commands/Push.ts").then((module) => module.pushCommand),
+  ),
   command("resolve", "List and settle tasks that are in doubt, failed, invalid or refused", () =>
     import("./commands/Resolve.ts").then((module) => module.resolveCommand),
   ),

@@ -34,6 +34,17 @@ export {
   PermissionDenied,
 } from "./file/DatasetError.ts"
 export { type Finding, format as formatFinding } from "./file/Finding.ts"
+export {
+  DatasetNotIntact,
+  HubClientMissing,
+  HubRefused,
+  HubUnreachable,
+  push,
+  type Pushed,
+  PushError,
+  PushOptionInvalid,
+  type PushOptions,
+} from "./Push.ts"
 export { type Verification, verify } from "./Verify.ts"
 
 /** What was written. */

@@ -71,6 +71,9 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
+/** The files of a manifest of any version, from its text; none if it is no manifest. */
+export const owned = Schema.decodeUnknownOption(Schema.fromJsonString(Ownership))
+
 /** The manifest of `directory`, of any version; none if the file is missing or not a manifest. */
 export const read = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem

@@ -21,7 +21,7 @@ const mayImport: { readonly [room: string]: string } = {
   task: "domain io node sql telemetry api",
   pair: "domain io node eld",
   "dataset/report": "domain/QualityReport.ts preact @observablehq/plot",
-  dataset: "domain io node hyparquet hyparquet-writer yaml",
+  dataset: "domain io node hyparquet hyparquet-writer yaml @huggingface/hub",
   pipeline: "domain io node telemetry api source task pair dataset",
   "service/pages":
     "service/pageApi/AnnotateApi.ts service/pageApi/DashboardApi.ts preact markdown-it dompurify highlight.js diff katex",

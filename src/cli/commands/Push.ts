@@ -1,0 +1,116 @@
+/**
+ * `prefstream push`: a dataset to a repository of the Hugging Face Hub.
+ *
+ * The access token is HF_TOKEN, or the one that `hf auth login` keeps, where `huggingface_hub` looks for it.
+ */
+import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Dataset from "../../dataset/Dataset.ts"
+import { ledgerFlags } from "../flags/LedgerFlags.ts"
+import { text, toggle } from "../flags/Values.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { count, printable, size } from "../output/Text.ts"
+
+const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
+  Argument.withDescription("Dataset folder, such as week-48/dataset"),
+)
+
+const repo = Flag.String("repo").pipe(
+  Flag.withMetavar("USER/NAME"),
+  Flag.withDescription("Dataset repository; created if there is none [token: HF_TOKEN]"),
+)
+
+/** What a variable is set to, if it is. */
+const variable = (name: string) =>
+  Effect.map(
+    Config.option(Config.String(name)),
+    Option.filter((value) => value !== ""),
+  )
+
+/** https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables */
+const tokenFile = Effect.gen(function* () {
+  const paths = yield* Path.Path
+  const named = yield* variable("HF_TOKEN_PATH")
+  if (Option.isSome(named)) return named.value
+  const home = Option.orElse(yield* variable("HOME"), () => Option.some("."))
+  const cache = Option.orElse(yield* variable("XDG_CACHE_HOME"), () =>
+    Option.map(home, (home) => paths.join(home, ".cache")),
+  )
+  const own = yield* variable("HF_HOME")
+  return paths.join(
+    Option.getOrElse(own, () =>
+      paths.join(
+        Option.getOrElse(cache, () => "."),
+        "huggingface",
+      ),
+    ),
+    "token",
+  )
+})
+
+const token = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const set = yield* variable("HF_TOKEN")
+  const kept = fs.readFileString(yield* tokenFile).pipe(
+    Effect.map((text) => text.trim()),
+    Effect.option,
+  )
+  const found = Option.isSome(set) ? set : Option.filter(yield* kept, (text) => text !== "")
+  if (Option.isNone(found)) {
+    return yield* new UsageError({ message: "set an access token of the Hub in HF_TOKEN, or log in: hf auth login" })
+  }
+  return Redacted.make(found.value.trim())
+})
+
+/** What sets the options. */
+const given: { readonly [option: string]: string } = {
+  repository: "--repo",
+  token: "HF_TOKEN",
+  endpoint: "HF_ENDPOINT",
+}
+
+const textOf = ({ branch, bytes, commit, deleted, files, repository, rows, url, was_there }: Dataset.Pushed) => {
+  const where = `${repository}${branch === "main" ? "" : ` (${branch})`}`
+  const what = `${count(rows, "pair")} in ${count(files, "file")}, ${size(bytes)}`
+  const gone = deleted.length === 0 ? "" : `; ${count(deleted.length, "earlier file")} deleted`
+  return was_there
+    ? `${where} has this dataset already: ${what}.\n${url}`
+    : `Pushed to ${where}, commit ${commit.slice(0, 12)}: ${what}${gone}.\n${url}`
+}
+
+export const pushCommand = Command.make(
+  "push",
+  {
+    directory,
+    repo,
+    branch: text("branch", "NAME", "Branch; created if there is none (default: main)"),
+    public: toggle("public", "Let everybody see a repository that is created (default: private)"),
+    json: ledgerFlags.json,
+  },
+  Effect.fn("prefstream push")(function* (flags) {
+    const endpoint = yield* variable("HF_ENDPOINT")
+    const pushed = yield* Dataset.push(flags.directory, {
+      repository: flags.repo,
+      token: yield* token,
+      branch: flags.branch,
+      public: flags.public,
+      endpoint: Option.getOrUndefined(endpoint),
+    }).pipe(
+      Effect.catchReason(
+        "PushError",
+        "PushOptionInvalid",
+        ({ expected, option }) => new UsageError({ message: `${given[option] ?? option}: expected ${expected}` }),
+      ),
+    )
+    yield* Console.log(flags.json ? JSON.stringify(pushed) : printable(textOf(pushed)))
+  }),
+).pipe(
+  Command.withDescription(
+    "Verify a dataset, and push it to a dataset repository of the Hugging Face Hub, in one commit. " +
+      "Pushed again, it replaces what was pushed before; large files that have arrived are not sent again. " +
+      "Needs the Hub's client: npm install @huggingface/hub.",
+  ),
+  Command.withExamples([
+    { command: "prefstream push week-48/dataset --repo user/preferences", description: "To a private repository" },
+  ]),
+)

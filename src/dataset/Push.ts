@@ -1,0 +1,272 @@
+/**
+ * Pushes a dataset to a dataset repository of the Hugging Face Hub, by the Hub's own client, which is installed only where
+ * it is needed: `npm install @huggingface/hub`.
+ *
+ * Guarantees: what is pushed was verified before; it arrives in one commit, or not at all. Files that an earlier push
+ * brought and that the dataset no longer has are deleted; others in the repository stay. A large file that has arrived is
+ * not sent again, also after an interruption, and nothing is committed where the repository has the dataset.
+ * Limits: changes that were made to the card on the Hub are replaced by the dataset's own.
+ */
+import type { CommitOperation, CommitProgressEvent } from "@huggingface/hub"
+import { Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
+import * as Finding from "./file/Finding.ts"
+import * as Manifest from "./Manifest.ts"
+import { verify } from "./Verify.ts"
+
+/** An option is not what it must be. */
+export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("PushOptionInvalid", {
+  option: Schema.String,
+  expected: Schema.String,
+}) {
+  override get message() {
+    return `${this.option}: expected ${this.expected}`
+  }
+}
+
+/** The package `@huggingface/hub` is not installed. */
+export class HubClientMissing extends Schema.TaggedError<HubClientMissing>()("HubClientMissing", {
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return "to push to the Hub, install its client: npm install @huggingface/hub"
+  }
+}
+
+/** The dataset is not what its manifest says; nothing was sent. */
+export class DatasetNotIntact extends Schema.TaggedError<DatasetNotIntact>()("DatasetNotIntact", {
+  directory: Schema.String,
+  findings: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return `${this.directory} is not pushed: ${this.findings.join("; ")}`
+  }
+}
+
+/** The Hub refused a request; `status` is that of HTTP. */
+export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
+  repository: Schema.String,
+  status: Schema.Int,
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    const advice =
+      this.status === 401
+        ? ": the access token is not valid"
+        : this.status === 403
+          ? ": the access token must have the right to write to it"
+          : ""
+    return `the Hub refused ${this.repository} with status ${this.status}${advice} (${textOf(this.cause)})`
+  }
+}
+
+/** The Hub did not answer, or not as expected. */
+export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnreachable", {
+  endpoint: Schema.String,
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return `${this.endpoint} could not be reached (${textOf(this.cause)})`
+  }
+}
+
+/** Why a dataset was not pushed; `reason` is one of the errors above. */
+export class PushError extends Schema.TaggedError<PushError>()("PushError", {
+  reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetNotIntact, HubRefused, HubUnreachable]),
+}) {
+  override get message() {
+    return this.reason.message
+  }
+}
+
+/** The message of an error and those of its causes: `fetch` says only there what happened. */
+const textOf = (error: unknown): string =>
+  Predicate.isError(error)
+    ? error.message + (error.cause === undefined ? "" : `: ${textOf(error.cause)}`)
+    : String(error)
+
+export interface PushOptions {
+  /** A dataset repository: `user/name` or `organization/name`. It is created if there is none. */
+  readonly repository: string
+  /** An access token that may write to it; it begins with `hf_`. */
+  readonly token: Redacted.Redacted
+  /** The branch, which is created if there is none. Default: `main`. */
+  readonly branch?: string | undefined
+  /** Whether everybody may see a repository that is created. Default: false. That of an existing one stays as it is. */
+  readonly public?: boolean | undefined
+  /** Default: `https://huggingface.co`. */
+  readonly endpoint?: string | undefined
+}
+
+/** What the repository has now. */
+export interface Pushed {
+  readonly repository: string
+  readonly branch: string
+  /** Where it is, for a browser. */
+  readonly url: string
+  /** The commit: of this push, or the newest one where the repository had the dataset already. */
+  readonly commit: string
+  /** Whether it had it already, so that nothing was committed. */
+  readonly was_there: boolean
+  /** Preference pairs. */
+  readonly rows: number
+  /** Files of the dataset with its manifest, and their bytes. */
+  readonly files: number
+  readonly bytes: number
+  /** Paths of earlier files that were deleted. */
+  readonly deleted: ReadonlyArray<string>
+}
+
+/** Failures that may be gone a moment later. 409 and 412: somebody else committed meanwhile. */
+const mayPass = ({ reason }: PushError): boolean =>
+  reason._tag === "HubUnreachable" ||
+  (reason._tag === "HubRefused" && (reason.status >= 500 || [408, 409, 412, 429].includes(reason.status)))
+
+const retries = 5
+
+const client = Effect.tryPromise({
+  try: () => import("@huggingface/hub"),
+  catch: (cause) => new PushError({ reason: new HubClientMissing({ cause }) }),
+})
+
+const check = (option: string, expected: string, isValid: boolean) =>
+  isValid ? Effect.void : Effect.fail(new PushError({ reason: new PushOptionInvalid({ option, expected }) }))
+
+/**
+ * Verifies the dataset in `directory`, and pushes it.
+ *
+ * Failures of the connection and refusals that may pass (408, 409, 412, 429, 5xx) are tried again, up to five times.
+ */
+export const push = Effect.fn("Dataset.push")(function* (
+  directory: string,
+  options: PushOptions,
+): Effect.fn.Return<Pushed, PushError, FileSystem.FileSystem | Path.Path> {
+  const { branch = "main", repository } = options
+  yield* check("repository", "user/name or organization/name", /^[\w.-]+\/[\w.-]+$/.test(repository))
+  yield* check("token", "an access token, which begins with hf_", Redacted.value(options.token).startsWith("hf_"))
+  const hub = yield* client
+  const endpoint = (options.endpoint ?? hub.HUB_URL).replace(/\/+$/, "")
+  yield* check("endpoint", "the address of a server, such as https://huggingface.co", /^https?:\/\/./.test(endpoint))
+  const { findings, rows } = yield* verify(directory)
+  if (findings.length > 0) {
+    const reason = new DatasetNotIntact({ directory, findings: findings.map(Finding.format) })
+    return yield* new PushError({ reason })
+  }
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const manifest = yield* fs.readFileString(paths.join(directory, Manifest.fileName)).pipe(
+    // It was verified.
+    Effect.flatMap((text) => Effect.map(Manifest.decode(text), ({ files }) => ({ text, files }))),
+    Effect.orDie,
+  )
+  const manifestBytes = new TextEncoder().encode(manifest.text).length
+
+  const failure = (cause: unknown) =>
+    new PushError({
+      reason: Predicate.hasProperty(cause, "statusCode")
+        ? new HubRefused({ repository, status: Number(cause.statusCode), cause })
+        : new HubUnreachable({ endpoint, cause }),
+    })
+  const asked = <A>(ask: () => Promise<A>) => Effect.tryPromise({ try: ask, catch: failure })
+  const isStatus =
+    (...statuses: ReadonlyArray<number>) =>
+    ({ reason }: PushError) =>
+      reason._tag === "HubRefused" && statuses.includes(reason.status)
+
+  const repo = { type: "dataset", name: repository } as const
+  const access = { hubUrl: endpoint, accessToken: Redacted.value(options.token) }
+
+  const isThere = asked(() => hub.repoExists({ repo, ...access }))
+  const visibility = options.public === true ? "public" : "private"
+  const created = asked(() => hub.createRepo({ repo, visibility, ...access })).pipe(
+    // Somebody else was faster.
+    Effect.catchIf(isStatus(409), () => Effect.void),
+  )
+  const newest = asked(() =>
+    hub.datasetInfo({ name: repository, revision: branch, additionalFields: ["sha"], ...access }),
+  ).pipe(Effect.map(({ sha }) => sha))
+  const head = newest.pipe(
+    Effect.catchIf(isStatus(404), () =>
+      asked(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
+    ),
+  )
+  /** The files of a commit by their paths: how large they are, and the SHA-256 of those that Git keeps elsewhere. */
+  const listed = (revision: string) =>
+    asked(async () => {
+      const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
+      for await (const { lfs, path, size, type } of hub.listFiles({ repo, revision, recursive: true, ...access })) {
+        if (type === "file") files.set(path, { size: lfs?.size ?? size, sha256: lfs?.oid })
+      }
+      return files
+    })
+  const earlierManifest = (revision: string) =>
+    asked(async () => (await hub.downloadFile({ repo, revision, path: Manifest.fileName, ...access }))?.text())
+
+  const commit = Effect.fnUntraced(function* (parentCommit: string, operations: Array<CommitOperation>) {
+    const abort = yield* Effect.acquireRelease(
+      Effect.sync(() => new AbortController()),
+      (controller) => Effect.sync(() => controller.abort()),
+    )
+    let oid = parentCommit
+    async function* events(): AsyncGenerator<CommitProgressEvent> {
+      const title = `Push ${rows} preference pairs`
+      const output = yield* hub.commitIter({
+        repo,
+        branch,
+        title,
+        parentCommit,
+        operations,
+        abortSignal: abort.signal,
+        ...access,
+      })
+      oid = output?.commit.oid ?? oid
+    }
+    yield* Stream.runForEach(Stream.fromAsyncIterable(events(), failure), (event) =>
+      event.event === "fileProgress" && event.state === "uploading" && event.progress === 1
+        ? Effect.logInfo(`${event.path} has arrived`)
+        : Effect.void,
+    )
+    return oid
+  }, Effect.scoped)
+
+  /** Begins with what the repository has, so that it may be tried again however far it came. */
+  const attempt = Effect.gen(function* () {
+    if (!(yield* isThere)) yield* created
+    const parent = yield* head
+    const present = yield* listed(parent)
+    const earlier = present.has(Manifest.fileName) ? yield* earlierManifest(parent) : undefined
+    const isSame =
+      earlier === manifest.text && manifest.files.every(({ bytes, path }) => present.get(path)?.size === bytes)
+    const mine = new Set(manifest.files.map(({ path }) => path))
+    const deleted = isSame
+      ? []
+      : Option.match(Manifest.owned(earlier ?? ""), {
+          onNone: () => [],
+          onSome: ({ files }) => files.map(({ path }) => path).filter((path) => present.has(path) && !mine.has(path)),
+        })
+    const operations: Array<CommitOperation> = []
+    for (const { path, sha256 } of [...manifest.files, { path: Manifest.fileName, sha256: "" }]) {
+      if (present.get(path)?.sha256 === sha256) continue
+      const content = yield* Effect.orDie(paths.toFileUrl(paths.resolve(directory, path)))
+      operations.push({ operation: "addOrUpdate", path, content })
+    }
+    operations.push(...deleted.map((path) => ({ operation: "delete", path }) as const))
+    return {
+      repository,
+      branch,
+      url: `${endpoint}/datasets/${repository}${branch === "main" ? "" : `/tree/${encodeURIComponent(branch)}`}`,
+      commit: isSame ? parent : yield* commit(parent, operations),
+      was_there: isSame,
+      rows,
+      files: manifest.files.length + 1,
+      bytes: manifest.files.reduce((sum, { bytes }) => sum + bytes, manifestBytes),
+      deleted,
+    } satisfies Pushed
+  })
+  let tries = 0
+  return yield* attempt.pipe(
+    Effect.tapError((error) =>
+      mayPass(error) && ++tries <= retries ? Effect.logWarning(`${error.message}: trying again`) : Effect.void,
+    ),
+    Effect.retry({ while: mayPass, times: retries, schedule: Schedule.exponential("1 second") }),
+  )
+})
