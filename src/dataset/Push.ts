@@ -7,7 +7,7 @@
  * not sent again, also after an interruption, and nothing is committed where the repository has the dataset.
  * Limits: changes that were made to the card on the Hub are replaced by the dataset's own.
  */
-import type { CommitOperation, CommitProgressEvent } from "@huggingface/hub"
+import type { CommitOperation } from "@huggingface/hub"
 import { Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
 import * as Finding from "./file/Finding.ts"
 import * as Manifest from "./Manifest.ts"
@@ -190,42 +190,36 @@ export const push = Effect.fn("Dataset.push")(function* (
     ),
   )
   /** The files of a commit by their paths: how large they are, and the SHA-256 of those that Git keeps elsewhere. */
-  const listed = (revision: string) =>
-    asked(async () => {
-      const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
-      for await (const { lfs, path, size, type } of hub.listFiles({ repo, revision, recursive: true, ...access })) {
+  const listed = Effect.fnUntraced(function* (revision: string) {
+    const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
+    const entries = hub.listFiles({ repo, revision, recursive: true, ...access })
+    yield* Stream.runForEach(Stream.fromAsyncIterable(entries, failure), ({ lfs, path, size, type }) =>
+      Effect.sync(() => {
         if (type === "file") files.set(path, { size: lfs?.size ?? size, sha256: lfs?.oid })
-      }
-      return files
-    })
+      }),
+    )
+    return files
+  })
   const earlierManifest = (revision: string) =>
-    asked(async () => (await hub.downloadFile({ repo, revision, path: Manifest.fileName, ...access }))?.text())
+    asked(() => hub.downloadFile({ repo, revision, path: Manifest.fileName, ...access })).pipe(
+      Effect.flatMap((blob) => (blob === null ? Effect.succeed("") : asked(() => blob.text()))),
+    )
 
   const commit = Effect.fnUntraced(function* (parentCommit: string, operations: Array<CommitOperation>) {
     const abort = yield* Effect.acquireRelease(
       Effect.sync(() => new AbortController()),
       (controller) => Effect.sync(() => controller.abort()),
     )
-    let oid = parentCommit
-    async function* events(): AsyncGenerator<CommitProgressEvent> {
-      const title = `Push ${rows} preference pairs`
-      const output = yield* hub.commitIter({
-        repo,
-        branch,
-        title,
-        parentCommit,
-        operations,
-        abortSignal: abort.signal,
-        ...access,
-      })
-      oid = output?.commit.oid ?? oid
+    const title = `Push ${rows} preference pairs`
+    const settings = { repo, branch, title, parentCommit, operations, abortSignal: abort.signal, ...access }
+    const events = hub.commitIter(settings)
+    while (true) {
+      const { done, value } = yield* asked(() => events.next())
+      if (done === true) return value?.commit.oid ?? parentCommit
+      if (value.event === "fileProgress" && value.state === "uploading" && value.progress === 1) {
+        yield* Effect.logInfo(`${value.path} has arrived`)
+      }
     }
-    yield* Stream.runForEach(Stream.fromAsyncIterable(events(), failure), (event) =>
-      event.event === "fileProgress" && event.state === "uploading" && event.progress === 1
-        ? Effect.logInfo(`${event.path} has arrived`)
-        : Effect.void,
-    )
-    return oid
   }, Effect.scoped)
 
   /** Begins with what the repository has, so that it may be tried again however far it came. */
@@ -233,13 +227,13 @@ export const push = Effect.fn("Dataset.push")(function* (
     if (!(yield* isThere)) yield* created
     const parent = yield* head
     const present = yield* listed(parent)
-    const earlier = present.has(Manifest.fileName) ? yield* earlierManifest(parent) : undefined
+    const earlier = present.has(Manifest.fileName) ? yield* earlierManifest(parent) : ""
     const isSame =
       earlier === manifest.text && manifest.files.every(({ bytes, path }) => present.get(path)?.size === bytes)
     const mine = new Set(manifest.files.map(({ path }) => path))
     const deleted = isSame
       ? []
-      : Option.match(Manifest.owned(earlier ?? ""), {
+      : Option.match(Manifest.owned(earlier), {
           onNone: () => [],
           onSome: ({ files }) => files.map(({ path }) => path).filter((path) => present.has(path) && !mine.has(path)),
         })

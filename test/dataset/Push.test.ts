@@ -45,12 +45,11 @@ const options = (server: { readonly url: string }) => ({
 })
 
 /** To the end, however long is waited between its tries. */
-const inNoTime = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const fiber = yield* Effect.forkChild(Effect.exit(effect))
-    const passing = Effect.forever(Effect.andThen(TestClock.adjust("1 minute"), Effect.yieldNow))
-    return yield* yield* Effect.raceFirst(Fiber.join(fiber), passing)
-  })
+const inNoTime = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const fiber = yield* Effect.forkChild(Effect.exit(effect))
+  const passing = Effect.forever(Effect.andThen(TestClock.adjust("1 minute"), Effect.yieldNow))
+  return yield* yield* Effect.raceFirst(Fiber.join(fiber), passing)
+})
 
 const sorted = (files: ReadonlyMap<string, Buffer>) => [...files.keys()].toSorted()
 const isUpload = ({ method }: HubServer.Request) => method === "PUT"
