@@ -168,6 +168,7 @@ export class TaskGroup extends HttpApiGroup.make("tasks")
     OpenApi.annotations({ title: "Tasks", description: "Create annotation tasks and read their results." }),
   ) {}
 
+/** The whole interface: what the service serves, the client calls, and `openapi.json` describes. */
 export class AnnotationApi extends HttpApi.make("annotation-task-service")
   .add(TaskGroup)
   .annotateMerge(

@@ -17,6 +17,7 @@ export interface DeliveryHead {
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
+/** A delivery as it came: its headers, and the bytes of its body. */
 export interface ReceivedDelivery extends DeliveryHead {
   readonly body: Uint8Array
 }
@@ -29,6 +30,7 @@ export interface VerifiedDelivery {
   readonly timestamp?: number | undefined
 }
 
+/** A delivery is not taken: `reason` says why. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
   reason: Schema.Literals([
     "header_missing",

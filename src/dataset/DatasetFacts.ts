@@ -36,6 +36,7 @@ export const Provenance = Schema.Struct({
 })
 export type Provenance = typeof Provenance.Type
 
+/** What is said of a dataset in card and manifest. What is not known is left out. */
 export interface DatasetFacts extends Provenance {
   /** The card's title. */
   readonly name?: string

@@ -84,6 +84,7 @@ const textOf = (error: unknown): string =>
     ? error.message + (error.cause === undefined ? "" : `: ${textOf(error.cause)}`)
     : String(error)
 
+/** Where a dataset is pushed to. */
 export interface PushOptions {
   /** A dataset repository: `user/name` or `organization/name`. It is created if there is none. */
   readonly repository: string

@@ -9,6 +9,7 @@ import type { Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import type { Gold, Metadata } from "./PromptItem.ts"
 
+/** An item with all of its judgments, of which there is at least one. */
 export interface JudgedItem {
   /** The user's id, or the hash of the content. */
   readonly itemId: string

@@ -9,6 +9,7 @@ import type { Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import type { Gold, Metadata } from "./PromptItem.ts"
 
+/** What one task said of one item. */
 export interface Judgment {
   readonly taskId: string
   /** The user's id, or the hash of the content. */

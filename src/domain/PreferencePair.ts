@@ -9,6 +9,7 @@
 import { Schema } from "effect"
 import { Prompt } from "./Message.ts"
 
+/** A row of a dataset: a prompt, a completion that was preferred, and one that was not. */
 export const PreferencePair = Schema.Struct({
   /** Plain text, or messages; a completion is the assistant's next turn. */
   prompt: Prompt,

@@ -190,6 +190,7 @@ export interface LanguageRow {
   readonly high: number | null
 }
 
+/** The content of `report.json`; shares are from 0 to 1. */
 export interface QualityReport {
   readonly format: "prefstream-report"
   readonly version: 1

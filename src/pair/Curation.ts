@@ -46,6 +46,7 @@ export const lossReasons = [
   "no_pair",
   "near_duplicate",
 ] as const
+/** Why an item makes no pair. */
 export type LossReason = (typeof lossReasons)[number]
 
 /** Options of `make`. */

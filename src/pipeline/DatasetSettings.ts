@@ -12,6 +12,7 @@ type Shares = Splits.Shares
 /** Which campaign is written: a number, all, or, without it, that of the last run. */
 export type Which = number | "all" | undefined
 
+/** How judgments become a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
    * How several votes become one choice: the most votes, or those of reliable experts more than others'

@@ -21,6 +21,7 @@ import { identify, identifyReordered } from "../task/plan/TaskRequests.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
+/** How a run would read, count and batch. */
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
@@ -41,6 +42,7 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly onReject?: ((reject: Reject) => Effect.Effect<void, E, R>) | undefined
 }
 
+/** What a run would do. */
 export interface Inspection {
   /** Records read. */
   readonly read: number

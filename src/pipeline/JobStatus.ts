@@ -11,6 +11,7 @@ import type { Campaign, StateCounts } from "../task/ledger/Model.ts"
 import type { Arrivals, Progress } from "../task/ledger/Status.ts"
 import * as RunReport from "./RunReport.ts"
 
+/** A campaign and the states of its tasks. Its start is ISO 8601 in UTC. */
 export interface CampaignStatus {
   readonly campaign: number
   readonly task_type: string
@@ -30,6 +31,7 @@ export interface Estimate {
   readonly window_items: number
 }
 
+/** The content of `status --json`. */
 export interface JobStatus extends RunReport.RunReport {
   /** When the ledger was read. */
   readonly at: string

@@ -33,6 +33,7 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
+/** The content of `run --json`: what a run did, and where its tasks stand. */
 export interface RunReport {
   readonly status: RunStatus
   /** The campaign of the run: where several were run over the ledger, the items are counted in this one. */

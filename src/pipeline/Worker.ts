@@ -32,6 +32,7 @@ import { readAndSubmit } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as Watchdog from "./Watchdog.ts"
 
+/** How a worker works beside others. */
 export interface WorkerOptions {
   /** Where other workers reach this one. Default: the address from which it reaches the database, and a free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
@@ -48,6 +49,7 @@ export interface WorkerOptions {
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
+/** How long a worker may be silent before others take its parts. */
 export const defaultLease = Duration.seconds(35)
 
 /** How often a worker looks for what others have left behind, and for news that it was not told. */

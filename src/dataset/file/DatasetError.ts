@@ -15,12 +15,14 @@ export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotRepl
   }
 }
 
+/** The disk is full, or a quota is used up. */
 export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", { path: Schema.String }) {
   override get message() {
     return `No space is left for ${this.path}. Free some (old and new dataset stand side by side for a moment), or name a directory elsewhere.`
   }
 }
 
+/** A file or folder may not be written. */
 export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("PermissionDenied", {
   path: Schema.String,
 }) {

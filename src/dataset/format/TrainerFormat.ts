@@ -62,8 +62,10 @@ export interface Problem {
   readonly found: string
 }
 
+/** A value, or the field of the pair that the format cannot hold. */
 export type Checked<A> = Result.Result<A, Problem>
 
+/** A pair that the format cannot hold: the field, what the format expects there, and what was found. */
 export const refuse = (field: string, expected: string, found: string): Checked<never> =>
   Result.fail({ field, expected, found })
 

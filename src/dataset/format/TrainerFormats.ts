@@ -40,8 +40,10 @@ export const formatNames = [
   "hh",
 ] as const
 
+/** The name of a built-in format, as `--format` takes it. */
 export type FormatName = (typeof formatNames)[number]
 
+/** The built-in formats by their names. */
 export const formats: { readonly [Name in FormatName]: TrainerFormat } = {
   trl,
   "trl-conversational": trlConversational,

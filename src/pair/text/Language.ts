@@ -12,6 +12,7 @@ import { Effect } from "effect"
 /** The code of an undetermined language in ISO 639-2 and BCP 47. */
 export const undetermined = "und"
 
+/** Loads the detector; it gives the ISO 639-1 code of a text's language, or `undetermined`. */
 export const load: Effect.Effect<(text: string) => string> = Effect.map(
   Effect.promise(() => import("eld/extrasmall")),
   ({ eld }) => {

@@ -16,6 +16,7 @@ import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 /** The shares of the prompts, which add up to 1, such as `{ train: 0.9, test: 0.1 }`. A split without a share stays empty. */
 export type Shares = { readonly [split in Split]?: number | undefined }
 
+/** An option is not what it must be. */
 export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsInvalid", {
   field: Schema.String,
   expected: Schema.String,
@@ -26,6 +27,7 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
   }
 }
 
+/** The split of a prompt, and the earlier prompt that it follows. */
 export interface Assignment {
   readonly split: Split
   /** The zero-based ordinal of the earliest prompt that this one nearly repeats; its own where it repeats none. */
@@ -34,6 +36,7 @@ export interface Assignment {
   readonly similarity: number
 }
 
+/** Assigns prompts to splits, one after the other. */
 export interface Splits {
   /** Takes the next prompt. */
   readonly add: (prompt: Prompt) => Assignment
@@ -43,6 +46,7 @@ export interface Splits {
   readonly crossSplitNearDuplicates: () => number
 }
 
+/** Options of `make`. */
 export interface SplitsOptions {
   readonly shares: Shares
   /** An integer. */
@@ -54,6 +58,7 @@ export interface SplitsOptions {
 /** Tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
+/** Fails with `SplitsInvalid` where an option is out of its range. */
 export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold = 0.8 }: SplitsOptions) {
   const refuse = (field: string, expected: string, found: unknown) =>
     new SplitsInvalid({ field, expected, found: String(found) })

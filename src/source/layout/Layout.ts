@@ -14,6 +14,7 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 
 /** The layouts of records, by name. */
 export const layoutNames = ["items", "wide", "pairs", "long"] as const
+/** The name of a layout, as `--layout` takes it. */
 export type LayoutName = (typeof layoutNames)[number]
 
 /**

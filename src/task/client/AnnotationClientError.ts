@@ -72,6 +72,7 @@ export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("Unusab
   found: Schema.optionalKey(Schema.String),
 }) {}
 
+/** Why a request had no result; `reason` is one of the errors above. */
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
   baseUrl: Schema.String,
   reason: Schema.Union([

@@ -35,11 +35,13 @@ export type IntegrityIssueCode =
   | "attempts_inconsistent"
   | "counts_disagree"
 
+/** Something in the ledger that contradicts the rest of it. */
 export interface IntegrityIssue {
   readonly code: IntegrityIssueCode
   readonly message: string
 }
 
+/** What was found, and what was checked. */
 export interface CheckReport {
   /** The first findings of each kind. */
   readonly findings: ReadonlyArray<IntegrityIssue>

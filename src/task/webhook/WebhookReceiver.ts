@@ -48,6 +48,7 @@ const descriptions: { readonly [code: string]: string } = {
   ENOTFOUND: "there is no such host",
 }
 
+/** Where webhooks are received unless another path is named. */
 export const defaultPath = "/webhook"
 
 /** The route alone, for the router of a server of your own. */
