@@ -13,6 +13,7 @@ import { networkInterfaces } from "node:os"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import { Duration, Effect, Layer, LogLevel, Option, Redacted, References } from "effect"
+import { hasPassword } from "./PostgresClient.ts"
 import { clusterConnections } from "./PostgresPooler.ts"
 
 export interface ClusterOptions {
@@ -44,7 +45,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
       }
       const sql = PgClient.layer({
         url,
-        password,
+        ...(!hasPassword(url) && { password }),
         applicationName: "prefstream cluster",
         maxConnections: clusterConnections,
       })

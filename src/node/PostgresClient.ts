@@ -232,7 +232,8 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-const hasPassword = (url: Redacted.Redacted<string>): boolean =>
+/** Whether a URL has a password, which then counts. */
+export const hasPassword = (url: Redacted.Redacted<string>): boolean =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),
     { onFailure: () => false, onSuccess: (url) => url.password !== "" || url.searchParams.has("password") },

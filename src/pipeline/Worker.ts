@@ -10,7 +10,20 @@
  *
  * Does not: end by itself (`prefstream status` says when all is done); go on over a ledger that a newer prefstream has changed.
  */
-import { Cause, Clock, Deferred, Duration, Effect, Fiber, Latch, Layer, Queue, Schedule, Schema } from "effect"
+import {
+  Cause,
+  Clock,
+  Deferred,
+  Duration,
+  Effect,
+  Fiber,
+  Latch,
+  Layer,
+  Queue,
+  References,
+  Schedule,
+  Schema,
+} from "effect"
 import { Singleton } from "effect/cluster"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -67,7 +80,7 @@ const stallLimit = Duration.minutes(10)
 const renewInterval = Duration.seconds(5)
 
 /** Failures that no repetition changes; and those of the ledger, which the worker has to join again. */
-const final = ["SqlError", "OtherService", "TermsChanged", "SubmitOptionInvalid", "UnusableGold"]
+const final = ["SqlError", "OtherService", "TermsChanged", "SubmitOptionInvalid", "UnusableGold", "TooManyRejects"]
 
 /** Starts again what failed for a reason that may pass. */
 const again =
@@ -95,15 +108,16 @@ const work = Effect.fn("Worker.work")(function* (
   { onStalled = Effect.fail }: Pick<WorkerOptions, "onStalled">,
 ) {
   const ledger = yield* Ledger
-  const { idempotencyKey, requestTimeout } = yield* ServiceProfile
+  const { idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
   /** How often parts are renewed until a worker that lost some must have noticed. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure>()
-  /** What a singleton runs; its failure is that of the worker. */
+  const logLevel = yield* References.MinimumLogLevel
+  /** What a singleton runs; its failure is that of the worker, and it logs as the worker does, not as the cluster. */
   const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
-    )
+    ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
   const sending = Effect.gen(function* () {
     const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
@@ -140,7 +154,17 @@ const work = Effect.fn("Worker.work")(function* (
   }).pipe(Effect.catchTag("WorkerStalled", onStalled))
 
   const parts = Array.from({ length: ledger.partCount }, (_, part) =>
-    Singleton.make(`part ${part}`, task(Effect.scoped(Effect.andThen(ledger.takePart(part), Effect.never)))),
+    Singleton.make(
+      `part ${part}`,
+      task(
+        ledger.takePart(part).pipe(
+          // Its last owner may have polled less often.
+          Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
+          Effect.andThen(Effect.never),
+          Effect.scoped,
+        ),
+      ),
+    ),
   )
   const reading = readAndSubmit(settings).pipe(
     Effect.ensuring(

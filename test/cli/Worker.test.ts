@@ -14,6 +14,23 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
   })
   afterAll(() => server.close())
 
+  test("ends its reading at too many rejects, says so, and does not read again", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const schema = server.newSchema()
+      const file = `${folder}/items.jsonl`
+      writeFileSync(file, `${itemLines(2).join("\n")}\nno JSON\n`)
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const worker = yield* cliStarted(["worker", file, "--dir", folder, "--max-rejects", "0", ...quick], {
+        ...to(service),
+        PREFSTREAM_LEDGER: server.url(schema),
+      })
+      const stderr = yield* worker.talks(/reading ended: .*reject/)
+      assert.notInclude(stderr, "starts again soon")
+      yield* worker.stop()
+      assert.strictEqual(server.psql("SELECT COUNT(*) FROM run", schema), "1")
+    }))
+
   test("refuses the ledger of a newer version, and leaves it as it is", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

@@ -79,11 +79,15 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const after = report.seconds === null ? "" : ` after ${duration(report.seconds)}`
   const unsent = report.tasks.planned.tasks + report.tasks.submitting.tasks
   const open = unsent + report.tasks.submitted.tasks
+  const doubts = report.tasks.in_doubt.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const beside = besideOf(unusable, report.tasks)
+  // `status` did not end anything.
+  const ended = (what: string) =>
+    report.seconds === null ? `${what.slice(0, 1).toUpperCase()}${what.slice(1)}.` : `Ended${after}: ${what}.`
   switch (report.status) {
     case "thresholds_exceeded":
-      return [`Ended${after}: a threshold is exceeded, and the dataset was not written.`]
+      return [ended("a threshold is exceeded, and the dataset was not written")]
     case "done":
       if (report.seconds === null) return ["All tasks are done."]
       return [
@@ -105,23 +109,32 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
           : `The last run stopped at ${count(report.rejected, "rejected record")} (--max-rejects ${report.max_rejects}). Correct the input, or allow more, and run the same command again.`,
       ]
     case "all_rejected":
-      return [`Ended${after}: ${whyAllRejected(report)}`]
+      return [ended(whyAllRejected(report))]
     case "in_doubt":
       return [
-        `Ended${after} with ${count(report.tasks.in_doubt.tasks, "task")} in doubt: the service may have created them, so they are not sent again automatically.`,
-        ...(unusable === 0 && open === 0 ? [] : [`In addition, ${beside}.`]),
-        "If the service honors Idempotency-Key, run the same command with --idempotency-key honored: it sends them again safely, while the service keeps their keys (--idempotency-key-lifetime).",
-        `If not, look for them at the service, and decide with: ${resolveCommand(options)}`,
+        `${ended(`${count(doubts, "task")} ${doubts === 1 ? "is" : "are"} in doubt`)} The service may have created ${doubts === 1 ? "it, so it is" : "them, so they are"} not sent again automatically.`,
+        ...(unusable === 0 && open === 0
+          ? []
+          : [`In addition, ${beside}${report.beside_workers ? "; the job's workers send and poll" : ""}.`]),
+        `If the service honors Idempotency-Key, ${honoring(report)}: what is in doubt is sent again safely, while the service keeps the keys (--idempotency-key-lifetime).`,
+        `If not, look at the service for what it has, and decide with: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
       return [
         open === 0
-          ? `Ended${after}: some tasks have no usable result. Run the same command to poll them again.`
+          ? `${ended("some tasks have no usable result")} Run the same command to poll them again.`
           : report.beside_workers
-            ? `Ended${after}: ${beside}. Next: ${afterWaiting(true, unsent, given)}.`
-            : `Ended${after}: ${beside}. Next: ${later ?? "run the same command again"}, which polls all of them.`,
+            ? `${ended(beside)} Next: ${afterWaiting(true, unsent, given)}.`
+            : `${ended(beside)} Next: ${later ?? "run the same command again"}, which polls all of them.`,
       ]
   }
+}
+
+/** How tasks in doubt are sent again where that is safe. */
+const honoring = ({ beside_workers, seconds }: RunReport): string => {
+  const flag = "with --idempotency-key honored"
+  if (beside_workers) return `start the workers again ${flag}`
+  return seconds === null ? `run the submitting command ${flag}` : `run the same command ${flag}`
 }
 
 const afterWaiting = (besideWorkers: boolean, unsent: number, given: string): string => {
@@ -133,10 +146,10 @@ const afterWaiting = (besideWorkers: boolean, unsent: number, given: string): st
 
 const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   const refused = tasks.refused.tasks
-  if (refused === 0) return "all records were rejected."
+  if (refused === 0) return "all records were rejected"
   const all = Object.values(tasks).every((of) => of === tasks.refused || of.tasks === 0) ? "all " : ""
   const first = issues.find(({ state }) => state === "refused")?.reason
-  return `the service refused ${all}${count(refused, "task")}.${first == null ? "" : ` First reason: ${first}`}`
+  return `the service refused ${all}${count(refused, "task")}${first == null ? "" : `. First reason: ${first}`}`
 }
 
 /** Tasks without a usable result, and tasks that are not finished. */

@@ -77,9 +77,14 @@ export const writeHints = (
         WHERE ${here} AND ${sql.in("task_id", some)}`,
     )
     const states = new Map(found.flat().map(({ state, taskId }) => [taskId, state]))
-    const unnamed = yield* sql`SELECT 1 FROM task
-      WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "in_doubt"])} LIMIT 1`
-    const isWanted = (id: string) => (states.has(id) ? states.get(id) === "submitted" : unnamed.length > 0)
+    // With the order, PostgreSQL reads the index, not the whole table.
+    const isIn = (state: string) =>
+      Effect.map(
+        sql`SELECT 1 FROM task WHERE ${here} AND state = ${state} ORDER BY due_at LIMIT 1`,
+        (rows) => rows.length > 0,
+      )
+    const isUnnamed = (yield* isIn("planned")) || (yield* isIn("submitting")) || (yield* isIn("in_doubt"))
+    const isWanted = (id: string) => (states.has(id) ? states.get(id) === "submitted" : isUnnamed)
     yield* addHints(taskIds.filter(isWanted), now)
     if (states.size > 0) yield* owned.tell("hinted")
     return states.size > 0

@@ -241,8 +241,9 @@ export const writeParts = (
     isDue: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       if ((yield* sql`SELECT 1 FROM budget WHERE ${here} AND paused_until > ${clock}`).length > 0) return false
+      // With the order, PostgreSQL reads the index, not the whole table.
       const due = (state: string) => sql`SELECT 1 FROM task
-        WHERE ${here} AND state = ${state} AND due_at < ${now} AND ${owned.areMine()} LIMIT 1`
+        WHERE ${here} AND state = ${state} AND due_at < ${now} AND ${owned.areMine()} ORDER BY due_at LIMIT 1`
       return (yield* due("planned")).length > 0 || (yield* due("submitted")).length > 0
     }),
 
