@@ -55,7 +55,7 @@ describe("--threshold", () => {
       assert.strictEqual(said.status, 6)
       assert.match(said.stderr, /longer-chosen is 1, the threshold is at most 0\.9/)
       assert.include(said.stderr, `${directory}/refused/report.html`)
-      assert.match(said.stdout, /a threshold is exceeded, and the dataset was not written/)
+      assert.match(said.stdout, /A threshold is exceeded, and the dataset was not written\./)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const report = yield* readReport(`${directory}/refused/report.json`)
       const check = report.checks.find(({ check }) => check === "longer-chosen")

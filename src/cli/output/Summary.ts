@@ -83,8 +83,12 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const beside = besideOf(unusable, report.tasks)
   // `status` did not end anything.
-  const ended = (what: string) =>
-    report.seconds === null ? `${what.slice(0, 1).toUpperCase()}${what.slice(1)}.` : `Ended${after}: ${what}.`
+  const ended = (what: string) => {
+    const sentence = what.endsWith(".") ? what : `${what}.`
+    return report.seconds === null
+      ? `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`
+      : `Ended${after}: ${sentence}`
+  }
   switch (report.status) {
     case "thresholds_exceeded":
       return [ended("a threshold is exceeded, and the dataset was not written")]

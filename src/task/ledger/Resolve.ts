@@ -5,7 +5,7 @@
  * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
  * and poll others.
  */
-import { Array as Arr, Clock, Effect, type Latch, Option, Result, Schema } from "effect"
+import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type LedgerContext, TaskState, type Issue } from "./Model.ts"
@@ -272,22 +272,28 @@ export const writeDecisions = (
     maxAttempts: number,
     only?: ReadonlySet<number>,
   ) {
-    const found = yield* replannable(campaign, states, maxAttempts)
-    const tasks = only === undefined ? found : found.filter(({ seq }) => only.has(seq))
+    const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* Clock.currentTimeMillis
-    yield* Effect.forEach(
-      Arr.chunksOf(tasks, 256),
-      (some) =>
-        write(
-          Effect.andThen(
-            Effect.forEach(some, (task) => planAgain(task, now)),
-            tell("again"),
-          ),
-        ),
-      { discard: true },
+    /** Locks the task; false if a worker has polled it meanwhile, and found something else. */
+    const isStill = ({ attempt, seq, state }: Issue) =>
+      Effect.map(
+        sql`UPDATE task SET state = state
+          WHERE ${here} AND seq = ${seq} AND state = ${state} AND attempt = ${attempt} RETURNING seq`,
+        (rows) => rows.length > 0,
+      )
+    const counts = yield* Effect.forEach(Arr.chunksOf(tasks, 256), (some) =>
+      write(
+        Effect.gen(function* () {
+          const still = yield* Effect.filter(some, isStill)
+          yield* Effect.forEach(still, (task) => planAgain(task, now))
+          yield* tell("again")
+          return still.length
+        }),
+      ),
     )
-    if (tasks.length > 0) yield* planned.open
-    return tasks.length
+    const count = Num.sumAll(counts)
+    if (count > 0) yield* planned.open
+    return count
   })
 
   return { adopt, sendAgain, giveUp, replannable, replan }

@@ -154,9 +154,11 @@ export const writeTasks = (
     return Expected.decode(rows[0]!.expected)
   })
 
-  /** True while the task still has the id that was polled, and nobody has given it up. */
+  /** True while the task still has the id that was polled, and has no result, and nobody has given it up. */
   const stillNamed = (taskId: string | undefined) =>
-    taskId === undefined ? sql.literal("1 = 1") : sql`task_id = ${taskId} AND state <> 'given_up'`
+    taskId === undefined
+      ? sql.literal("1 = 1")
+      : sql`task_id = ${taskId} AND ${sql.in("state", ["submitted", "failed", "invalid"])}`
 
   const setState = (seq: number, state: Model.TaskState, reason: string | null = null, taskId?: string) =>
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}

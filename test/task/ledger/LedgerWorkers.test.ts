@@ -86,6 +86,32 @@ describe.skipIf(notInstalled)("two workers", () => {
       }),
     )
 
+    it.effect("of which one plans again what the other has just got a result of: the result stays", () =>
+      Effect.gen(function* () {
+        const { connect, one, sql, states } = yield* two(2)
+        yield* sql`UPDATE task SET state = 'failed', task_id = 'task_' || seq`
+        const rival = yield* connect
+        const campaign = (yield* sql<{ campaign: number }>`SELECT campaign FROM task`)[0]!.campaign
+        const replanned = yield* rival.withTransaction(
+          Effect.gen(function* () {
+            yield* rival`UPDATE task SET state = 'completed' WHERE seq = 0`
+            const fiber = yield* Effect.forkChild(one.replan(campaign, ["failed"], 9))
+            // It has read both as failed.
+            yield* Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, { until: (rows) => rows.length > 0 })
+            return fiber
+          }),
+        )
+        assert.strictEqual(yield* Fiber.join(replanned), 1)
+        assert.deepStrictEqual(yield* states, [
+          ["completed", null],
+          ["planned", null],
+        ])
+        // Nor does an answer that was read before the result came.
+        yield* one.markOpen(0, "task_0")
+        assert.deepStrictEqual((yield* states)[0], ["completed", null])
+      }),
+    )
+
     it.effect("of which one took a part late: who is to work it takes it again", () =>
       Effect.gen(function* () {
         const { one, other } = yield* two(1)
