@@ -69,7 +69,7 @@ export const defaultLease = Duration.seconds(35)
 const lookInterval = Duration.seconds(2)
 
 /** Between two tries of what failed. */
-const restart = Schedule.min([Schedule.exponential("5 seconds"), Schedule.spaced("5 minutes")])
+const restart = Schedule.spaced("15 seconds")
 
 const lookAgainInterval = Duration.seconds(30)
 

@@ -21,8 +21,8 @@ const layerBudget = Layer.effect(
           pause: 0,
           next: 1000,
         })),
-      pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis)),
-      slow: (cuts: number) => Effect.ignore(ledger.slowRequests(cuts)),
+      pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis), { log: "Warn" }),
+      slow: (cuts: number) => Effect.ignore(ledger.slowRequests(cuts), { log: "Warn" }),
       answered: Effect.sync(ledger.countAnswer),
     })
   }),

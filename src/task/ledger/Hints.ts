@@ -20,6 +20,9 @@ export const maxPollsPerMinute = 5
 
 const minute = Duration.toMillis("1 minute")
 
+/** How often old hints are looked for, which takes a look at each. */
+const forgetInterval = Duration.toMillis("10 seconds")
+
 /** The id of a hint that is about all tasks. */
 const allTasks = ""
 
@@ -49,10 +52,16 @@ export const writeHints = (
   /** The hint for all tasks that this process has followed: each process makes the tasks of its own parts due. */
   let all = { at: never, followed: 0, since: 0 }
 
+  /** When old hints were last removed. */
+  let forgotten = -Infinity
+
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
     yield* sql`DELETE FROM delivery WHERE ${here} AND received_at < ${now - rememberedMillis}`
-    yield* sql`DELETE FROM hint
-      WHERE ${here} AND (at < ${now - rememberedMillis} OR (pending = 0 AND since_at <= ${now - minute}))`
+    if (now >= forgotten + forgetInterval) {
+      forgotten = now
+      yield* sql`DELETE FROM hint
+        WHERE ${here} AND (at < ${now - rememberedMillis} OR (pending = 0 AND since_at <= ${now - minute}))`
+    }
     // A delivery that is sent again later counts: the service or a person asks for another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
