@@ -46,42 +46,46 @@ describe.skipIf(notInstalled)("two workers", () => {
   it.layer(NodeServices.layer)((it) => {
     it.effect("whose writes wait for one another's rows both get done", () =>
       Effect.gen(function* () {
-        const { connect, one, sql } = yield* two(3)
-        for (const part of [0, 1, 2]) yield* one.takePart(part)
-        const rival = yield* connect
+        const { connect, one, sql } = yield* two(4)
+        for (const part of [0, 1, 2, 3]) yield* one.takePart(part)
         const waiting = (count: number) =>
           Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, { until: (rows) => rows.length >= count })
-        const touch = (seq: number) => rival`UPDATE task SET due_at = 7 WHERE seq = ${seq}`
-        const released = yield* Latch.make()
-        const blocked = yield* Deferred.make<void>()
-        // Has the first group wait, so that what follows is one.
-        const blocker = yield* Effect.forkChild(
-          sql.withTransaction(
-            Effect.gen(function* () {
-              yield* sql`UPDATE task SET due_at = 7 WHERE seq = 2`
-              yield* Deferred.succeed(blocked, undefined)
-              yield* released.await
-            }),
-          ),
-        )
-        yield* Deferred.await(blocked)
-        const writes = yield* Effect.forEach([2, 0, 1], (seq) =>
+        const touch = (client: SqlClient.SqlClient, seq: number) =>
+          client`UPDATE task SET due_at = 7 WHERE seq = ${seq}`
+        /** Takes the row, and gives what lets go of it. */
+        const hold = Effect.fnUntraced(function* (seq: number) {
+          const holder = yield* connect
+          const [held, released] = [yield* Latch.make(), yield* Latch.make()]
+          const fiber = yield* Effect.forkChild(
+            holder.withTransaction(Effect.andThen(touch(holder, seq), Effect.andThen(held.open, released.await))),
+          )
+          yield* held.await
+          return Effect.andThen(released.open, Fiber.join(fiber))
+        })
+        // The first group waits, so that what follows is one; that one waits with the row of task 0, before it takes that of task 1.
+        const [releaseFirst, releaseSecond] = [yield* hold(3), yield* hold(2)]
+        const writes = yield* Effect.forEach([3, 0, 2, 1], (seq) =>
           Effect.forkChild(one.postpone(seq, 0), { startImmediately: true }),
         )
+        const rival = yield* connect
         yield* rival.withTransaction(
           Effect.gen(function* () {
-            yield* touch(1)
-            yield* released.open
-            yield* Fiber.join(blocker)
-            // It has the row of task 0, and waits for this one's.
+            // The other one is to notice, and to lose.
+            yield* rival`SET LOCAL deadlock_timeout = '1h'`
+            yield* touch(rival, 1)
             yield* waiting(1)
-            yield* touch(0)
+            yield* releaseFirst
+            yield* waiting(1)
+            const blocked = yield* Effect.forkChild(touch(rival, 0))
+            yield* waiting(2)
+            yield* releaseSecond
+            yield* Fiber.join(blocked)
           }),
         )
         yield* Fiber.joinAll(writes)
         assert.deepStrictEqual(
           (yield* sql<{ due: number }>`SELECT due_at AS due FROM task ORDER BY seq`).map(({ due }) => due),
-          [0, 0, 0],
+          [0, 0, 0, 0],
         )
       }),
     )
