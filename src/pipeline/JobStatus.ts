@@ -83,8 +83,8 @@ export interface JobStatus extends RunReport.RunReport {
   }>
   /** The requests that the workers may send together. */
   readonly request_budget: {
-    /** Those that were left when a worker last asked. */
-    readonly tokens: number
+    /** For how many seconds the requests are already shared out among the workers; 0 if one may be sent now. */
+    readonly taken_seconds: number
     /** What refusals for load have left of the rate, from 0 to 1: it recovers within half a minute. */
     readonly rate_share: number
     /** Until when the service asked to wait. */
@@ -180,8 +180,8 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
       tasks_due: due,
     })),
     request_budget: Option.getOrNull(
-      Option.map(budget, ({ pausedFor, rateShare, tokens }) => ({
-        tokens: Math.floor(tokens),
+      Option.map(budget, ({ pausedFor, rateShare, takenFor }) => ({
+        taken_seconds: takenFor / 1000,
         rate_share: rateShare,
         paused_until: pausedFor > 0 ? RunReport.isoOf(now + pausedFor) : null,
       })),

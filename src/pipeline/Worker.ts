@@ -21,6 +21,7 @@ import {
   Layer,
   Queue,
   References,
+  Result,
   Schedule,
   Schema,
 } from "effect"
@@ -36,6 +37,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import { readerPart } from "../task/ledger/Parts.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
+import * as FailureStreak from "../task/client/FailureStreak.ts"
 import { send, type SendError } from "../task/Send.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
@@ -68,8 +70,9 @@ export const defaultLease = Duration.seconds(35)
 /** How often a worker looks for what others have left behind, and for news that it was not told. */
 const lookInterval = Duration.seconds(2)
 
-/** Between two tries of what failed. */
-const restart = Schedule.spaced("15 seconds")
+/** Until what failed starts again. Each failure without progress since the last one doubles it, up to less than `stallLimit`. */
+const restartInterval = Duration.seconds(15)
+const maxRestartInterval = Duration.minutes(5)
 
 const lookAgainInterval = Duration.seconds(30)
 
@@ -82,20 +85,29 @@ const renewInterval = Duration.seconds(5)
 /** Failures that no repetition changes; and those of the ledger, which the worker has to join again. */
 const final = ["SqlError", "OtherService", "TermsChanged", "SubmitOptionInvalid", "UnusableGold", "TooManyRejects"]
 
-/** Starts again what failed for a reason that may pass. */
-const again =
-  (what: string) =>
-  <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) => {
-    const mayPass = (failure: E) => !final.includes(failure._tag)
-    return effect.pipe(
-      Effect.tapError((failure) =>
-        mayPass(failure)
-          ? Effect.logWarning(`${what} failed, and starts again soon: ${causeMessage(failure)}`)
-          : Effect.void,
-      ),
-      Effect.retry({ while: mayPass, schedule: restart }),
-    )
+/**
+ * Starts again what failed for a reason that may pass.
+ *
+ * @param progress changes where something was done; without it, any failure follows progress
+ */
+const again = Effect.fnUntraced(function* <A, E extends { readonly _tag: string }, R>(
+  what: string,
+  effect: Effect.Effect<A, E, R>,
+  progress?: () => number,
+) {
+  let [seen, failures] = [progress?.(), 0]
+  while (true) {
+    const result = yield* Effect.result(effect)
+    if (Result.isSuccess(result)) return result.success
+    const { failure } = result
+    if (final.includes(failure._tag)) return yield* Effect.fail(failure)
+    failures = progress !== undefined && progress() === seen ? failures + 1 : 1
+    seen = progress?.()
+    const delay = Duration.min(Duration.times(restartInterval, 2 ** (failures - 1)), maxRestartInterval)
+    yield* Effect.logWarning(`${what} failed, and starts again in ${Duration.format(delay)}: ${causeMessage(failure)}`)
+    yield* Effect.sleep(delay)
   }
+})
 
 type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
 
@@ -108,7 +120,7 @@ const work = Effect.fn("Worker.work")(function* (
   { onStalled = Effect.fail }: Pick<WorkerOptions, "onStalled">,
 ) {
   const ledger = yield* Ledger
-  const { idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
+  const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
   /** How often parts are renewed until a worker that lost some must have noticed. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure>()
@@ -119,13 +131,21 @@ const work = Effect.fn("Worker.work")(function* (
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  const sending = Effect.gen(function* () {
-    const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
-    yield* send(yield* Latch.make(), halt, RejectLimit.counter(undefined))
-    return yield* Deferred.await(halt)
-  }).pipe(again("sending"))
-  const collecting = Effect.flatMap(Latch.make(), (submittingDone) => collect({ submittingDone })).pipe(
-    again("polling"),
+  // What may have been paid for must not be tried by the hundred.
+  const streak = FailureStreak.make(baseUrl)
+  const sending = again(
+    "sending",
+    Effect.gen(function* () {
+      const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
+      yield* send(yield* Latch.make(), halt, RejectLimit.counter(undefined), streak)
+      return yield* Deferred.await(halt)
+    }),
+    streak.count,
+  )
+  const collecting = again(
+    "polling",
+    Effect.flatMap(Latch.make(), (submittingDone) => collect({ submittingDone })),
+    () => ledger.requestsDone.answers,
   )
 
   const looking = Effect.gen(function* () {
@@ -166,7 +186,8 @@ const work = Effect.fn("Worker.work")(function* (
       ),
     ),
   )
-  const reading = readAndSubmit(settings).pipe(
+  // What failed is resubmitted by the command, once; a reader starts again and again.
+  const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
         Effect.catch((failure) =>
@@ -179,7 +200,7 @@ const work = Effect.fn("Worker.work")(function* (
     "reader",
     task(
       ledger.takePart(readerPart).pipe(
-        Effect.andThen(again("reading")(reading)),
+        Effect.andThen(again("reading", reading)),
         Effect.tap((run) => Effect.logInfo(`run ${run}: the input is read`)),
         // Another worker would find them, too.
         Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading ended: ${failure.message}`)),

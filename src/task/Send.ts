@@ -36,15 +36,20 @@ const maxClaimTime = Duration.toMillis("2 seconds")
 
 export type SendError = SqlError | AnnotationClientError
 
-/** Ends early when `halt` is set, or sets it to a failure that would meet every task. */
+/**
+ * Ends early when `halt` is set, or sets it to a failure that would meet every task. After a streak that has ended an earlier
+ * sending, tasks are sent one by one until one is accepted.
+ */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
   halt: Deferred.Deferred<never, E | SendError | RejectLimit.TooManyRejects>,
   counter: RejectLimit.Counter,
+  earlier?: FailureStreak.FailureStreak,
 ) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
+  const streak = earlier ?? FailureStreak.make(profile.baseUrl)
   const timeLimit = Duration.toMillis(Duration.fromInputUnsafe(profile.requestTimeout))
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
@@ -96,7 +101,6 @@ export const send = Effect.fnUntraced(function* <E>(
       .pipe(
         // Without the ledger, the claim ends with its time limit.
         Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
-        Effect.tap(() => Effect.sync(streak.accepted)),
         Effect.flatMap((taskId) => record(task, taskId)),
         Effect.catchTags({
           AnnotationClientError: (failure) => settle(task, failure, doubtful),
@@ -123,14 +127,16 @@ export const send = Effect.fnUntraced(function* <E>(
   /** Why the last of the tasks left for the next run was not accepted. */
   let left: AnnotationClientError | undefined
 
-  const streak = FailureStreak.make(profile.baseUrl)
   const end = (failure: AnnotationClientError | undefined) =>
     failure === undefined ? Effect.void : Effect.asVoid(Deferred.fail(halt, failure))
 
   const record = Effect.fnUntraced(function* (task: PlannedTask, taskId: string) {
     yield* Effect.annotateCurrentSpan("prefstream.task_id", taskId)
     const shared = yield* ledger.markSubmitted(task.seq, taskId, firstPollDelay(profile))
-    if (Option.isSome(shared)) yield* end(streak.shared(taskId, shared.value))
+    yield* Option.match(shared, {
+      onNone: () => Effect.sync(streak.accepted),
+      onSome: (reason) => end(streak.shared(taskId, reason)),
+    })
   })
 
   const refuse = Effect.fnUntraced(function* (task: PlannedTask, why: string, status: number, detail: string) {
@@ -208,7 +214,16 @@ export const send = Effect.fnUntraced(function* <E>(
     return Option.none<PlannedTask>()
   })
 
+  const oneByOne = Effect.gen(function* () {
+    while (streak.hasEnded()) {
+      const task = yield* next
+      if (Option.isNone(task)) return
+      yield* sendTask(task.value)
+    }
+  })
   // Once the run is to end, nobody waits for a turn any more.
-  yield* TaskPool.run(profile.concurrency, next, sendTask).pipe(Effect.raceFirst(Effect.exit(Deferred.await(halt))))
+  yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
+    Effect.raceFirst(Effect.exit(Deferred.await(halt))),
+  )
   if (left !== undefined) yield* Deferred.fail(halt, left)
 })

@@ -5,6 +5,9 @@ import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
+/** Without the ledger nothing is sent, and the worker ends. */
+const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, cuts: 0 }
+
 const layerBudget = Layer.effect(
   RequestBudget,
   Effect.gen(function* () {
@@ -14,13 +17,8 @@ const layerBudget = Layer.effect(
     return Option.some({
       atOnce: ledger.shareOf,
       // Without the ledger nothing is sent, and the worker ends.
-      take: (wanted: number) =>
-        Effect.orElseSucceed(ledger.takeRequests(wanted, requestsPerSecond), () => ({
-          granted: 0,
-          cuts: 0,
-          pause: 0,
-          next: 1000,
-        })),
+      take: (wanted: number) => Effect.orElseSucceed(ledger.takeSlots(wanted, requestsPerSecond), () => noSlots),
+      sent: ledger.countRequest,
       pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis), { log: "Warn" }),
       slow: (cuts: number) => Effect.ignore(ledger.slowRequests(cuts), { log: "Warn" }),
       answered: Effect.sync(ledger.countAnswer),

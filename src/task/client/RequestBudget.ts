@@ -4,20 +4,23 @@ import { Context, type Effect, Option } from "effect"
 export interface RequestBudget {
   /** How many of so many requests at once this process may send. */
   readonly atOnce: (together: number) => number
-  /** Takes up to so many requests. */
+  /** Takes up to so many slots of time, in each of which one request may be sent. */
   readonly take: (wanted: number) => Effect.Effect<{
-    /** How many may be sent now. */
-    readonly granted: number
+    readonly count: number
+    /** Milliseconds until the first of them. */
+    readonly first: number
+    /** Milliseconds between them. */
+    readonly spacing: number
+    /** For how many milliseconds there are none. */
+    readonly pause: number
     /** How often the rate of all had been halved. */
     readonly cuts: number
-    /** For how many milliseconds none may. */
-    readonly pause: number
-    /** In how many milliseconds there may be more. */
-    readonly next: number
   }>
+  /** A request was sent. */
+  readonly sent: () => void
   /** The service asked for a pause of so many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** The service refused, for its load, a request that was taken when the rate had been halved so often. */
+  /** The service refused, for its load, a request whose slot was taken when the rate had been halved so often. */
   readonly slow: (cuts: number) => Effect.Effect<void>
   /** The service answered a request as expected. */
   readonly answered: Effect.Effect<void>

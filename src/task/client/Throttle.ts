@@ -3,11 +3,12 @@
  *
  * Guarantees: at most `requestsPerSecond` in any second and `concurrency` at once; three creations for one poll where both
  * wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas hold for all requests, and a request
- * that would wait for them longer than `patience` fails at once. With a budget, what holds for the rate holds for all who
- * share it.
+ * that would wait for them longer than `patience` fails at once. With a budget, requests are sent in slots of time that are
+ * taken from it, and what holds for the rate holds for all who share it.
  *
  * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
  */
+/* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
 import { Clock, Deferred, Duration, Effect, Latch, Option } from "effect"
 import type { Quota } from "../../api/RateLimit.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
@@ -33,8 +34,8 @@ interface Waiter<E> {
 
 /** Milliseconds of a delay that may be made up for. */
 const catchUp = 100
-/** Minimum milliseconds between two times that requests are taken from the budget. */
-const takeInterval = 10
+/** Milliseconds before the last slot that more are taken. */
+const takeAhead = 50
 /** A second, with a margin: requests may arrive closer together than they left. */
 const second = 1010
 
@@ -83,8 +84,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
-  /** Requests taken from the budget and not sent yet. */
-  let taken = budget === undefined ? Infinity : 0
+  /** When requests may be sent, as the budget says: ascending. */
+  const slots: Array<number> = []
+  /** Opened when more slots may be of use. */
+  const room = yield* Latch.make()
   let saidAt = -Infinity
   let saidUntil = -Infinity
   yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, underWay])
@@ -103,16 +106,25 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const depart = (now: number): Permit => {
     nextAt = Math.max(nextAt, now - catchUp) + 1000 / perSecond
     departures[ordinal % departures.length] = now
-    taken--
+    budget?.sent()
     return { cuts, ordinal: ++ordinal }
+  }
+
+  /** How many requests this process may send at once. */
+  const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
+
+  /** The next slot that is not missed. */
+  const nextSlot = (now: number): number => {
+    while (slots.length > 0 && slots[0]! < now - catchUp) slots.shift()
+    return slots[0] ?? Infinity
   }
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
-    if (held || taken < 1 || underWay >= Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce)))
-      return Infinity
+    if (held || underWay >= most()) return Infinity
     const oldest = departures[ordinal % departures.length]!
-    return Math.max(0, nextAt - now, oldest + window - now, pausedUntil - now, quotaUntil(now) - now)
+    const own = budget === undefined ? Math.max(nextAt, oldest + window) : nextSlot(now)
+    return Math.max(0, own - now, pausedUntil - now, quotaUntil(now) - now)
   }
 
   const nextWaiter = (): Waiter<E> | undefined => {
@@ -144,6 +156,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       underWay++
       const waiter = nextWaiter()!
       waiter.hasTurn = true
+      slots.shift()
       Deferred.doneUnsafe(waiter.granted, Effect.succeed(depart(now)))
     }
     return Infinity
@@ -168,25 +181,30 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   )
 
   if (budget !== undefined) {
-    // Few at once, so that they are sent when they are taken, and others have their share.
-    const most = Math.max(1, Math.ceil(requestsPerSecond / 50))
     const take = Effect.gen(function* () {
       yield* wanted
-      if (taken >= 1) return takeInterval
-      const wants = Math.min(most, waiting.create.length + waiting.poll.length)
-      const { cuts: cutsOfAll, granted, next, pause } = yield* budget.take(wants)
-      cuts = cutsOfAll
-      taken = Math.max(0, taken) + granted
-      pausedUntil = Math.max(pausedUntil, (yield* Clock.currentTimeMillis) + pause)
-      if (granted > 0) yield* changed.open
-      return granted < wants ? Math.max(takeInterval, next) : takeInterval
+      yield* room.close
+      if (held || underWay >= most()) return yield* room.await
+      const now = yield* Clock.currentTimeMillis
+      nextSlot(now)
+      const wants = Math.min(most() - underWay, waiting.create.length + waiting.poll.length) - slots.length
+      const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : catchUp + 1) - now
+      if (left > 0) return yield* Effect.raceFirst(room.await, Effect.sleep(Duration.millis(left)))
+      const found = yield* budget.take(wants)
+      cuts = found.cuts
+      const then = yield* Clock.currentTimeMillis
+      pausedUntil = Math.max(pausedUntil, then + found.pause)
+      for (let i = 0; i < found.count; i++) slots.push(then + found.first + i * found.spacing)
+      yield* changed.open
+      yield* Effect.sleep(Duration.millis(found.pause))
     })
-    yield* Effect.forkScoped(Effect.forever(Effect.flatMap(take, (millis) => Effect.sleep(Duration.millis(millis)))))
+    yield* Effect.forkScoped(Effect.forever(take))
   }
 
   const giveBack = Effect.sync(() => {
     underWay--
     changed.openUnsafe()
+    room.openUnsafe()
   })
 
   const acquire = (kind: Kind) =>
@@ -195,6 +213,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       waiting[kind].push(waiter)
       changed.openUnsafe()
       arrived.openUnsafe()
+      room.openUnsafe()
       return Effect.onInterrupt(Effect.interruptible(Deferred.await(waiter.granted)), () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
@@ -222,14 +241,14 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     // It was sent before the rate was halved.
     if (seen !== cuts) return
     cuts++
-    if (budget !== undefined) yield* budget.slow(seen)
     atOnce = Math.max(1, atOnce / 2)
-    perSecond = Math.max(slowest, perSecond / 2)
+    if (budget === undefined) perSecond = Math.max(slowest, perSecond / 2)
+    else yield* budget.slow(seen)
     const now = yield* Clock.currentTimeMillis
     if (now - saidAt < quiet) return
     saidAt = now
     yield* Effect.logWarning(
-      `the service refuses requests for its load (${status}): now at most ${Math.floor(atOnce)} at once and ${Number(perSecond.toPrecision(3))} per second, rising again as it accepts them`,
+      `the service refuses requests for its load (${status}): now at most ${Math.floor(atOnce)} at once and ${budget === undefined ? Number(perSecond.toPrecision(3)) : "half as many by all workers"} per second, rising again as it accepts them`,
     )
   })
 
@@ -247,6 +266,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     if (until <= pausedUntil) return
     pausedUntil = until
     pausedBy = failure
+    slots.length = 0
     changed.openUnsafe()
     if (millis <= patience) yield* logPause(now, pausedUntil, "the service asks to wait")
     if (budget !== undefined) yield* budget.pause(until - now)
@@ -262,6 +282,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
       if (reset <= patience) yield* logPause(now, now + reset, "the service's quota of requests is used up")
+      slots.length = 0
       if (budget !== undefined) yield* budget.pause(reset)
     }
     changed.openUnsafe()
@@ -275,13 +296,16 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     quota,
     /** Counts a request that did not wait for its turn. */
     count: Effect.gen(function* () {
-      if (budget !== undefined && taken < 1) taken = (yield* budget.take(1)).granted
+      if (budget !== undefined) yield* budget.take(1)
       depart(yield* Clock.currentTimeMillis)
     }),
     /** Epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
     /** Sends no request until `resume`. */
-    hold: Effect.sync(() => void (held = true)),
+    hold: Effect.sync(() => {
+      held = true
+      slots.length = 0
+    }),
     /** `carefully`: one at a time, a poll first, and more as the service accepts them. */
     resume: (carefully = false) =>
       Effect.sync(() => {
@@ -291,6 +315,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
           createsInARow = createsPerPoll
         }
         changed.openUnsafe()
+        room.openUnsafe()
       }),
     isPollWaiting: () => waiting.poll.length > 0,
     wanted,

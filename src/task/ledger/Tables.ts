@@ -150,8 +150,7 @@ const createTasks = Effect.gen(function* () {
   )`
   yield* sql`CREATE TABLE budget (
     job INTEGER NOT NULL PRIMARY KEY,
-    tokens DOUBLE PRECISION NOT NULL,
-    refilled_at BIGINT NOT NULL,
+    free_at DOUBLE PRECISION NOT NULL,
     paused_until BIGINT NOT NULL,
     share DOUBLE PRECISION NOT NULL,
     cuts BIGINT NOT NULL,

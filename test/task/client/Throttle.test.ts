@@ -319,39 +319,71 @@ describe("Throttle", () => {
   )
 
   describe("with a budget of several processes", () => {
-    /** A budget as the test says, and how often it was asked. */
+    /** A budget as the test says, with what was asked of it. */
     const budgeted = Effect.fnUntraced(function* (
-      found: () => { granted: number; pause: number; next: number; cuts?: number },
+      found: () => { count: number; first?: number; spacing?: number; pause?: number; cuts?: number },
     ) {
+      const asked: Array<number> = []
       const told: Array<number> = []
       const slowed: Array<number> = []
-      let asked = 0
+      let sent = 0
       const throttle = yield* make({
         patience: Infinity,
         budget: Option.some({
           atOnce: (together) => together,
-          take: () => Effect.sync(() => (asked++, { cuts: 0, ...found() })),
+          take: (wanted) =>
+            Effect.sync(() => {
+              asked.push(wanted)
+              return { first: 0, spacing: 1000, pause: 0, cuts: 0, ...found() }
+            }),
+          sent: () => void sent++,
           pause: (millis) => Effect.sync(() => void told.push(millis)),
           slow: (cuts) => Effect.sync(() => void slowed.push(cuts)),
           answered: Effect.void,
         }),
       })
-      return { throttle, told, slowed, asked: () => asked }
+      return { throttle, asked, told, slowed, sent: () => sent }
     })
 
-    it.effect("asks it again when there may be more, not before", () =>
+    it.effect("sends in the slots that it gives, and asks for more shortly before the last one", () =>
       Effect.gen(function* () {
-        let granted = 0
-        const { asked, throttle } = yield* budgeted(() => ({ granted, pause: 0, next: 5000 }))
+        const { asked, sent, throttle } = yield* budgeted(() => ({ count: 2, first: 4000 }))
         const { ask, underWay } = yield* asking(throttle)
-        yield* ask()
+        for (let i = 0; i < 3; i++) yield* ask()
         yield* settle
-        yield* TestClock.adjust("4900 millis")
-        assert.deepStrictEqual([asked(), underWay.length], [1, 0])
-        granted = 1
-        yield* TestClock.adjust("100 millis")
+        yield* TestClock.adjust("3998 millis")
+        assert.deepStrictEqual([asked, underWay.length], [[3], 0])
+        yield* TestClock.adjust("1 millis")
         yield* settle
-        assert.deepStrictEqual([asked(), underWay.length], [2, 1])
+        assert.deepStrictEqual([underWay.length, sent()], [1, 1])
+        yield* TestClock.adjust("948 millis")
+        assert.deepStrictEqual(asked, [3])
+        yield* TestClock.adjust("1 millis")
+        yield* settle
+        assert.deepStrictEqual([asked, underWay.length], [[3, 1], 1])
+        yield* TestClock.adjust("50 millis")
+        yield* settle
+        assert.deepStrictEqual([underWay.length, sent()], [2, 2])
+      }),
+    )
+
+    it.effect("takes none while it may send none, and sends none in a slot that has passed", () =>
+      Effect.gen(function* () {
+        const { asked, throttle } = yield* budgeted(() => ({ count: 2, first: 0, spacing: 200 }))
+        const { ask, underWay } = yield* asking(throttle)
+        yield* throttle.hold
+        for (let i = 0; i < 3; i++) yield* ask()
+        yield* TestClock.adjust("1 minute")
+        assert.deepStrictEqual(asked, [])
+        yield* throttle.resume()
+        yield* settle
+        assert.deepStrictEqual([asked, underWay.length], [[3], 1])
+        // The second slot comes while requests are held.
+        yield* throttle.hold
+        yield* TestClock.adjust("1 minute")
+        yield* throttle.resume()
+        yield* settle
+        assert.deepStrictEqual([asked, underWay.length], [[3, 2], 2])
       }),
     )
 
@@ -359,16 +391,16 @@ describe("Throttle", () => {
       Effect.gen(function* () {
         const day = 86_400_000
         let pause = day
-        const { asked, throttle, told } = yield* budgeted(() => ({ granted: pause === 0 ? 1 : 0, pause, next: pause }))
+        const { asked, throttle, told } = yield* budgeted(() => ({ count: pause === 0 ? 1 : 0, pause }))
         const { ask, underWay } = yield* asking(throttle)
         yield* ask()
         yield* settle
         pause = 0
         yield* TestClock.adjust("23 hours")
-        assert.deepStrictEqual([asked(), underWay.length], [1, 0])
+        assert.deepStrictEqual([asked.length, underWay.length], [1, 0])
         yield* TestClock.adjust("1 hours")
         yield* settle
-        assert.deepStrictEqual([asked(), underWay.length], [2, 1])
+        assert.deepStrictEqual([asked.length, underWay.length], [2, 1])
         yield* throttle.quota(underWay[0]!.permit, [{ name: "requests", remaining: 0, reset: 30_000 }])
         yield* throttle.pause(60_000, "asked to wait")
         assert.deepStrictEqual(told, [30_000, 60_000])
@@ -378,7 +410,7 @@ describe("Throttle", () => {
     it.effect("halves the rate of all for a refusal, once for those that were sent before", () =>
       Effect.gen(function* () {
         let cuts = 4
-        const { slowed, throttle } = yield* budgeted(() => ({ granted: 1, pause: 0, next: 0, cuts }))
+        const { slowed, throttle } = yield* budgeted(() => ({ count: 1, cuts }))
         const { ask, underWay } = yield* asking(throttle)
         yield* ask()
         yield* ask()
@@ -390,21 +422,22 @@ describe("Throttle", () => {
         assert.deepStrictEqual(slowed, [4])
         // Another process was refused, too.
         cuts = 6
+        yield* underWay[0]!.answer
         yield* ask()
         yield* TestClock.adjust("5 seconds")
         yield* settle
-        yield* throttle.refused(underWay[2]!.permit, 429)
+        yield* throttle.refused(underWay.at(-1)!.permit, 429)
         assert.deepStrictEqual(slowed, [4, 6])
       }).pipe(Logs.make().during),
     )
 
-    it.effect("takes one request for a probe, which does not wait for its turn", () =>
+    it.effect("takes one slot for a probe, which does not wait for its turn", () =>
       Effect.gen(function* () {
-        const { asked, throttle } = yield* budgeted(() => ({ granted: 1, pause: 0, next: 0 }))
+        const { asked, sent, throttle } = yield* budgeted(() => ({ count: 1 }))
         yield* throttle.hold
         yield* throttle.count
         yield* throttle.count
-        assert.strictEqual(asked(), 2)
+        assert.deepStrictEqual([asked, sent()], [[1, 1], 2])
       }),
     )
   })

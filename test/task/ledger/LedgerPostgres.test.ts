@@ -413,41 +413,43 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           Effect.gen(function* () {
             const { one, other, take, url } = yield* two
             const sql = Context.get(yield* Layer.build(PostgresClient.layer({ url })), SqlClient.SqlClient)
-            // So slow that no more come while the test runs: the first of these is there, none after it.
-            const hourly = 1 / 3600
-            assert.strictEqual((yield* one.takeRequests(1, hourly)).granted, 0)
+            // So slow that time does not count: a request an hour.
+            const [hour, hourly] = [3_600_000, 1 / 3600]
+            const first = yield* one.takeSlots(3, hourly)
+            assert.deepStrictEqual([first.count, first.first, Math.round(first.spacing)], [1, 0, hour])
             // Both come while a third holds the row.
             const blocked = sql`SELECT 1 FROM pg_locks WHERE NOT granted`
             const takes = yield* sql.withTransaction(
               Effect.gen(function* () {
-                yield* sql`UPDATE budget SET tokens = 1`
+                yield* sql`UPDATE budget SET free_at = 0`
                 const takes = yield* Effect.forkChild(
-                  Effect.all([one.takeRequests(1, hourly), other.takeRequests(1, hourly)], { concurrency: 2 }),
+                  Effect.all([one.takeSlots(1, hourly), other.takeSlots(1, hourly)], { concurrency: 2 }),
                 )
                 yield* Effect.repeat(blocked, { until: (rows) => rows.length >= 2 })
                 return takes
               }),
             )
-            const found = yield* Fiber.join(takes)
-            assert.strictEqual(
-              found.reduce((sum, { granted }) => sum + granted, 0),
-              1,
-            )
-            const { next, pause } = yield* other.takeRequests(1, hourly)
-            assert.strictEqual(pause, 0)
-            assert.isAbove(next, 3_500_000)
+            const [now, later] = (yield* Fiber.join(takes)).map(({ first }) => first).toSorted((a, b) => a - b)
+            assert.strictEqual(now, 0)
+            assert.isAbove(later!, hour - 60_000)
+            assert.isAbove((yield* other.takeSlots(1, hourly)).first, 2 * hour - 60_000)
+            // A clock that was set back.
+            yield* sql`UPDATE budget SET free_at = free_at + 1e9`
+            const { count, first: soon } = yield* other.takeSlots(1000, 100)
+            // No more than those of a quarter of a second.
+            assert.deepStrictEqual([count, soon], [25, 0])
 
             yield* take(one, 0)
             yield* plan(newTasks([1], 2)).pipe(Effect.provideService(Ledger, one))
             yield* sql`UPDATE task SET due_at = -1`
             assert.isTrue(yield* one.isDue)
             yield* one.pauseRequests(7_200_000)
-            yield* sql`UPDATE budget SET tokens = 1`
-            const paused = yield* other.takeRequests(1, hourly)
-            assert.deepStrictEqual([paused.granted, paused.pause > 7_100_000, paused.next], [0, true, paused.pause])
+            const paused = yield* other.takeSlots(1, 100)
+            assert.deepStrictEqual([paused.count, paused.pause > 7_100_000], [0, true])
             assert.isFalse(yield* one.isDue)
-            const { pausedFor, tokens } = Option.getOrThrow(yield* one.budget)
-            assert.deepStrictEqual([tokens >= 1, pausedFor > 7_100_000], [true, true])
+            yield* sql`UPDATE budget SET free_at = free_at + ${hour}`
+            const { pausedFor, takenFor } = Option.getOrThrow(yield* one.budget)
+            assert.deepStrictEqual([takenFor > hour - 60_000, pausedFor > 7_100_000], [true, true])
           }),
         )
 

@@ -189,26 +189,20 @@ describe.skipIf(notInstalled)("two workers", () => {
     it.effect("send half as many requests after a refusal for load, however many were refused at once", () =>
       Effect.gen(function* () {
         const { one, other, sql } = yield* two(1)
-        const hourly = 1 / 3600
         const hour = 3_600_000
-        const ask = Effect.gen(function* () {
-          yield* sql`UPDATE budget SET tokens = 0`
-          return yield* other.takeRequests(1, hourly)
-        })
-        yield* one.takeRequests(1, hourly)
+        const ask = other.takeSlots(1, 1 / 3600)
         const before = yield* ask
-        assert.isAbove(before.next, hour * 0.99)
-        assert.isBelow(before.next, hour * 1.01)
+        assert.strictEqual(Math.round(before.spacing), hour)
         assert.strictEqual(Option.getOrThrow(yield* one.budget).rateShare, 1)
         for (const ledger of [one, other]) yield* ledger.slowRequests(before.cuts)
         assert.isBelow(Option.getOrThrow(yield* one.budget).rateShare, 1)
         const after = yield* ask
         assert.strictEqual(after.cuts, before.cuts + 1)
         // It recovers meanwhile.
-        assert.isAbove(after.next, hour * 1.2)
-        assert.isBelow(after.next, hour * 2.01)
+        assert.isAbove(after.spacing, hour * 1.2)
+        assert.isBelow(after.spacing, hour * 2.01)
         yield* sql`UPDATE budget SET cut_at = cut_at - 30000`
-        assert.isBelow((yield* ask).next, hour * 1.01)
+        assert.isBelow((yield* ask).spacing, hour * 1.01)
       }),
     )
 
