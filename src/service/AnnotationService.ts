@@ -126,6 +126,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
         }),
         get: Effect.fnUntraced(function* ({ params: { task_id } }) {
           const { name: organization } = yield* Organization
+          yield* Effect.annotateCurrentSpan("prefstream.task_id", task_id)
           const task = yield* Effect.orDie(store.find(organization, task_id))
           if (Option.isNone(task)) return yield* new TaskNotFound({ detail: `There is no task ${task_id}.` })
           const { answer, status } = task.value

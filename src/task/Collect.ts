@@ -14,6 +14,7 @@ import { type AnnotationClientError, endsPolling } from "./client/AnnotationClie
 import { checkAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { OpenTask } from "./ledger/Model.ts"
+import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import * as Recheck from "./Recheck.ts"
 import * as TaskPool from "./TaskPool.ts"
 
@@ -221,13 +222,18 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     }
   })
 
-  const collectOne = Effect.fn("Collect.task")(function* (task: OpenTask) {
-    yield* Effect.annotateCurrentSpan({ "prefstream.task": task.seq + 1, "prefstream.task_id": task.taskId })
-    yield* warnOfDelay(task)
-    yield* pollTask(task)
-    underWay.delete(task.taskId)
-    yield* settled.open
-  })
+  const collectOne = Effect.fnUntraced(
+    function* (task: OpenTask) {
+      yield* warnOfDelay(task)
+      yield* pollTask(task)
+      underWay.delete(task.taskId)
+      yield* settled.open
+    },
+    (effect, { idempotencyKey, seq, taskId }) =>
+      TaskTrace.span("Collect.task", idempotencyKey, { "prefstream.task": seq + 1, "prefstream.task_id": taskId })(
+        effect,
+      ),
+  )
 
   yield* TaskPool.run(profile.concurrency, next, collectOne)
 })

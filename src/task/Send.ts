@@ -20,6 +20,7 @@ import { Ledger } from "./ledger/Ledger.ts"
 import type { PlannedTask } from "./ledger/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
+import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import * as TaskPool from "./TaskPool.ts"
 
 /** The task was sent or split after it was read as planned, or its part was taken by another process. */
@@ -57,59 +58,65 @@ export const send = Effect.fnUntraced(function* <E>(
    * A request that is under way is finished and recorded, also when the run is interrupted;
    * an interruption comes through while it waits to be sent, or sent again.
    */
-  const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fn("Send.task")(function* (task) {
-    if (yield* Deferred.isDone(halt)) return
-    yield* Effect.annotateCurrentSpan({ "prefstream.task": task.seq + 1, "prefstream.items": task.itemCount })
-    const body = yield* ledger.requestBody(task.seq)
-    // Claimed when its turn has come, so that only a task that is being sent can end in doubt.
-    // The halves of a split task are also among the planned ones, and may have been claimed there.
-    let claimed = false
-    /** Whether a request of this attempt, in this run or an earlier one, may have created the task. */
-    let doubtful = task.sentAt !== undefined
-    let sentAt = task.sentAt
-    const doubt = Effect.sync(() => void (doubtful = true))
-    /** Not if the task may have been created, and the service ignores its key, or may have forgotten it. */
-    const checkKey = Effect.gen(function* () {
-      if (!doubtful) return
-      if (profile.idempotencyKey === "ignored") return yield* new KeyIgnored()
-      const now = yield* Clock.currentTimeMillis
-      if (sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
-    })
-    const keep = Effect.filterOrFail(ledger.keepClaim(task, timeLimit), Boolean, () => new AlreadyClaimed())
-    const repeat = Effect.andThen(checkKey, keep)
-    const claim = Effect.gen(function* () {
-      const began = yield* Clock.currentTimeMillis
-      if (!(yield* ledger.claim(task, timeLimit))) return yield* new AlreadyClaimed()
-      claimed = true
-      yield* checkKey
-      const now = yield* Clock.currentTimeMillis
-      // The machine may have slept meanwhile, for longer than the claim holds.
-      if (now - began > maxClaimTime) yield* keep
-      if (doubtful) return
-      sentAt = now
-      if (task.wasDoubted || task.itemCount === 1 || !isTooLarge(task.itemCount, body.length)) return
-      const reason = new TooLarge({ detail: "as others were" })
-      return yield* new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
-    })
-    const giveBack = Effect.suspend(() => (doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)))
-    const release = Effect.andThen(
-      giveBack,
-      Effect.sync(() => void (claimed = false)),
-    )
-    yield* client
-      .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
-      .pipe(
-        // Without the ledger, the claim ends with its time limit.
-        Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
-        Effect.flatMap((taskId) => record(task, taskId)),
-        Effect.catchTags({
-          AnnotationClientError: (failure) => settle(task, failure, doubtful),
-          AlreadyClaimed: () => Effect.void,
-          KeyExpired: () => ledger.markKeyExpired(task.seq, lifetime),
-          KeyIgnored: () => ledger.markKeyIgnored(task.seq),
-        }),
+  const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
+    function* (task) {
+      if (yield* Deferred.isDone(halt)) return
+      const body = yield* ledger.requestBody(task.seq)
+      // Claimed when its turn has come, so that only a task that is being sent can end in doubt.
+      // The halves of a split task are also among the planned ones, and may have been claimed there.
+      let claimed = false
+      /** Whether a request of this attempt, in this run or an earlier one, may have created the task. */
+      let doubtful = task.sentAt !== undefined
+      let sentAt = task.sentAt
+      const doubt = Effect.sync(() => void (doubtful = true))
+      /** Not if the task may have been created, and the service ignores its key, or may have forgotten it. */
+      const checkKey = Effect.gen(function* () {
+        if (!doubtful) return
+        if (profile.idempotencyKey === "ignored") return yield* new KeyIgnored()
+        const now = yield* Clock.currentTimeMillis
+        if (sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
+      })
+      const keep = Effect.filterOrFail(ledger.keepClaim(task, timeLimit), Boolean, () => new AlreadyClaimed())
+      const repeat = Effect.andThen(checkKey, keep)
+      const claim = Effect.gen(function* () {
+        const began = yield* Clock.currentTimeMillis
+        if (!(yield* ledger.claim(task, timeLimit))) return yield* new AlreadyClaimed()
+        claimed = true
+        yield* checkKey
+        const now = yield* Clock.currentTimeMillis
+        // The machine may have slept meanwhile, for longer than the claim holds.
+        if (now - began > maxClaimTime) yield* keep
+        if (doubtful) return
+        sentAt = now
+        if (task.wasDoubted || task.itemCount === 1 || !isTooLarge(task.itemCount, body.length)) return
+        const reason = new TooLarge({ detail: "as others were" })
+        return yield* new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
+      })
+      const giveBack = Effect.suspend(() => (doubtful ? ledger.markPlanned(task.seq) : ledger.release(task.seq)))
+      const release = Effect.andThen(
+        giveBack,
+        Effect.sync(() => void (claimed = false)),
       )
-  }, Effect.uninterruptible)
+      yield* client
+        .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
+        .pipe(
+          // Without the ledger, the claim ends with its time limit.
+          Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
+          Effect.flatMap((taskId) => record(task, taskId)),
+          Effect.catchTags({
+            AnnotationClientError: (failure) => settle(task, failure, doubtful),
+            AlreadyClaimed: () => Effect.void,
+            KeyExpired: () => ledger.markKeyExpired(task.seq, lifetime),
+            KeyIgnored: () => ledger.markKeyIgnored(task.seq),
+          }),
+        )
+    },
+    Effect.uninterruptible,
+    (effect, { idempotencyKey, itemCount, seq }) =>
+      TaskTrace.span("Send.task", idempotencyKey, { "prefstream.task": seq + 1, "prefstream.items": itemCount })(
+        effect,
+      ),
+  )
 
   /** Tasks that wait for their turn, or are being sent. A look at the first planned tasks finds these, too. */
   const underWay = new Set<number>()

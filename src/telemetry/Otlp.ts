@@ -3,7 +3,7 @@
  *
  * Guarantees: the work does not wait for the collector, but for the last export, for at most three seconds by default. No
  * span holds headers, values of queries, or texts of items. A trace is of bounded size, however long the process lives: each
- * task that is sent or polled, and each request that is answered, begins one, unless it continues its client's. Of what a
+ * task has one (`TaskTrace`), and each request that is answered begins one, unless it continues its client's. Of what a
  * command does besides, the stages alone are spans, and not how often they look into the ledger.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
@@ -24,7 +24,7 @@ const isStage = (name: string) =>
   )
 
 /** Spans of which a command may have any number. */
-const beginsTrace = (name: string) => /^(Send|Collect)\.task$|^(WebhookAttempt|JudgeEndpoint)\./.test(name)
+const beginsTrace = (name: string) => /^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
 /** The name of the spans of requests that tell how the process is, which are not exported. */
 const probe = "probe"

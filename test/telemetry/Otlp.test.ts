@@ -75,12 +75,19 @@ describe("export by OTLP", () => {
           "annotations: GET",
         ])
       }
-      // Each task is a trace, and the id that the service gave it joins what both sides know of it.
+      // Each task is a trace, from the request that sends it to the last that polls it.
       const ids = created.map(({ attributes }) => attributes["prefstream.task_id"])
       assert.strictEqual(new Set(created.map(({ traceId }) => traceId)).size, 2)
-      for (const span of created) {
-        const sent = spans.find(({ name, traceId }) => name === "Send.task" && traceId === span.traceId)
-        assert.strictEqual(sent?.attributes["prefstream.task_id"], span.attributes["prefstream.task_id"])
+      for (const { attributes, traceId } of created) {
+        const ofTask = spans.filter((span) => span.traceId === traceId && /^(Send|Collect)\.task$/.test(span.name))
+        assert.isAtLeast(ofTask.length, 2)
+        assert.deepStrictEqual(
+          [...new Set(ofTask.map((span) => span.attributes["prefstream.task_id"]))],
+          [attributes["prefstream.task_id"]],
+        )
+        for (const span of polled.filter((span) => span.traceId === traceId)) {
+          assert.strictEqual(span.attributes["prefstream.task_id"], attributes["prefstream.task_id"])
+        }
       }
       const sent = spans.filter(({ name }) => name === "Send.task").map(({ attributes }) => attributes)
       assert.sameDeepMembers(
@@ -114,8 +121,12 @@ describe("export by OTLP", () => {
           )
       }
       // What looks into a database again and again begins no trace, nor does a health check.
-      const roots = new Set(spans.filter(({ parentSpanId }) => parentSpanId === undefined).map(({ name }) => name))
-      assert.sameMembers([...roots], ["Collect.task", "Send.task", "prefstream run"])
+      const known = new Set(spans.map(({ spanId }) => spanId))
+      const outermost = spans.filter(({ parentSpanId }) => parentSpanId === undefined || !known.has(parentSpanId))
+      assert.sameMembers(
+        [...new Set(outermost.map(({ name }) => name))],
+        ["Collect.task", "Send.task", "prefstream run"],
+      )
     }))
 
   test("metrics and logs arrive, and nothing has a secret or a text", () =>

@@ -82,6 +82,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
     secrets: ReadonlyArray<WebhookSecret>,
     { messageId, payload }: AttemptedMessage,
   ): Effect.fn.Return<Outcome, never, Mac.Mac> {
+    yield* Effect.annotateCurrentSpan("prefstream.message_id", messageId)
     const at = yield* Clock.currentTimeMillis
     const body = encoder.encode(payload)
     const signed = yield* StandardWebhooks.sign({ id: messageId, timestamp: Math.floor(at / 1000), body }, secrets)

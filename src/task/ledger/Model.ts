@@ -143,6 +143,7 @@ export interface PlannedTask {
 export interface OpenTask {
   readonly seq: number
   readonly taskId: string
+  readonly idempotencyKey: string
   /** Whether it is failed or invalid. */
   readonly isRecheck: boolean
   /** Epoch milliseconds. */

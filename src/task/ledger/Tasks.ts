@@ -328,7 +328,8 @@ export const writeTasks = (
     const at = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
     // One query per state, so that the index gives its rows in order.
     const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
-      sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", submitted_at AS "submittedAt", due_at AS "dueAt" FROM task
+      sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
+        due_at AS "dueAt" FROM task
         WHERE ${here} AND state = ${state} AND due_at < ${notDue} AND ${owned.areMine()} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
         Effect.map((rows) => rows.map((row) => ({ ...row, isRecheck: state !== "submitted" }))),
       ),

@@ -98,6 +98,10 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       const recording = Effect.gen(function* () {
         const verified = yield* verify(body)
         const delivery = yield* deliveryOf(verified, request.headers, body)
+        yield* Effect.annotateCurrentSpan({
+          "prefstream.message_id": delivery.id,
+          "prefstream.task_id": Option.getOrElse(delivery.taskIds, () => []).join(" "),
+        })
         return Option.some(yield* ledger.recordDelivery(delivery))
       })
       const duration = maxRecordingTime
