@@ -8,9 +8,13 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { cpus, totalmem } from "node:os"
 import { fileURLToPath } from "node:url"
 
-const all = ["wholeRun", "smallHeap", "memory", "durability", "dataset", "join", "start", "service", "workers"]
+const all = [
+  "wholeRun", "smallHeap", "memory", "durability", "ingest", "dataset", "join", "nearDuplicates", "start", "service", "workers",
+] // prettier-ignore
 const given = process.argv.slice(2)
 const names = given.length === 0 ? all : given
 const unknown = names.filter((name) => !all.includes(name))
@@ -36,8 +40,18 @@ const run = async (name: string) => {
 const rows: Array<Awaited<ReturnType<typeof run>>> = []
 for (const name of names) rows.push(await run(name))
 
-console.log("")
+const versionOf = (name: string) => {
+  const path = fileURLToPath(new URL(`../../node_modules/${name}/package.json`, import.meta.url))
+  return `${name} ${(JSON.parse(readFileSync(path, "utf8")) as { readonly version: string }).version}`
+}
+const [cpu] = cpus()
+const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`
+const peers = ["effect", "@duckdb/node-api", "hyparquet-writer", "parquet-wasm", "parquetjs-lite", "p-limit"]
+console.log(
+  `\n${cpus().length} × ${cpu?.model.trim() ?? "unknown processor"}, ${memory}; Node ${process.version}, ${peers.map(versionOf).join(", ")}\n`,
+)
+console.log("| bench | result | target | minutes |\n| --- | --- | --- | ---: |")
 for (const { bench, met, minutes, verdict } of rows) {
-  console.log(`${met ? "met   " : "MISSED"}  ${bench.padEnd(10)}  ${verdict}  [${minutes} min]`)
+  console.log(`| \`${bench}\` | ${verdict} | ${met ? "met" : "**missed**"} | ${minutes} |`)
 }
 process.exitCode = rows.every(({ met }) => met) ? 0 : 1
