@@ -1,13 +1,13 @@
 /**
- * The stages by themselves: each is a stream or takes one, so anything may stand
- * between them. Here only short prompts are sent, and only pairs with a rationale
- * are kept.
+ * The stages by themselves: each is a stream or takes one, so anything may stand between them. Here only short prompts are
+ * sent, a strategy of the program's own makes the pairs, only those with a rationale are kept, and a trainer reads a format
+ * of its own.
  *
  *     npx node pipelines/stages.ts
  */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, Layer, Result, Stream } from "effect"
-import { AnnotationService, Dataset, Pairs, Pipeline, Source, Tasks } from "prefstream"
+import { Console, Effect, Layer, Result, Schema, Stream } from "effect"
+import { AnnotationService, Dataset, Pairs, Pipeline, Source, Tasks, TrainerFormats } from "prefstream"
 
 const directory = "stages"
 
@@ -15,15 +15,40 @@ const items = Source.files("data/sample.jsonl").records.pipe(
   Stream.filter((record) => Result.isFailure(record) || record.success.item.prompt.length < 200),
 )
 
+/** The best completion against the longest of the rest. Its settings are for the manifest. */
+const bestAgainstLongest = Pairs.strategy({ strategy: "best-against-longest" }, (judgment) =>
+  Pairs.bestAgainstRest(judgment)
+    .toSorted((a, b) => b.rejected.length - a.rejected.length)
+    .slice(0, 1)
+    .map((pair) => ({ ...pair, weight: 1 })),
+)
+
+/** One object per pair: `{"input": …, "outputs": [better, worse]}`. */
+const format: TrainerFormats.TrainerFormat = {
+  name: "own",
+  description: "a trainer of our own: input, and outputs from best to worst",
+  container: "jsonl",
+  features: () => ({ input: "string", outputs: { list: "string" } }),
+  encoder: TrainerFormats.rowPerPair(({ chosen, prompt, rejected }) =>
+    typeof prompt === "string"
+      ? Result.succeed({ input: prompt, outputs: [chosen, rejected] })
+      : TrainerFormats.refuse("prompt", "text", "a conversation"),
+  ),
+  row: Schema.Struct({ input: Schema.String, outputs: Schema.Tuple([Schema.String, Schema.String]) }),
+}
+
 const program = Effect.gen(function* () {
   yield* Tasks.submit(items, { guidelines: "Prefer the completion that is correct." })
   yield* Tasks.collect()
 
   const pairs = Tasks.judgments().pipe(
-    Stream.flatMap((judgment) => Stream.fromIterable(Pairs.bestAgainstRest(judgment))),
+    Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstLongest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )
-  const { directory: written, rows } = yield* Stream.run(pairs, Dataset.write({ directory: `${directory}/dataset` }))
+  const { directory: written, rows } = yield* Stream.run(
+    pairs,
+    Dataset.write({ directory: `${directory}/dataset`, formats: [format] }),
+  )
   yield* Console.log(`${rows} pairs in ${written}`)
 })
 

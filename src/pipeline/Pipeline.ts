@@ -8,11 +8,13 @@
  * three may also be run alone, in other processes and on other days.
  */
 import { Cause, type Duration, Effect, Exit, Latch, Layer, Option } from "effect"
+import type { HttpClient } from "effect/http"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { Source } from "../source/Source.ts"
 import { collect as collectLoop } from "../task/Collect.ts"
 import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
 import type { SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
@@ -52,7 +54,12 @@ export interface Pipeline<E = never, R = never> extends Settings {
   readonly _tag: "Pipeline"
   /** Where the tasks go: a service at an address (`ServiceProfile.layer`) or an embedded one (`AnnotationService.layerEmbedded`). */
   readonly service: Layer.Layer<ServiceProfile, E, R>
+  /** A client for a service with another interface, which `service` then only describes. Default: `AnnotationClient.layer`. */
+  readonly client?: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient> | undefined
 }
+
+/** What says where the job is, and who annotates it. */
+type Places<E, R> = Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service" | "client">
 
 /** A pipeline as a value, to be run by `run` or by `prefstream run FILE`. */
 export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, R> => ({
@@ -61,18 +68,17 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
 })
 
 /** Everything that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
-export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">) =>
-  layerOver(LedgerLocation.layer, pipeline)
+export const layer = <E, R>(pipeline: Places<E, R>) => layerOver(LedgerLocation.layer, pipeline)
 
 /** The same, also while workers work the job: for `submit`, which then only reads. */
-export const layerBesideWorkers = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">) =>
+export const layerBesideWorkers = <E, R>(pipeline: Places<E, R>) =>
   layerOver(LedgerLocation.layerBesideWorkers, pipeline)
 
 const layerOver = <E, R, E2, R2>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E2, R2>,
-  { directory, service, ...where }: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">,
+  { client, directory, service, ...where }: Places<E, R>,
 ) =>
-  SharedBudget.client.pipe(
+  (client ?? SharedBudget.client).pipe(
     Layer.provideMerge(
       Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), open)),
     ),

@@ -244,7 +244,7 @@ const finalReasons = [
  * `LedgerLocationError` where the ledger is not in PostgreSQL, and with what no repetition changes.
  */
 export const run = Effect.fn("Worker.run")(function* <E, R>(
-  { service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
+  { client, service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
   { address, lease, onBegin = () => Effect.void, parts, ...options }: WorkerOptions = {},
 ) {
   const location = yield* LedgerLocation.of({ ...settings, file: JobFolder.ledger(settings.directory) })
@@ -275,7 +275,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(
     Effect.andThen(work(settings, cluster, options)),
     Effect.provide(
-      SharedBudget.client.pipe(
+      (client ?? SharedBudget.client).pipe(
         Layer.provideMerge(LedgerLocation.layerWorker(location, name, parts)),
         Layer.provideMerge(Layer.provide(patient, service)),
         Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),

@@ -2,10 +2,11 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import { cliIn, itemLines, reportOf, write } from "../support/cli.ts"
+import { cliIn, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { bin, root, runSources, startSources } from "../support/process.ts"
+import * as Labeling from "../support/Labeling.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { completed, secret, send, signed } from "../support/webhooks.ts"
 
@@ -56,8 +57,14 @@ describe("the example pipelines run", () => {
       const pairs = yield* pairsOf(`${folder}/stages`)
       assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
       assert.isNotEmpty(pairs)
-      assert.isBelow(pairs.length, 144)
+      assert.isAtMost(pairs.length, 72)
       for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
+      assert.strictEqual(new Set(pairs.map(({ item_id }) => item_id)).size, pairs.length, "one pair for each item")
+      const own = yield* Effect.promise(() => jsonl(`${folder}/stages/dataset/formats/own/train.jsonl`))
+      assert.deepStrictEqual(
+        own as ReadonlyArray<unknown>,
+        pairs.map(({ chosen, prompt, rejected }) => ({ input: prompt, outputs: [chosen, rejected] })),
+      )
     }))
 
   test("pipelines/own-expert.ts, with records and an expert of its own, in a process of its own", () =>
@@ -71,16 +78,25 @@ describe("the example pipelines run", () => {
       for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(chosen, /^\d+$/)
     }))
 
-  test("pipelines/own-service.ts, with a client and a trainer format of its own", () =>
+  test("pipelines/own-service.ts, with a client of a service of another shape, which is busy at times", () =>
     Effect.gen(function* () {
       const folder = yield* workplace
-      const said = yield* Effect.promise(() => runSources(["pipelines/own-service.ts"], { cwd: folder }))
+      const service = yield* Labeling.make
+      const said = yield* Effect.promise(() =>
+        runSources([bin, "run", "pipelines/own-service.ts", "--json", ...quick], {
+          cwd: folder,
+          env: { LABELING_URL: service.url },
+        }),
+      )
       assert.strictEqual(said.status, 0, said.stderr)
-      const file = `${folder}/own-service/formats/own/train.jsonl`
-      assert.strictEqual(said.stdout, `144 pairs in own-service/formats/own/train.jsonl\n`)
-      const rows = yield* Effect.promise(() => jsonl(file))
-      assert.deepStrictEqual(Object.keys(rows[0] ?? {}), ["input", "outputs"])
-      assert.strictEqual(rows.length, 144)
+      assert.deepStrictEqual([reportOf(said).submitted, reportOf(said).dataset?.rows], [72, 144])
+      assert.isAbove(service.refusals(), 0)
+      const keys = service.jobs().map(({ external_id }) => external_id)
+      assert.strictEqual(new Set(keys).size, keys.length)
+      for (const { chosen, rationale, rejected } of yield* pairsOf(`${folder}/own-service`)) {
+        assert.isAtMost(chosen.length, rejected.length)
+        assert.strictEqual(rationale, "The shortest.")
+      }
     }))
 
   test("pipelines/joined.ts, with the same pairs as the same data in one file", () =>

@@ -99,7 +99,7 @@ export const remembered = Effect.fnUntraced(function* <E, R>(
 
 /** Works the job, shows its progress, and prints the report; waits for another run of the job if asked to. */
 export const carryOut = <E, R, E2, R2>(
-  { flags, place }: Job,
+  { flags, pipeline, place }: Job,
   service: Layer.Layer<ServiceProfile, E2, R2>,
   work: Effect.Effect<RunReport.RunReport, E, R>,
   {
@@ -110,7 +110,7 @@ export const carryOut = <E, R, E2, R2>(
 ) =>
   Progress.during(work).pipe(
     orReported,
-    Effect.provide(layer({ directory: place.directory, ledger: place.location, service })),
+    Effect.provide(layer({ directory: place.directory, ledger: place.location, service, client: pipeline?.client })),
     Effect.flatMap((report) => finish(report, { ...place, json: flags.json, later })),
     waitForOthers(flags.lockWait),
   )

@@ -23,6 +23,7 @@ type PlatformNeeds = FileSystem.FileSystem | Path.Path
 
 export interface Loaded extends Pipeline.Settings {
   readonly service: Layer.Layer<ServiceProfile, unknown, PlatformNeeds>
+  readonly client?: Pipeline.Pipeline["client"]
 }
 
 /** For commands that read no input: the job folder, service and pairs of a pipeline. */
