@@ -1,5 +1,5 @@
 /**
- * The whole flow on one screen: source, tasks, judgments, pairs, dataset.
+ * The whole flow: source, tasks, judgments, pairs, dataset.
  *
  * Guarantees: a run may be stopped at any point and started again over the same job folder; it then finishes what is
  * left and submits nothing twice. The dataset depends on the ledger and its settings alone.
@@ -141,20 +141,20 @@ const stoppable =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
-      const terms: Stop.Terms = {
-        ...(yield* Stop.CurrentTerms),
+      const options: Stop.StopOptions = {
+        ...(yield* Stop.CurrentOptions),
         grace: yield* Stop.graceOf(grace),
-        underWay: ledger.counts.pipe(
+        inFlight: ledger.counts.pipe(
           Effect.map(({ submitting: { tasks } }) =>
             tasks === 0 ? Option.none() : Option.some(tasks === 1 ? "1 request" : `${tasks} requests`),
           ),
           Effect.orElseSucceed(() => Option.none()),
         ),
       }
-      const supervised = Stop.withTerms(terms)(effect)
+      const supervised = Stop.withOptions(options)(effect)
       if (timeout === undefined) return yield* Effect.asSome(supervised)
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
-      const { exit, reason } = yield* Stop.until(supervised, { stop, terms, announce: Effect.logInfo })
+      const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
       // It may have ended, successfully or not, at this moment.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()

@@ -60,16 +60,16 @@ export const scheduleCommand = Command.make(
       const [elapsed, { end, status }] = yield* Effect.timed(Effect.scoped(carriedOut(flags.command)))
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
-    }).pipe(Stop.withTerms({ underWay: Effect.succeedSome("the run"), isNormalEnd: false }))
+    }).pipe(Stop.withOptions({ inFlight: Effect.succeedSome("the run"), isNormalEnd: false }))
     // A run that is being stopped keeps its own grace time.
     return yield* CronJob.run(job, { cron, now: flags.now }).pipe(
-      Stop.withTerms({ isNormalEnd: true, grace: Duration.infinity }),
+      Stop.withOptions({ isNormalEnd: true, grace: Duration.infinity }),
     )
   }),
 ).pipe(
   Command.withDescription(
-    "Run another command at the times of a cron expression. The command line is checked first. " +
-      "Runs never overlap: a time that comes during a run is skipped. A missed run is started once after wake-up. " +
+    "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
+      "a run that is due while another is running is skipped. A missed run is started once after wake-up. " +
       "Both cases are logged. A failed run does not end the schedule.",
   ),
   Command.withExamples([

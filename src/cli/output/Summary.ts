@@ -120,8 +120,8 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
         ...(unusable === 0 && open === 0
           ? []
           : [`In addition, ${beside}${report.beside_workers ? "; the job's workers send and poll" : ""}.`]),
-        `If the service honors Idempotency-Key, ${honoring(report)}: what is in doubt is sent again safely, while the service keeps the keys (--idempotency-key-lifetime).`,
-        `If not, look at the service for what it has, and decide with: ${resolveCommand(options)}`,
+        `If the service honors Idempotency-Key, ${honoring(report)}: tasks in doubt are then sent again safely, as long as the service keeps the keys (--idempotency-key-lifetime).`,
+        `If not, check at the service which tasks exist, and decide with: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
       return [
