@@ -1,5 +1,5 @@
 /**
- * Pairs as single completions with a label, wanted or not (KTO).
+ * Pairs as single completions with a label, desirable or undesirable (KTO).
  *
  * Guarantees: each completion of an item gives one row, however many pairs it is in, in order of first occurrence. A
  * completion that is preferred in one pair and not in another, as in the middle of a ranking, gives no row and is

@@ -11,7 +11,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { type Metadata, PromptItem, WellFormedPromptItem } from "../../domain/PromptItem.ts"
-import { FilledText } from "../../domain/Text.ts"
+import { NonBlankText } from "../../domain/Text.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
@@ -25,7 +25,7 @@ SchemaJITCompiler.enable(WellFormedPromptItem.ast)
 
 const parseItem = Schema.decodeUnknownResult(PromptItem, { reportInput: true })
 const parseWellFormedItem = Schema.decodeUnknownResult(WellFormedPromptItem, { reportInput: true })
-const parseText = Schema.decodeUnknownResult(FilledText, { reportInput: true })
+const parseText = Schema.decodeUnknownResult(NonBlankText, { reportInput: true })
 const parsePrompt = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
 
 /** What a list is called, and what its elements are. */
