@@ -8,7 +8,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer, Redacted, Result, Schema, Stream } from "effect"
 import { Dataset, Pairs, Source, TaskRequest, Tasks, TrainerFormats } from "prefstream"
 
-/** Prefers the shortest completion, at once. A real client sends `body`, and maps failures to `AnnotationClientError`. */
+/** Prefers the shortest completion, immediately. A real client sends `body`, and maps failures to `AnnotationClientError`. */
 const client = Layer.sync(Tasks.AnnotationClient, () => {
   const results = new Map<string, string>()
   return Tasks.AnnotationClient.of({

@@ -1,5 +1,5 @@
 /**
- * The stages by themselves: each is a stream or takes one, so anything may stand
+ * The stages by themselves: each is a stream or takes one, so anything may go
  * between them. Here only short prompts are sent, and only pairs with a rationale
  * are kept.
  *

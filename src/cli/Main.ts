@@ -53,7 +53,7 @@ const presenter: CliOutput.Presenter = {
 /** Without the shell completions' flag, which would take `--completions` from the join. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** `help run` is `run --help`, and `version` is `--version`; `--help-all` and `--log-format` are told apart. What stands after `--` is another command's. */
+/** `help run` is `run --help`, and `version` is `--version`; `--help-all` and `--log-format` are told apart. What follows `--` is another command's. */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all

@@ -23,7 +23,7 @@ export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron"
 /** When a program is carried out. */
 export interface Options {
   readonly cron: Cron.Cron
-  /** Whether to run at once, before the first time comes. */
+  /** Whether to run immediately, before the first scheduled time. */
   readonly now?: boolean | undefined
 }
 

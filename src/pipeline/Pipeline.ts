@@ -39,7 +39,7 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, 
   readonly source: Source
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
-  /** Time for requests under way to finish after that; the next run settles the others. Default: the service's `requestTimeout` and 5 seconds. */
+  /** Time for in-flight requests to finish after that; the next run settles the others. Default: the service's `requestTimeout` and 5 seconds. */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and to write the dataset of the results so far. */
   readonly once?: boolean | undefined
@@ -60,13 +60,14 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
   ...settings,
 })
 
-/** Everything that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
+/** Everything that a run needs in addition to the platform: the job's ledger, and a client of the pipeline's service. */
 export const layer = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">) =>
   layerOver(LedgerLocation.layer, pipeline)
 
-/** The same, also while workers work the job: for `submit`, which then only reads. */
-export const layerBesideWorkers = <E, R>(pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">) =>
-  layerOver(LedgerLocation.layerBesideWorkers, pipeline)
+/** The same, also while workers process the job: for `submit`, which then only reads. */
+export const layerAlongsideWorkers = <E, R>(
+  pipeline: Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service">,
+) => layerOver(LedgerLocation.layerAlongsideWorkers, pipeline)
 
 const layerOver = <E, R, E2, R2>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E2, R2>,
@@ -118,7 +119,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
     rejects,
     run: Option.getOrUndefined(value),
     stopped: Option.isNone(value),
-    besideWorkers: (yield* Ledger).isShared,
+    sharedWithWorkers: (yield* Ledger).isShared,
   })
 })
 

@@ -56,10 +56,10 @@ const requests = labelled(
   "state",
 )
 
-/** Asks how many requests to the annotation service wait and are under way, whenever that is read, until the scope closes. */
-export const observeRequests = (counts: () => readonly [waiting: number, underWay: number]) =>
+/** Asks how many requests to the annotation service wait and are in flight, whenever that is read, until the scope closes. */
+export const observeRequests = (counts: () => readonly [waiting: number, inFlight: number]) =>
   Effect.forEach(
-    ["waiting", "under_way"] as const,
+    ["waiting", "in_flight"] as const,
     (state, i) =>
       Effect.acquireRelease(
         Effect.map(Effect.context<never>(), (context) =>

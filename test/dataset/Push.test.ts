@@ -230,7 +230,7 @@ it.layer(NodeServices.layer)("push", (it) => {
       yield* fs.writeFileString(`${directory}/README.md`, "mine")
       const [changed, why] = yield* fails({})
       assert.strictEqual(changed, "DatasetInvalid")
-      assert.match(why!, /dataset is not pushed: README\.md: expected \d+ bytes/)
+      assert.match(why!, /dataset has integrity errors, and was not pushed: README\.md: expected \d+ bytes/)
       assert.strictEqual(server.repositories.size, 0)
     }),
   )

@@ -1,7 +1,7 @@
 /**
  * `prefstream push`: a dataset to a repository of the Hugging Face Hub.
  *
- * The access token is HF_TOKEN, or the one that `hf auth login` keeps, where `huggingface_hub` looks for it.
+ * The access token is HF_TOKEN, or the one that `hf auth login` keeps, where `huggingface_hub` keeps it.
  */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

@@ -66,7 +66,7 @@ export const submitCommand = Command.make(
       Job.savingSettings(Pipeline.submit(settingsOf(job, pipeline)), place),
       {
         finish: Summary.finishSubmit,
-        layer: Pipeline.layerBesideWorkers,
+        layer: Pipeline.layerAlongsideWorkers,
       },
     )
   }, Job.withJobFlags),

@@ -18,7 +18,7 @@ export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotRepl
 /** The disk is full, or a quota is used up. */
 export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", { path: Schema.String }) {
   override get message() {
-    return `No space left to write ${this.path}. Free some space (the old dataset is kept until the new one is complete), or choose a directory on another disk.`
+    return `No space is left to write ${this.path}. Free some space (the old dataset is kept until the new one is complete), or choose a directory on another disk.`
   }
 }
 

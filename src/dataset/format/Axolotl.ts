@@ -31,7 +31,7 @@ const endsInWhiteSpace =
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "a text without white space at its ends, which axolotl finds again after a template"
-  return dummy.includes(answer) ? `a text that does not stand within ${dummy}, where axolotl would find it` : undefined
+  return dummy.includes(answer) ? `a text that is not contained in ${dummy}, where axolotl would find it` : undefined
 }
 
 const roles = ["system", "user", "assistant", "tool"]

@@ -64,10 +64,10 @@ export const rowPerCompletion =
   }
 
 /**
- * Finds rows of a prompt that repeat a completion, or contradict its label, where they stand one
+ * Finds rows of a prompt that repeat a completion, or contradict its label, where they are one
  * after another.
  *
- * @param columns where a repeated completion, or a contradictory label, stands
+ * @param columns where a repeated completion, or a contradictory label, is
  */
 export const check = (
   partsOf: (row: JsonRow) => { readonly prompt: unknown; readonly completion: unknown; readonly label: unknown },

@@ -14,7 +14,7 @@ import {
   stepCount,
 } from "./wording.ts"
 
-/** More of them stand in the table of checks. */
+/** Further ones are in the table of checks. */
 const maxFailed = 6
 
 const Verdict = ({ report }: { readonly report: QualityReport }) => {
@@ -65,7 +65,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
       {!isEmpty && withThreshold.length === 0 && (
         <div class="verdict">
           <p class="verdict-title">No thresholds were set.</p>
-          <p>Look at the numbers below before training.</p>
+          <p>Check the numbers below before training.</p>
         </div>
       )}
     </>

@@ -44,7 +44,7 @@ const reasons: Record<string, string> = {
   invalid_csv: "invalid CSV",
   invalid_shape: "of another shape than was expected",
   no_match: "without a match in the join",
-  conflicting_id: "with an id that stands for other content",
+  conflicting_id: "with an id that belongs to other content",
   too_many_completions: "with more completions than the service takes",
   refused_by_service: "refused by the service",
   in_doubt: "in doubt whether they were taken",

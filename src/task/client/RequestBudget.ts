@@ -2,7 +2,7 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** How many of so many requests at once this process may send. */
+  /** How many of so many concurrent requests this process may send. */
   readonly atOnce: (together: number) => number
   /** Takes up to so many requests. */
   readonly take: (wanted: number) => Effect.Effect<{

@@ -1,12 +1,12 @@
 /**
  * When a request to the service may be sent: each waits here for its turn.
  *
- * Guarantees: at most `requestsPerSecond` in any second and `concurrency` at once; three creations for one poll where both
- * wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas hold for all requests, and a request
- * that would wait for them longer than `patience` fails at once. With a budget, what holds for the rate holds for all who
- * share it.
+ * Guarantees: at most `requestsPerSecond` in any second, and at most `concurrency` in flight; three creations for one poll
+ * where both wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas apply to all requests, and
+ * a request that would wait for them longer than `patience` fails immediately. With a `RequestBudget`, the rate limit and
+ * its pauses apply to all processes that share the budget.
  *
- * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
+ * Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot hold back a slot that it gave out.
  */
 import { Clock, Deferred, Duration, Effect, Latch, Option } from "effect"
 import type { Quota } from "../../api/RateLimit.ts"
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const changed = yield* Latch.make()
   const arrived = yield* Latch.make()
   let createsInARow = 0
-  let underWay = 0
+  let inFlight = 0
   let ordinal = 0
   let atOnce = concurrency
   let perSecond = requestsPerSecond
@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let taken = budget === undefined ? Infinity : 0
   let saidAt = -Infinity
   let saidUntil = -Infinity
-  yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, underWay])
+  yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
 
   /** The time until which nothing may be sent because of a quota that is used up. */
   const quotaUntil = (now: number): number => {
@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
-    if (held || taken < 1 || underWay >= Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce)))
+    if (held || taken < 1 || inFlight >= Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce)))
       return Infinity
     const oldest = departures[ordinal % departures.length]!
     return Math.max(0, nextAt - now, oldest + window - now, pausedUntil - now, quotaUntil(now) - now)
@@ -141,7 +141,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (isWanted()) {
       const millis = wait(now)
       if (millis > 0) return millis
-      underWay++
+      inFlight++
       const waiter = nextWaiter()!
       waiter.hasTurn = true
       Deferred.doneUnsafe(waiter.granted, Effect.succeed(depart(now)))
@@ -168,7 +168,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   )
 
   if (budget !== undefined) {
-    // Few at once, so that they are sent when they are taken, and others have their share.
+    // Few at a time, so that they are sent when they are taken, and others have their share.
     const most = Math.max(1, Math.ceil(requestsPerSecond / 50))
     const take = Effect.gen(function* () {
       yield* wanted
@@ -185,7 +185,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   }
 
   const giveBack = Effect.sync(() => {
-    underWay--
+    inFlight--
     changed.openUnsafe()
   })
 
@@ -217,7 +217,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     changed.openUnsafe()
   }
 
-  /** The service refused a request for its load. */
+  /** The service is rate limiting or overloaded: it answered 429 or 503. */
   const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
     // It was sent before the rate was halved.
     if (seen !== cuts) return
@@ -229,7 +229,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     if (now - saidAt < quiet) return
     saidAt = now
     yield* Effect.logWarning(
-      `the service refuses requests for its load (${status}): now at most ${Math.floor(atOnce)} at once and ${Number(perSecond.toPrecision(3))} per second, rising again as it accepts them`,
+      `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${Number(perSecond.toPrecision(3))} per second, which recover as requests succeed`,
     )
   })
 

@@ -38,7 +38,7 @@ export interface LedgerOptions {
   readonly job?: string | undefined
 }
 
-/** A process that works parts of a job beside others, under a name; or a command that does something beside workers. */
+/** A process that shares a job with others, under a name; or a command that runs alongside workers. */
 export interface Shared {
   readonly by: "worker" | "command"
   readonly name: string
