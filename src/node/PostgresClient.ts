@@ -1,5 +1,5 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for a process that works a job alone,
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for a process that has a job alone,
  * or shares it.
  *
  * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session

@@ -137,7 +137,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly run?: number | undefined
   /** Whether the time was over before all was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process works the job: then an input that is not read to its end may be so yet. */
+  /** Whether a process is running the job: then input that is not yet read to its end may still be. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
   /** The progress, if the caller has read it already. */

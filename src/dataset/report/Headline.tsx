@@ -43,7 +43,8 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
                 </strong>
                 : <Name text={check.measure} chars={200} /> is{" "}
                 <strong>{check.value === null ? "unknown" : checkValue(check, check.value)}</strong>
-                {check.threshold !== null && `; the threshold is ${describeThreshold(check)}`}. {adviceFor(check)}
+                {check.threshold !== null && `; the threshold is ${describeThreshold(check)}`}.{" "}
+                <Name text={adviceFor(check)} chars={300} />
               </li>
             ))}
           </ul>
