@@ -38,7 +38,7 @@ export const countRecords = (outcomes: {
   readonly [outcome in "new" | "known" | "duplicate" | "rejected"]: number
 }) => Effect.forEach(Object.entries(outcomes), ([outcome, n]) => Metric.update(records(outcome), n), { discard: true })
 
-const tasks = labelled(counter("prefstream_tasks_total", "Tasks that came to a state, by state"), "state")
+const tasks = labelled(counter("prefstream_tasks_total", "Tasks that reached a state, by state"), "state")
 
 export const countTask = (state: "submitted" | "completed" | "invalid" | "failed" | "refused" | "in_doubt") =>
   Metric.update(tasks(state), 1)

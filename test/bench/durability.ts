@@ -104,5 +104,5 @@ console.table(
     "ledger MB": Math.round(of(i, "ledger") / 1e6),
   })),
 )
-console.log(`throughput with a ledger ${ratio(1, 2).toFixed(2)} of that of keeping nothing (at least 0.9)`)
+console.log(`throughput with a ledger ${ratio(1, 2).toFixed(2)} of that without a ledger or other state (at least 0.9)`)
 process.exitCode = ratio(1, 2) >= 0.9 ? 0 : 1

@@ -1,6 +1,5 @@
 /**
- * `prefstream schedule`: another command at the times of a cron expression, for where there is
- * no cron.
+ * `prefstream schedule`: another command on a cron schedule, for machines without cron.
  *
  * Each run is a process of its own: its memory is freed, a crash does not end the schedule, and a run uses the pipeline
  * file and the version of prefstream that are installed when it starts. Each run also has its own process group: Ctrl+C

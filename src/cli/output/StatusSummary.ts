@@ -41,7 +41,7 @@ const campaigns = (status: JobStatus): Rows => {
 /** A worker that has not been seen for so many seconds may be lost. */
 const lateAfter = 15
 
-/** One that gets nothing done for so many seconds may be stuck, or wait for the service. */
+/** One that makes no progress for so many seconds may be stuck, or wait for the service. */
 const stuckAfter = 120
 
 /** Those that process the job now, or the one process. */

@@ -17,7 +17,7 @@ export interface RequestBudget {
   }>
   /** The service asked for a pause of so many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** The service refused, for its load, a request that was taken when the rate had been halved so often. */
+  /** The service answered 429 or 503 to a request that was granted when the rate had been halved so often. */
   readonly slow: (cuts: number) => Effect.Effect<void>
   /** The service answered a request as expected. */
   readonly answered: Effect.Effect<void>
